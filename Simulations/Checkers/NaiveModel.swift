@@ -307,6 +307,19 @@ struct NaiveModel: Equatable {
     }
 
     /// Messages of others that this person has not said to have read, on any of these devices.
+    /// Whether a conversation was put away with all that is here: the place of the newest message, then
+    /// how many were unread, of eight bytes each.
+    func isArchived(_ space: SpaceID, by own: NaiveModel, unread: Int) -> Bool {
+        guard let value = own.preferences[[0, 6] + space.bytes], value.count == 16 else {
+            return false
+        }
+        func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+            bytes.reduce(0) { $0 * 256 + UInt64($1) }
+        }
+        let isAbove = lines.contains { $0.order.stand > number(value[..<8]) }
+        return !isAbove && unread <= number(value[8...])
+    }
+
     func unread(of person: PersonID, with devices: [DeviceID]) -> [Line] {
         lines.filter { line in
             let isRead = devices.contains { device in

@@ -15,19 +15,26 @@ final class NaiveModelAgrees: Checker {
 
     func settled(_ world: World) throws {
         for node in world.honestNodes {
+            var models: [(space: SpaceRecord, roster: Roster, model: NaiveModel)] = []
             for (space, _) in try node.eachSpace() {
-                guard let roster = try node.roster(of: space) else { continue }
-                try look(at: space, roster, of: node, world.liars)
+                guard let roster = try node.roster(of: space),
+                    let model = try look(at: space, roster, of: node, world.liars)
+                else { continue }
+                models.append((space, roster, model))
+            }
+            guard let own = models.first(where: { $0.space.kind == .own }) else { continue }
+            for (space, roster, model) in models where space.kind != .own {
+                try lookAtListed(space, roster, model, own: own.model, own.space, of: node)
             }
         }
     }
 
     private func look(
         at space: SpaceRecord, _ roster: Roster, of node: SimulatedNode, _ liars: Set<DeviceID>
-    ) throws {
+    ) throws -> NaiveModel? {
         let control = try book.read(space, of: node)
         // Nobody can choose between two branches of lane 0 before it is proven that there are two.
-        if control.rosters.isForked { return }
+        if control.rosters.isForked { return nil }
         let model = try NaiveModel(of: space, control: control, in: node.store)
         try lookAtErased(model, in: space, of: node, liars)
         let timeline = Timeline(of: space, roster: roster, ownPerson: node.identity.person)
@@ -75,6 +82,25 @@ final class NaiveModelAgrees: Checker {
             try lookAtUnread(model, in: space, roster, of: node)
         }
         if space.kind == .own { try lookAtOwn(space, model, of: node) }
+        return model
+    }
+
+    /// How a conversation stands in the list: whether it is put away.
+    private func lookAtListed(
+        _ space: SpaceRecord, _ roster: Roster, _ model: NaiveModel, own: NaiveModel,
+        _ ownSpace: SpaceRecord, of node: SimulatedNode
+    ) throws {
+        // What is unread of a conversation that the person is out of no model tells.
+        guard roster.contains(node.identity.device) else { return }
+        let person = node.identity.person
+        let listed = try Overview.summary(
+            of: space, roster: roster, ownPerson: person, ownSpace: ownSpace.number,
+            in: node.store)
+        let unread = model.unread(of: person, with: roster.everyDevice(of: person))
+        checkCount += 1
+        guard listed.isArchived == model.isArchived(space.id, by: own, unread: unread.count) else {
+            throw violation("\(node.name) and the model differ in what is put away")
+        }
     }
 
     /// The holes of who is out, by log, where each begins: nobody fills them, so what had been seen by

@@ -225,7 +225,7 @@ struct ParleyCommand: AsyncParsableCommand {
                 name: "Conversations:",
                 subcommands: [
                     Conversations.self, GroupCommand.self, InvitationsCommand.self, Mute.self,
-                    Read.self, Follow.self,
+                    ArchiveCommand.self, UnarchiveCommand.self, Read.self, Follow.self,
                 ]),
             CommandGroup(
                 name: "Messages:",

@@ -14,6 +14,8 @@ public struct ConversationSummary: Equatable, Sendable {
     public var unreadCount: Int
     /// Whether the person silenced it.
     public var isMuted: Bool
+    /// Whether the person put it away, and nothing came since.
+    public var isArchived: Bool
     /// The order of the newest message, to sort by.
     public var newest: OrderKey?
     /// When the newest message was written, by its author's clock, in Unix milliseconds.
@@ -31,13 +33,18 @@ public enum Overview {
         in store: some MergeStore
     ) throws(StoreError) -> ConversationSummary {
         let newest = try store.messages(in: space.number, before: nil, limit: 1).first
+        let unreadCount = try Self.unreadCount(
+            of: space, roster: roster, ownPerson: ownPerson, ownSpace: ownSpace, in: store)
+        var archive: Archive?
+        if let ownSpace { archive = try Self.archive(space.id, ownSpace: ownSpace, in: store) }
         return ConversationSummary(
             space: space, name: try name(of: space.number, in: store), members: roster.members,
-            unreadCount: try unreadCount(
-                of: space, roster: roster, ownPerson: ownPerson, ownSpace: ownSpace, in: store),
+            unreadCount: unreadCount,
             isMuted: try ownSpace.map { own throws(StoreError) in
                 try isMuted(space.id, ownSpace: own, in: store)
-            } ?? false, newest: newest?.order,
+            } ?? false,
+            isArchived: archive?.covers(newest: newest?.order, unreadCount: unreadCount) ?? false,
+            newest: newest?.order,
             newestTime: try newest.flatMap { row throws(StoreError) in
                 try time(of: row, in: store)
             }, began: newest == nil ? try began(space.number, in: store) : nil)

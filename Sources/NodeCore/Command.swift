@@ -21,6 +21,8 @@ public enum Command: Sendable {
     case react(OperationNumber, Reaction)
     /// Pins a message for everybody in its conversation, or takes it down.
     case pin(OperationNumber, isOn: Bool)
+    /// Puts a conversation away until something new comes, or takes it back.
+    case archive(SpaceID, isOn: Bool)
     /// Marks a message for the person's own devices, or ends that.
     case star(OperationNumber, isOn: Bool)
     /// Marks these messages of a conversation as read, as they were shown, and nothing else.
@@ -302,7 +304,7 @@ extension Command {
             .requestContact, .answerContact, .markVerified, .addDevice, .revokeDevice,
             .renameDevice, .chooseRelays, .importMessages, .call, .setPrivacy,
             .setCallServer, .removeCallServer, .noteRecoveryCheck, .setAlias, .star,
-            .pin:
+            .pin, .archive:
             false
         }
     }

@@ -127,6 +127,8 @@ extension NodeCore {
             return try rename(space, name, &turn)
         case .mute(let space, let isOn):
             return try mute(space, isOn, &turn)
+        case .archive(let space, let isOn):
+            return try archive(space, isOn, &turn)
         case .createInvite, .revokeInvite, .acceptInvite, .requestContact, .answerContact,
             .markVerified, .setAlias, .createGroupInvite, .endGroupInvite, .joinGroup:
             return try meet(command, &turn)

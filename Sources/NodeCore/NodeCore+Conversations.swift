@@ -89,6 +89,25 @@ extension NodeCore {
         return .success(.done)
     }
 
+    /// Puts a conversation away with what is there now, or takes it back.
+    mutating func archive(_ id: SpaceID, _ isOn: Bool, _ turn: inout some Turn)
+        throws(StoreError) -> Result<CommandReply, CommandRefusal>
+    {
+        guard let space = try conversation(id, turn.store), let ownSpace,
+            let roster = try roster(of: space, turn.store)
+        else { return .failure(.unknownConversation) }
+        var value: [UInt8] = []
+        if isOn {
+            let newest = try turn.store.messages(in: space.number, before: nil, limit: 1).first
+            let unreadCount = try Overview.unreadCount(
+                of: space, roster: roster, ownPerson: identity.person, ownSpace: ownSpace.number,
+                in: turn.store)
+            value = Archive(stand: newest?.order.stand ?? 0, unreadCount: UInt64(unreadCount)).bytes
+        }
+        try keep(Preference(.archived, about: id.bytes, value), &turn)
+        return .success(.done)
+    }
+
     mutating func markRead(_ shown: ShownMessages, in id: SpaceID, _ turn: inout some Turn)
         throws(StoreError) -> Result<CommandReply, CommandRefusal>
     {

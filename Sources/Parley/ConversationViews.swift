@@ -12,6 +12,8 @@ public struct ConversationView: Codable, Equatable, Sendable {
     public var unread: Int
     /// Whether it is silenced.
     public var isMuted: Bool
+    /// Whether it was put away, and nothing came since.
+    public var isArchived = false
     /// When the newest message was written, in Unix milliseconds.
     public var newest: UInt64?
     /// What must come before anything is written in it: "waiting for …"; nil where nothing must.

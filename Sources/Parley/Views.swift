@@ -116,6 +116,7 @@ struct Views {
             name: try title(of: summary.space, roster),
             members: try summary.members.map { try name(of: $0.person, in: roster) }.sorted(),
             unread: summary.unreadCount, isMuted: summary.isMuted,
+            isArchived: summary.isArchived,
             newest: summary.newestTime,
             waitingFor: try waiting(in: summary.space, roster),
             supersededBy: try successor(of: summary.space, roster)?.id.description,

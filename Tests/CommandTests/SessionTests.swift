@@ -69,6 +69,21 @@ struct SessionTests {
         #expect(await terminal.run("pins", "home").output.isEmpty)
     }
 
+    @Test("a conversation that is put away is listed apart, until it is taken back")
+    func archive() async {
+        let terminal = Terminal()
+        terminal.node.state.withLock { $0.conversations = ["home", "trip"] }
+        let before = await terminal.run("conversations").output
+        #expect(await terminal.run("archive", "home").status == 0)
+        let lines = await terminal.run("conversations").output.split(
+            separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines.count == 5 && lines[0].hasPrefix("trip  ") && lines[1].isEmpty, "\(lines)")
+        #expect(lines[2] == "archived" && lines[3].hasPrefix("home  "), "\(lines)")
+        #expect(await terminal.run("unarchive", "home").status == 0)
+        #expect(await terminal.run("conversations").output == before)
+        #expect(await terminal.run("archive", "nowhere").status == 1)
+    }
+
     @Test("a message is marked, listed and marked no more")
     func stars() async {
         let terminal = Terminal()

@@ -97,6 +97,8 @@ struct APIDescriptionTests {
         try await check(ForwardMessage(message: 1, conversation: "home"))
         try await check(PinMessage(message: 1, on: true))
         try await check(ListPins(conversation: "home"))
+        try await check(ArchiveConversation(conversation: "home", on: true))
+        try await check(ListConversations())
         try await check(StarMessage(message: 1, on: true))
         try await check(ListStars(limit: 1))
         try await check(ReadMessages(conversation: "home", limit: 50))

@@ -3,7 +3,21 @@
 extension FakeNode {
     /// Conversations are names; each has all messages.
     func answerConversations() {
-        answer(ListConversations.self) { state, _ in state.conversations.map(ConversationView.group)
+        answer(ListConversations.self) { state, _ in
+            state.conversations.map { name in
+                var view = ConversationView.group(name)
+                view.isArchived = state.archived.contains(name)
+                return view
+            }
+        }
+        answer(ArchiveConversation.self) { state, request in
+            try state.requireConversation(request.conversation)
+            if request.on {
+                state.archived.insert(request.conversation)
+            } else {
+                state.archived.remove(request.conversation)
+            }
+            return NoReply()
         }
         answer(GetConversation.self) { state, request in
             try state.requireConversation(request.conversation)

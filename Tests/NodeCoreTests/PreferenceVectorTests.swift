@@ -22,6 +22,7 @@ struct PreferenceVectorTests {
         let server: String?
         let words: [String]?
         let expulsions: [Hex]?
+        let archive: [UInt64]?
     }
 
     private struct Hostile: Decodable {
@@ -65,6 +66,11 @@ struct PreferenceVectorTests {
                     deletion?.expulsions.map(\.bytes) == vector.expulsions?.map(\.bytes),
                     "\(vector.why)")
                 #expect(deletion.map { $0.bytes == said.value } != false, "\(vector.why)")
+            case .archived:
+                let archive = Archive(said.value)
+                #expect(
+                    archive.map { [$0.stand, $0.unreadCount] } == vector.archive, "\(vector.why)")
+                #expect(archive.map { $0.bytes == said.value } != false, "\(vector.why)")
             default: break
             }
         }

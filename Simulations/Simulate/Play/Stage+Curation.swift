@@ -3,7 +3,7 @@ import ParleyLedger
 import ParleyNodeCore
 import ParleySimulation
 
-/// What people do with messages that are there.
+/// What people do with messages and conversations that are there.
 extension Stage {
     /// The command of such a deed; nil where there is nothing to do it with.
     func curation(for deed: Deed, of node: SimulatedNode) throws -> Command? {
@@ -19,6 +19,8 @@ extension Stage {
             return try message(rank, in: place, of: node).map { .star($0.number, isOn: isOn) }
         case .pin(let place, let rank, let isOn):
             return try message(rank, in: place, of: node).map { .pin($0.number, isOn: isOn) }
+        case .archive(let place, let isOn):
+            return try space(place, of: node).map { .archive($0.id, isOn: isOn) }
         default: return nil
         }
     }

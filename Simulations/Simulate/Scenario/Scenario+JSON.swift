@@ -105,7 +105,7 @@ extension Deed {
             .backUp, .restore, .quit, .govern, .steal, .impersonate, .openGroup, .closeGroup,
             .keepBackup, .befall, .call, .pickUp, .turnDown, .hangUp, .typing, .appear, .ringAndGo,
             .intrude, .consent, .permit, .forward,
-            .star, .pin:
+            .star, .pin, .archive:
             []
         }
     }
@@ -133,6 +133,7 @@ extension Deed {
         case .forward: "forward"
         case .star: "star"
         case .pin: "pin"
+        case .archive: "archive"
         case .bringIn: "bringIn"
         case .found: "found"
         case .nameSelf: "nameSelf"

@@ -1,6 +1,6 @@
 import ParleySimulation
 
-/// Somebody who does something with messages that are there. Drawn apart from all else, so that the
+/// Somebody who does something with messages and conversations that are there. Drawn apart from all else, so that the
 /// same seed does the same with and without it.
 struct Curator: Occupation {
     private let user: String
@@ -19,6 +19,7 @@ struct Curator: Occupation {
     private mutating func deed() -> Deed {
         let (space, message) = (Int(random.next() % 4), Mix.rank(&random))
         switch Mix.draw(Mix.curation, &random) {
+        case "archive": return .archive(space: space, on: random.next() % 4 != 0)
         case "pin": return .pin(space: space, message: message, on: random.next() % 4 != 0)
         case "star": return .star(space: space, message: message, on: random.next() % 4 != 0)
         default:

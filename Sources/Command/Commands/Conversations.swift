@@ -6,8 +6,8 @@ struct Conversations: NodeCommand {
         commandName: "conversations",
         abstract: "list your conversations, newest first",
         discussion: """
-            Shows how many messages you have not read, and who is in each; then who asks to be your \
-            contact.
+            Shows how many messages you have not read, and who is in each; apart from them those that \
+            you put away with `parley archive`; then who asks to be your contact.
 
             Example:
               parley conversations
@@ -71,6 +71,14 @@ struct Conversations: NodeCommand {
     }
 
     static func text(_ conversations: [ConversationView]) -> String {
+        let archived = conversations.filter(\.isArchived)
+        let parts =
+            [rows(conversations.filter { !$0.isArchived })]
+            + (archived.isEmpty ? [] : ["archived\n" + rows(archived)])
+        return parts.filter { !$0.isEmpty }.joined(separator: "\n\n")
+    }
+
+    private static func rows(_ conversations: [ConversationView]) -> String {
         let clock = Clock()
         return Table(
             conversations.map { conversation in

@@ -9,6 +9,7 @@ public enum NodeRequests {
         AnswerCall.self,
         AnswerContact.self,
         AnswerInvitation.self,
+        ArchiveConversation.self,
         ChangeGroupSettings.self,
         CheckSearch.self,
         CheckStore.self,
