@@ -85,7 +85,7 @@ final class NaiveModelAgrees: Checker {
         return model
     }
 
-    /// How a conversation stands in the list: whether it is put away.
+    /// How a conversation stands in the list: whether it is put away, or marked as unread.
     private func lookAtListed(
         _ space: SpaceRecord, _ roster: Roster, _ model: NaiveModel, own: NaiveModel,
         _ ownSpace: SpaceRecord, of node: SimulatedNode
@@ -98,6 +98,10 @@ final class NaiveModelAgrees: Checker {
             in: node.store)
         let unread = model.unread(of: person, with: roster.everyDevice(of: person))
         checkCount += 1
+        let isMarked = own.preferences[[0, 7] + space.id.bytes] == [1]
+        guard listed.isMarkedUnread == isMarked else {
+            throw violation("\(node.name) and the model differ in what is marked as unread")
+        }
         guard listed.isArchived == model.isArchived(space.id, by: own, unread: unread.count) else {
             throw violation("\(node.name) and the model differ in what is put away")
         }

@@ -29,7 +29,8 @@ final class NoPlaintextOnDisk: Checker {
             add(alias)
         case .addDevice(let request): add(request.name)
         case .joinGroup(let link): add(link.name)
-        case .delete, .react, .star, .pin, .archive, .markRead, .mute, .createInvite, .markVerified,
+        case .delete, .react, .star, .pin, .archive, .markUnread, .markRead, .mute, .createInvite,
+            .markVerified,
             .revokeInvite,
             .createGroupInvite, .endGroupInvite, .answerContact, .revokeDevice, .addMember,
             .removeMember, .setRole, .leave, .changeSettings, .chooseRelays, .call, .act, .types,

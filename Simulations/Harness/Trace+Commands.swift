@@ -58,6 +58,7 @@ extension Trace {
         case .star(let number, let isOn): add(isOn ? 34 : 35, number)
         case .pin(let number, let isOn): add(isOn ? 36 : 37, number)
         case .archive(let space, let isOn): add(isOn ? 38 : 39, space)
+        case .markUnread(let space, let isOn): add(isOn ? 40 : 41, space)
         // Rare: what it is called is bytes enough.
         case .call, .act, .types, .setPresence, .setPrivacy, .setCallServer,
             .removeCallServer, .noteRecoveryCheck, .setAlias:

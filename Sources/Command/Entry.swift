@@ -225,7 +225,8 @@ struct ParleyCommand: AsyncParsableCommand {
                 name: "Conversations:",
                 subcommands: [
                     Conversations.self, GroupCommand.self, InvitationsCommand.self, Mute.self,
-                    ArchiveCommand.self, UnarchiveCommand.self, Read.self, Follow.self,
+                    ArchiveCommand.self, UnarchiveCommand.self, Read.self,
+                    UnreadCommand.self, Follow.self,
                 ]),
             CommandGroup(
                 name: "Messages:",

@@ -12,6 +12,8 @@ public struct ConversationSummary: Equatable, Sendable {
     public var members: [Member]
     /// Messages of others that the person has not read.
     public var unreadCount: Int
+    /// Whether the person marked it as unread.
+    public var isMarkedUnread: Bool
     /// Whether the person silenced it.
     public var isMuted: Bool
     /// Whether the person put it away, and nothing came since.
@@ -40,6 +42,9 @@ public enum Overview {
         return ConversationSummary(
             space: space, name: try name(of: space.number, in: store), members: roster.members,
             unreadCount: unreadCount,
+            isMarkedUnread: try ownSpace.map { own throws(StoreError) in
+                try isMarkedUnread(space.id, ownSpace: own, in: store)
+            } ?? false,
             isMuted: try ownSpace.map { own throws(StoreError) in
                 try isMuted(space.id, ownSpace: own, in: store)
             } ?? false,

@@ -21,6 +21,9 @@ public enum Command: Sendable {
     case react(OperationNumber, Reaction)
     /// Pins a message for everybody in its conversation, or takes it down.
     case pin(OperationNumber, isOn: Bool)
+    /// Marks a conversation as unread for the person's own devices, until something is read there, or
+    /// ends that. Receipts stay as they are.
+    case markUnread(SpaceID, isOn: Bool)
     /// Puts a conversation away until something new comes, or takes it back.
     case archive(SpaceID, isOn: Bool)
     /// Marks a message for the person's own devices, or ends that.
@@ -304,7 +307,7 @@ extension Command {
             .requestContact, .answerContact, .markVerified, .addDevice, .revokeDevice,
             .renameDevice, .chooseRelays, .importMessages, .call, .setPrivacy,
             .setCallServer, .removeCallServer, .noteRecoveryCheck, .setAlias, .star,
-            .pin, .archive:
+            .pin, .archive, .markUnread:
             false
         }
     }

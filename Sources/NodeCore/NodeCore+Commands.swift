@@ -127,6 +127,8 @@ extension NodeCore {
             return try rename(space, name, &turn)
         case .mute(let space, let isOn):
             return try mute(space, isOn, &turn)
+        case .markUnread(let space, let isOn):
+            return try markUnread(space, isOn, &turn)
         case .archive(let space, let isOn):
             return try archive(space, isOn, &turn)
         case .createInvite, .revokeInvite, .acceptInvite, .requestContact, .answerContact,

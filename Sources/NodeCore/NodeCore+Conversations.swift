@@ -108,7 +108,27 @@ extension NodeCore {
         return .success(.done)
     }
 
+    /// Marks a conversation as unread, or ends that: a note to oneself, of which nobody is told.
+    mutating func markUnread(_ id: SpaceID, _ isOn: Bool, _ turn: inout some Turn)
+        throws(StoreError) -> Result<CommandReply, CommandRefusal>
+    {
+        guard try conversation(id, turn.store) != nil, ownSpace != nil else {
+            return .failure(.unknownConversation)
+        }
+        try keep(Preference(.unread, about: id.bytes, isOn ? [1] : []), &turn)
+        return .success(.done)
+    }
+
+    /// Marks messages as read. Whoever reads in a conversation has seen that they had marked it.
     mutating func markRead(_ shown: ShownMessages, in id: SpaceID, _ turn: inout some Turn)
+        throws(StoreError) -> Result<CommandReply, CommandRefusal>
+    {
+        let result = try tellRead(shown, in: id, &turn)
+        if case .success = result { try keep(Preference(.unread, about: id.bytes, []), &turn) }
+        return result
+    }
+
+    private mutating func tellRead(_ shown: ShownMessages, in id: SpaceID, _ turn: inout some Turn)
         throws(StoreError) -> Result<CommandReply, CommandRefusal>
     {
         guard let space = try conversation(id, turn.store),

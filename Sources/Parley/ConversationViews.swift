@@ -10,6 +10,8 @@ public struct ConversationView: Codable, Equatable, Sendable {
     public var members: [String]
     /// Messages not read.
     public var unread: Int
+    /// Whether one marked it as unread, and has read nothing in it since.
+    public var isMarkedUnread = false
     /// Whether it is silenced.
     public var isMuted: Bool
     /// Whether it was put away, and nothing came since.

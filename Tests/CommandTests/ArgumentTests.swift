@@ -18,6 +18,7 @@ struct ArgumentTests {
             ["edit", "-1", "x"], ["react", "1", long], ["react", "1", " "],
             ["forward", "one", "home"], ["forward", "1", ""],
             ["star", "one"], ["pin", "one"], ["pins", ""], ["archive", ""], ["unarchive", " "],
+            ["unread", ""],
             ["stars", "--limit", "0"],
             ["stars", "--from", "-1"],
             ["read", "home", "--limit", "0"],

@@ -84,6 +84,27 @@ struct SessionTests {
         #expect(await terminal.run("archive", "nowhere").status == 1)
     }
 
+    @Test("a conversation is marked as unread until it is read, whoever wrote what is in it")
+    func unread() async {
+        let terminal = Terminal()
+        func marked() -> Set<String> { terminal.node.state.withLock { $0.markedUnread } }
+        _ = await terminal.run("send", "home", "mine")
+        #expect(await terminal.run("unread", "home").status == 0)
+        #expect(marked() == ["home"])
+        _ = await terminal.run("read", "home", "--keep-unread")
+        #expect(marked() == ["home"])
+        _ = await terminal.run("read", "home")
+        #expect(marked().isEmpty)
+        _ = await terminal.run("unread", "home")
+        _ = await terminal.run("unread", "home", "--off")
+        #expect(marked().isEmpty)
+        var shown = ConversationView.group("home")
+        shown.isMarkedUnread = true
+        #expect(!Conversations.text([shown]).contains("unread"), "how many says more")
+        shown.unread = 0
+        #expect(Conversations.text([shown]).contains("  unread  "))
+    }
+
     @Test("a message is marked, listed and marked no more")
     func stars() async {
         let terminal = Terminal()

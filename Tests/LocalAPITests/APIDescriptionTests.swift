@@ -98,6 +98,7 @@ struct APIDescriptionTests {
         try await check(PinMessage(message: 1, on: true))
         try await check(ListPins(conversation: "home"))
         try await check(ArchiveConversation(conversation: "home", on: true))
+        try await check(MarkUnread(conversation: "home", on: true))
         try await check(ListConversations())
         try await check(StarMessage(message: 1, on: true))
         try await check(ListStars(limit: 1))

@@ -6,6 +6,7 @@ extension FakeNode {
         answer(ListConversations.self) { state, _ in
             state.conversations.map { name in
                 var view = ConversationView.group(name)
+                view.isMarkedUnread = state.markedUnread.contains(name)
                 view.isArchived = state.archived.contains(name)
                 return view
             }
@@ -60,9 +61,19 @@ extension FakeNode {
             let end = min(state.messages.count, first + request.limit)
             return try state.page(request.conversation, before: "\(end)", limit: end - first)
         }
+        answer(MarkUnread.self) { state, request in
+            try state.requireConversation(request.conversation)
+            if request.on {
+                state.markedUnread.insert(request.conversation)
+            } else {
+                state.markedUnread.remove(request.conversation)
+            }
+            return NoReply()
+        }
         answer(MarkRead.self) { state, request in
             try state.requireConversation(request.conversation)
             if let error = state.marksRefused { throw error }
+            state.markedUnread.remove(request.conversation)
             state.read += request.messages.compactMap { Int64($0.text) }
             return request.messages.count
         }

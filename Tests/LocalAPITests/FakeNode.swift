@@ -20,6 +20,7 @@ final class FakeNode: NodeService {
         var marksRefused: NodeError?
         var muted: [String: Bool] = [:]
         var archived: Set<String> = []
+        var markedUnread: Set<String> = []
         var calls: [String] = []
         var events: [MembershipView] = []
         var explained = [

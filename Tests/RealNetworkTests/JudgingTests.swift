@@ -19,7 +19,8 @@ struct JudgingTests {
                 Sample.decoded(
                     """
                     {"id":"c1","kind":"group","name":"all","members":[\(names)],"unread":0,
-                     "isMuted":false,"isArchived":false,"isInvited":false,"lacksEarlier":false,"resembles":[]}
+                     "isMuted":false,"isArchived":false,"isMarkedUnread":false,
+                     "isInvited":false,"lacksEarlier":false,"resembles":[]}
                     """)
             ])
     }

@@ -46,6 +46,8 @@ public enum Deed: Codable, Equatable, Sendable {
     case star(space: Int, message: Int, on: Bool)
     /// Pins a message, or takes it down.
     case pin(space: Int, message: Int, on: Bool)
+    /// Marks the conversation as unread, or ends that.
+    case unread(space: Int, on: Bool)
     /// Puts the conversation away until something new comes, or takes it back.
     case archive(space: Int, on: Bool)
     /// Imports lines of an old log, the first of them being this one.

@@ -105,7 +105,7 @@ extension Deed {
             .backUp, .restore, .quit, .govern, .steal, .impersonate, .openGroup, .closeGroup,
             .keepBackup, .befall, .call, .pickUp, .turnDown, .hangUp, .typing, .appear, .ringAndGo,
             .intrude, .consent, .permit, .forward,
-            .star, .pin, .archive:
+            .star, .pin, .archive, .unread:
             []
         }
     }
@@ -134,6 +134,7 @@ extension Deed {
         case .star: "star"
         case .pin: "pin"
         case .archive: "archive"
+        case .unread: "unread"
         case .bringIn: "bringIn"
         case .found: "found"
         case .nameSelf: "nameSelf"

@@ -22,6 +22,7 @@ struct Curator: Occupation {
         case "archive": return .archive(space: space, on: random.next() % 4 != 0)
         case "pin": return .pin(space: space, message: message, on: random.next() % 4 != 0)
         case "star": return .star(space: space, message: message, on: random.next() % 4 != 0)
+        case "unread": return .unread(space: space, on: random.next() % 4 != 0)
         default:
             return .forward(
                 space: space, message: message, to: Int(random.next() % 4),

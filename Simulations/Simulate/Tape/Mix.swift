@@ -30,7 +30,9 @@ public enum Mix {
     ]
 
     /// What people do with messages and conversations that are there.
-    static let curation: [String: UInt64] = ["forward": 4, "star": 4, "pin": 4, "archive": 3]
+    static let curation: [String: UInt64] = [
+        "forward": 4, "star": 4, "pin": 4, "archive": 3, "unread": 3,
+    ]
 
     /// The same where some ring and go, and some keep others away who call all the same.
     static let unrulyTalk: [String: UInt64] = [

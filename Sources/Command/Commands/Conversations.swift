@@ -85,7 +85,9 @@ struct Conversations: NodeCommand {
                 [
                     conversation.name, String(conversation.id.prefix(8)),
                     conversation.newest.map(clock.moment) ?? "-",
-                    conversation.unread > 0 ? "\(conversation.unread) new" : "",
+                    conversation.unread > 0
+                        ? "\(conversation.unread) new"
+                        : conversation.isMarkedUnread ? "unread" : "",
                     conversation.isMuted ? "muted" : "",
                     conversation.isInvited
                         ? "invited again"

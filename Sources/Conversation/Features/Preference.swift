@@ -32,14 +32,16 @@ public struct PreferenceKey: RawRepresentable, Hashable, Sendable {
     public static let recoveryCheck = PreferenceKey(rawValue: 5)
     /// That a conversation was put away, and what was there then; about its space.
     public static let archived = PreferenceKey(rawValue: 6)
+    /// That a conversation was marked as unread; about its space.
+    public static let unread = PreferenceKey(rawValue: 7)
 
     /// Those that this device knows.
     public static let all: [PreferenceKey] = [
-        .presence, .callServer, .deleted, .readOutside, .recoveryCheck, .archived,
+        .presence, .callServer, .deleted, .readOutside, .recoveryCheck, .archived, .unread,
     ]
 
     /// Those that change how a conversation is listed.
-    fileprivate static let ofLists: Set<PreferenceKey> = [.readOutside, .archived]
+    fileprivate static let ofLists: Set<PreferenceKey> = [.readOutside, .archived, .unread]
 }
 
 /// The payload that says what holds for the person: one kind for all that they can set, so that a

@@ -53,6 +53,7 @@ public enum NodeRequests {
         ListRelays.self,
         ListStars.self,
         MarkRead.self,
+        MarkUnread.self,
         MarkVerified.self,
         MoveRelay.self,
         MuteConversation.self,
