@@ -48,8 +48,9 @@ struct NaiveModel: Equatable {
     var calls: [String] = []
     /// Texts and edits that a deletion covers.
     var erased: [Place] = []
-    /// In the own space, the last word about each conversation.
-    var muted: [SpaceID: Bool] = [:]
+    /// In the own space, the last word about each conversation: until when it is silent, 0 for ever;
+    /// nothing where it is not.
+    var muted: [SpaceID: [UInt64]] = [:]
     /// What is pinned, the last first.
     var pins: [OperationReference] = []
     /// In the own space, the messages that are marked, the one that was marked last at the end.
@@ -277,7 +278,7 @@ struct NaiveModel: Equatable {
             if act.kind == 33, let mute = Payload.decode(PayloadMute.self, act.payload),
                 let space = SpaceID(fieldBytes(mute.space))
             {
-                muted[space] = mute.on
+                muted[space] = mute.on ? [mute.until] : []
             }
             if act.kind == 39, let star = Payload.decode(PayloadStar.self, act.payload),
                 star.space.count == 32, star.message.count == 32, fieldBytes(star.message)[8] < 0x40

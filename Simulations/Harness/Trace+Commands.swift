@@ -36,7 +36,9 @@ extension Trace {
         case .rename(let space, let name):
             add(8, space)
             add(name)
-        case .mute(let space, let isOn): add(isOn ? 10 : 9, space)
+        case .mute(let space, let isOn, let until):
+            add(isOn ? 10 : 9, space)
+            if let until { add(until) }
         case .createInvite, .revokeInvite, .acceptInvite, .requestContact, .answerContact,
             .markVerified, .createGroupInvite, .endGroupInvite, .joinGroup:
             addMeeting(command)

@@ -14,8 +14,8 @@ public struct ConversationSummary: Equatable, Sendable {
     public var unreadCount: Int
     /// Whether the person marked it as unread.
     public var isMarkedUnread: Bool
-    /// Whether the person silenced it.
-    public var isMuted: Bool
+    /// That the person silenced it, and until when; nil where it is heard.
+    public var mute: Mute?
     /// Whether the person put it away, and nothing came since.
     public var isArchived: Bool
     /// The order of the newest message, to sort by.
@@ -38,16 +38,18 @@ public enum Overview {
         let unreadCount = try Self.unreadCount(
             of: space, roster: roster, ownPerson: ownPerson, ownSpace: ownSpace, in: store)
         var archive: Archive?
-        if let ownSpace { archive = try Self.archive(space.id, ownSpace: ownSpace, in: store) }
+        var mute: Mute?
+        if let ownSpace {
+            archive = try Self.archive(space.id, ownSpace: ownSpace, in: store)
+            mute = try Self.mute(space.id, ownSpace: ownSpace, in: store)
+        }
         return ConversationSummary(
             space: space, name: try name(of: space.number, in: store), members: roster.members,
             unreadCount: unreadCount,
             isMarkedUnread: try ownSpace.map { own throws(StoreError) in
                 try isMarkedUnread(space.id, ownSpace: own, in: store)
             } ?? false,
-            isMuted: try ownSpace.map { own throws(StoreError) in
-                try isMuted(space.id, ownSpace: own, in: store)
-            } ?? false,
+            mute: mute,
             isArchived: archive?.covers(newest: newest?.order, unreadCount: unreadCount) ?? false,
             newest: newest?.order,
             newestTime: try newest.flatMap { row throws(StoreError) in
@@ -91,13 +93,15 @@ public enum Overview {
         try NameRule.survivors(in: space, store: store).map(\.entry.order.reference)
     }
 
-    /// Whether the person silenced this conversation.
-    public static func isMuted(
+    /// That the person silenced this conversation, and until when; nil where they did not, or ended it.
+    public static func mute(
         _ space: SpaceID, ownSpace: SpaceNumber, in store: some MergeStore
-    ) throws(StoreError) -> Bool {
+    ) throws(StoreError) -> Mute? {
         let element = try store.locator(space.bytes)
-        return try store.entries(about: .space, in: ownSpace, field: .mute, element: element)
-            .first?.isOn ?? false
+        let entries = try store.entries(
+            about: .space, in: ownSpace, field: .mute, element: element)
+        guard let entry = entries.first, entry.isOn else { return nil }
+        return try store.operation(entry.operation)?.operation.payload.flatMap(Mute.init)
     }
 
     /// Everyone that the person knows, ascending by person.

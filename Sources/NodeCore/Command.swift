@@ -58,8 +58,8 @@ public enum Command: Sendable {
     case joinGroup(GroupLink)
     /// Names a conversation.
     case rename(SpaceID, String)
-    /// Silences a conversation, or ends that.
-    case mute(SpaceID, isOn: Bool)
+    /// Silences a conversation, for good or until a time, or ends that.
+    case mute(SpaceID, isOn: Bool, until: UInt64? = nil)
     /// Opens an invite with this secret.
     case createInvite(secret: [UInt8], expires: UInt64, uses: Int = 1)
     /// Ends an invite, named by ``OpenInvite/number``.

@@ -125,8 +125,8 @@ extension NodeCore {
             return try markRead(shown, in: space, &turn)
         case .rename(let space, let name):
             return try rename(space, name, &turn)
-        case .mute(let space, let isOn):
-            return try mute(space, isOn, &turn)
+        case .mute(let space, let isOn, let until):
+            return try mute(space, isOn, until: until, &turn)
         case .markUnread(let space, let isOn):
             return try markUnread(space, isOn, &turn)
         case .archive(let space, let isOn):

@@ -78,13 +78,13 @@ extension NodeCore {
         return .success(.done)
     }
 
-    mutating func mute(_ id: SpaceID, _ isOn: Bool, _ turn: inout some Turn) throws(StoreError)
-        -> Result<CommandReply, CommandRefusal>
+    mutating func mute(_ id: SpaceID, _ isOn: Bool, until: UInt64?, _ turn: inout some Turn)
+        throws(StoreError) -> Result<CommandReply, CommandRefusal>
     {
         guard try conversation(id, turn.store) != nil, let ownSpace else {
             return .failure(.unknownConversation)
         }
-        let draft = Mute(space: id, isOn: isOn).draft()
+        let draft = Mute(space: id, isOn: isOn, until: isOn ? until : nil).draft()
         _ = try write([draft], in: ownSpace, &turn)
         return .success(.done)
     }

@@ -14,6 +14,8 @@ public struct ConversationView: Codable, Equatable, Sendable {
     public var isMarkedUnread = false
     /// Whether it is silenced.
     public var isMuted: Bool
+    /// Until when it is silenced, in Unix milliseconds; nil where it is heard, or silent until one ends that.
+    public var mutedUntil: UInt64?
     /// Whether it was put away, and nothing came since.
     public var isArchived = false
     /// When the newest message was written, in Unix milliseconds.

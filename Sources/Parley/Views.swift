@@ -110,13 +110,15 @@ struct Views {
     private func view(
         _ summary: ConversationSummary, _ roster: Roster
     ) throws -> ConversationView {
-        ConversationView(
+        let now = SystemClock.now.wall
+        let mute = summary.mute.flatMap { $0.isSilent(at: now) ? $0 : nil }
+        return ConversationView(
             id: summary.space.id.description,
             kind: summary.space.kind == .direct ? "direct" : "group",
             name: try title(of: summary.space, roster),
             members: try summary.members.map { try name(of: $0.person, in: roster) }.sorted(),
             unread: summary.unreadCount, isMarkedUnread: summary.isMarkedUnread,
-            isMuted: summary.isMuted,
+            isMuted: mute != nil, mutedUntil: mute?.until,
             isArchived: summary.isArchived,
             newest: summary.newestTime,
             waitingFor: try waiting(in: summary.space, roster),

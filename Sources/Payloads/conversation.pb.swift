@@ -285,6 +285,9 @@ public nonisolated struct PayloadMute: Sendable {
 
   public var on: Bool = false
 
+  /// Until when it is silent, in Unix milliseconds; 0 for until it is ended.
+  public var until: UInt64 = 0
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -916,7 +919,7 @@ nonisolated extension PayloadName: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension PayloadMute: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Mute"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}space\0\u{1}on\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}space\0\u{1}on\0\u{1}until\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -926,6 +929,7 @@ nonisolated extension PayloadMute: SwiftProtobuf.Message, SwiftProtobuf._Message
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularBytesField(value: &self.space) }()
       case 2: try { try decoder.decodeSingularBoolField(value: &self.on) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.until) }()
       default: break
       }
     }
@@ -938,12 +942,16 @@ nonisolated extension PayloadMute: SwiftProtobuf.Message, SwiftProtobuf._Message
     if self.on != false {
       try visitor.visitSingularBoolField(value: self.on, fieldNumber: 2)
     }
+    if self.until != 0 {
+      try visitor.visitSingularUInt64Field(value: self.until, fieldNumber: 3)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: PayloadMute, rhs: PayloadMute) -> Bool {
     if lhs.space != rhs.space {return false}
     if lhs.on != rhs.on {return false}
+    if lhs.until != rhs.until {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -19,6 +19,7 @@ struct ArgumentTests {
             ["forward", "one", "home"], ["forward", "1", ""],
             ["star", "one"], ["pin", "one"], ["pins", ""], ["archive", ""], ["unarchive", " "],
             ["unread", ""],
+            ["mute", "home", "--for", "31d"], ["mute", "home", "--for", "8h", "--off"],
             ["stars", "--limit", "0"],
             ["stars", "--from", "-1"],
             ["read", "home", "--limit", "0"],

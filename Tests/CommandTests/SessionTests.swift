@@ -278,6 +278,11 @@ struct SessionTests {
         _ = await terminal.run("mute", "home")
         _ = await terminal.run("mute", "home", "--off")
         #expect(terminal.node.state.withLock { $0.muted } == ["home": false])
+        _ = await terminal.run("mute", "home", "--for", "7d")
+        #expect(terminal.node.state.withLock { $0.mutedHours } == ["home": 168])
+        var silent = ConversationView.group("home")
+        (silent.isMuted, silent.mutedUntil) = (true, 1_700_000_000_000)
+        #expect(Conversations.text([silent]).contains("  muted until 14 Nov 2023 22:13  "))
         #expect(await terminal.run("group", "rename", "home", "nest").status == 0)
         #expect(await terminal.run("send", "home", "x").status == 1)
     }

@@ -80,7 +80,7 @@ extension Decoder {
         inputs: {
             let contact = Contact(
                 person: PersonID { $0[0] = 1 }, root: Digest { $0[0] = 2 }, alias: "Ben")
-            let mute = Mute(space: SpaceID { $0[0] = 3 }, isOn: true)
+            let mute = Mute(space: SpaceID { $0[0] = 3 }, isOn: true, until: 9)
             let name = DeviceName(device: DeviceID { $0[0] = 4 }, name: "telephone")
             let card = SharedCard(card: [1, 2, 3])
             let relay = RelayChoice(

@@ -38,6 +38,7 @@ extension FakeNode {
         answer(MuteConversation.self) { state, request in
             try state.requireConversation(request.conversation)
             state.muted[request.conversation] = request.on
+            state.mutedHours[request.conversation] = request.hours
             return NoReply()
         }
         answer(DeleteConversation.self) { state, _ in

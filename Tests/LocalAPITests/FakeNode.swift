@@ -19,6 +19,7 @@ final class FakeNode: NodeService {
         /// Why nothing may be marked as read, where that is so.
         var marksRefused: NodeError?
         var muted: [String: Bool] = [:]
+        var mutedHours: [String: Int] = [:]
         var archived: Set<String> = []
         var markedUnread: Set<String> = []
         var calls: [String] = []

@@ -283,7 +283,8 @@ extension Stage {
                 return .markRead(space.id, ShownMessages(page.map(\.operation)))
             }
         case .rename(let place, let name): return try space(place).map { .rename($0.id, name) }
-        case .mute(let place, let isOn): return try space(place).map { .mute($0.id, isOn: isOn) }
+        case .mute(let place, let isOn, let until):
+            return try space(place).map { .mute($0.id, isOn: isOn, until: until) }
         case .bringIn(let place, let firstLine, let texts):
             return try space(place).map { importing(texts, firstLine, into: $0, of: node) }
         default: return nil

@@ -38,8 +38,8 @@ public enum Deed: Codable, Equatable, Sendable {
     case read(space: Int, messages: Int? = nil)
     /// Names the conversation.
     case rename(space: Int, name: String)
-    /// Silences the conversation, or ends that.
-    case mute(space: Int, on: Bool)
+    /// Silences the conversation, for good or until a time, or ends that.
+    case mute(space: Int, on: Bool, until: UInt64? = nil)
     /// Passes a message on to another conversation, and says whose words they are or not.
     case forward(space: Int, message: Int, to: Int, withOrigin: Bool)
     /// Marks a message, or ends that.

@@ -88,7 +88,8 @@ struct Conversations: NodeCommand {
                     conversation.unread > 0
                         ? "\(conversation.unread) new"
                         : conversation.isMarkedUnread ? "unread" : "",
-                    conversation.isMuted ? "muted" : "",
+                    conversation.mutedUntil.map { "muted until \(clock.moment($0))" }
+                        ?? (conversation.isMuted ? "muted" : ""),
                     conversation.isInvited
                         ? "invited again"
                         : conversation.supersededBy.map { "goes on in \($0.prefix(8))" }
@@ -130,21 +131,29 @@ struct Mute: NodeCommand {
         commandName: "mute",
         abstract: "silence a conversation",
         discussion: """
-            Only you know about it. --off ends it.
+            On all of your devices, until --off ends it, or for as long as --for says. Only you know about \
+            it.
 
             Example:
               parley mute home
+              parley mute trip --for 8h
             """)
 
     @OptionGroup var place: HomeOptions
     @Argument(help: "the conversation")
     var conversation: String
+    @Option(name: .customLong("for"), help: "how long, 1h to 30d")
+    var time: Lifetime?
     @Flag(name: .long, help: "hear it again")
     var off = false
 
-    func validate() throws { try Check.name(conversation, "a conversation's name") }
+    func validate() throws {
+        try Check.name(conversation, "a conversation's name")
+        if off, time != nil { throw ValidationError("one of --for and --off") }
+    }
 
     func run(with node: any NodeService) async throws {
-        try await node.perform(MuteConversation(conversation: conversation, on: !off))
+        try await node.perform(
+            MuteConversation(conversation: conversation, on: !off, hours: time?.hours))
     }
 }
