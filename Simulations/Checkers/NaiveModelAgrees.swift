@@ -85,7 +85,8 @@ final class NaiveModelAgrees: Checker {
         return model
     }
 
-    /// How a conversation stands in the list: whether it is put away, or marked as unread.
+    /// How a conversation stands in the list: whether it is put away or marked as unread, and what
+    /// the person began to write.
     private func lookAtListed(
         _ space: SpaceRecord, _ roster: Roster, _ model: NaiveModel, own: NaiveModel,
         _ ownSpace: SpaceRecord, of node: SimulatedNode
@@ -101,6 +102,10 @@ final class NaiveModelAgrees: Checker {
         let isMarked = own.preferences[[0, 7] + space.id.bytes] == [1]
         guard listed.isMarkedUnread == isMarked else {
             throw violation("\(node.name) and the model differ in what is marked as unread")
+        }
+        let unsent = own.preferences[[0, 8] + space.id.bytes]
+        guard listed.unsentText.map({ Array($0.utf8) }) == unsent else {
+            throw violation("\(node.name) and the model differ in what was begun")
         }
         guard listed.isArchived == model.isArchived(space.id, by: own, unread: unread.count) else {
             throw violation("\(node.name) and the model differ in what is put away")

@@ -231,7 +231,8 @@ struct ParleyCommand: AsyncParsableCommand {
             CommandGroup(
                 name: "Messages:",
                 subcommands: [
-                    Send.self, Reply.self, Edit.self, Edits.self, Delete.self, React.self,
+                    Send.self, DraftCommand.self, Reply.self, Edit.self, Edits.self, Delete.self,
+                    React.self,
                     Forward.self, StarCommand.self, StarsCommand.self,
                     PinCommand.self, PinsCommand.self, Import.self,
                 ]),

@@ -18,6 +18,8 @@ public struct ConversationSummary: Equatable, Sendable {
     public var mute: Mute?
     /// Whether the person put it away, and nothing came since.
     public var isArchived: Bool
+    /// What the person began to write in it and has not sent.
+    public var unsentText: String?
     /// The order of the newest message, to sort by.
     public var newest: OrderKey?
     /// When the newest message was written, by its author's clock, in Unix milliseconds.
@@ -39,9 +41,11 @@ public enum Overview {
             of: space, roster: roster, ownPerson: ownPerson, ownSpace: ownSpace, in: store)
         var archive: Archive?
         var mute: Mute?
+        var unsentText: String?
         if let ownSpace {
             archive = try Self.archive(space.id, ownSpace: ownSpace, in: store)
             mute = try Self.mute(space.id, ownSpace: ownSpace, in: store)
+            unsentText = try Self.unsentText(in: space.id, ownSpace: ownSpace, store: store)
         }
         return ConversationSummary(
             space: space, name: try name(of: space.number, in: store), members: roster.members,
@@ -51,7 +55,7 @@ public enum Overview {
             } ?? false,
             mute: mute,
             isArchived: archive?.covers(newest: newest?.order, unreadCount: unreadCount) ?? false,
-            newest: newest?.order,
+            unsentText: unsentText, newest: newest?.order,
             newestTime: try newest.flatMap { row throws(StoreError) in
                 try time(of: row, in: store)
             }, began: newest == nil ? try began(space.number, in: store) : nil)

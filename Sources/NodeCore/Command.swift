@@ -24,6 +24,9 @@ public enum Command: Sendable {
     /// Marks a conversation as unread for the person's own devices, until something is read there, or
     /// ends that. Receipts stay as they are.
     case markUnread(SpaceID, isOn: Bool)
+    /// Keeps what the person began to write in a conversation for their own devices; an empty text ends
+    /// that. A message of the same words does as well.
+    case keepUnsent(SpaceID, String)
     /// Puts a conversation away until something new comes, or takes it back.
     case archive(SpaceID, isOn: Bool)
     /// Marks a message for the person's own devices, or ends that.
@@ -307,7 +310,7 @@ extension Command {
             .requestContact, .answerContact, .markVerified, .addDevice, .revokeDevice,
             .renameDevice, .chooseRelays, .importMessages, .call, .setPrivacy,
             .setCallServer, .removeCallServer, .noteRecoveryCheck, .setAlias, .star,
-            .pin, .archive, .markUnread:
+            .pin, .archive, .markUnread, .keepUnsent:
             false
         }
     }

@@ -104,7 +104,7 @@ extension NodeCore {
         case .createGroup(let name, let members):
             return try createGroup(name, members, &turn)
         case .send(let space, let messages, let parent):
-            return try send(messages, parent, to: space, &turn)
+            return try sendEndingUnsent(messages, parent, to: space, &turn)
         case .edit, .delete, .react:
             return try changeMessage(command, &turn)
         case .star(let number, let isOn):
@@ -129,6 +129,8 @@ extension NodeCore {
             return try mute(space, isOn, until: until, &turn)
         case .markUnread(let space, let isOn):
             return try markUnread(space, isOn, &turn)
+        case .keepUnsent(let space, let text):
+            return try keepUnsent(text, in: space, &turn)
         case .archive(let space, let isOn):
             return try archive(space, isOn, &turn)
         case .createInvite, .revokeInvite, .acceptInvite, .requestContact, .answerContact,

@@ -18,6 +18,8 @@ public struct ConversationView: Codable, Equatable, Sendable {
     public var mutedUntil: UInt64?
     /// Whether it was put away, and nothing came since.
     public var isArchived = false
+    /// What one began to write in it and has not sent; nil where that is nothing.
+    public var draft: String?
     /// When the newest message was written, in Unix milliseconds.
     public var newest: UInt64?
     /// What must come before anything is written in it: "waiting for …"; nil where nothing must.

@@ -119,7 +119,7 @@ struct Views {
             members: try summary.members.map { try name(of: $0.person, in: roster) }.sorted(),
             unread: summary.unreadCount, isMarkedUnread: summary.isMarkedUnread,
             isMuted: mute != nil, mutedUntil: mute?.until,
-            isArchived: summary.isArchived,
+            isArchived: summary.isArchived, draft: summary.unsentText,
             newest: summary.newestTime,
             waitingFor: try waiting(in: summary.space, roster),
             supersededBy: try successor(of: summary.space, roster)?.id.description,

@@ -105,6 +105,22 @@ struct SessionTests {
         #expect(Conversations.text([shown]).contains("  unread  "))
     }
 
+    @Test("what was begun is kept, shown, sent or dropped")
+    func drafts() async {
+        let terminal = Terminal()
+        #expect(await terminal.run("draft", "home").talk.contains("no draft there"))
+        #expect(await terminal.run("draft", "home", "I could").output == "I could\n")
+        #expect(await terminal.run("draft", "home").output == "I could\n")
+        #expect(await terminal.run("draft", "home", "--send").output.contains("I could"))
+        #expect(terminal.node.state.withLock { $0.messages.last?.text } == "I could")
+        let dropped = await terminal.run("draft", "home", "--remove")
+        #expect(dropped.output.isEmpty && dropped.talk.isEmpty)
+        #expect(terminal.node.state.withLock { $0.drafts }.isEmpty)
+        var shown = ConversationView.group("home")
+        shown.draft = "I could"
+        #expect(Conversations.text([shown]).contains("  draft: I could  "))
+    }
+
     @Test("a message is marked, listed and marked no more")
     func stars() async {
         let terminal = Terminal()

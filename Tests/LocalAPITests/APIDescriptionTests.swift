@@ -99,6 +99,8 @@ struct APIDescriptionTests {
         try await check(ListPins(conversation: "home"))
         try await check(ArchiveConversation(conversation: "home", on: true))
         try await check(MarkUnread(conversation: "home", on: true))
+        try await check(KeepDraft(conversation: "home", text: "a"))
+        try await check(GetConversation(conversation: "home"))
         try await check(ListConversations())
         try await check(StarMessage(message: 1, on: true))
         try await check(ListStars(limit: 1))

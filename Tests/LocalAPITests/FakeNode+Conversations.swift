@@ -22,7 +22,14 @@ extension FakeNode {
         }
         answer(GetConversation.self) { state, request in
             try state.requireConversation(request.conversation)
-            return .group(request.conversation)
+            var view = ConversationView.group(request.conversation)
+            view.draft = state.drafts[request.conversation]
+            return view
+        }
+        answer(KeepDraft.self) { state, request in
+            try state.requireConversation(request.conversation)
+            state.drafts[request.conversation] = request.text.isEmpty ? nil : request.text
+            return NoReply()
         }
         answer(CreateConversation.self) { state, request in
             state.conversations.append(request.name)

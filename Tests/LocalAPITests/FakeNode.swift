@@ -22,6 +22,7 @@ final class FakeNode: NodeService {
         var mutedHours: [String: Int] = [:]
         var archived: Set<String> = []
         var markedUnread: Set<String> = []
+        var drafts: [String: String] = [:]
         var calls: [String] = []
         var events: [MembershipView] = []
         var explained = [

@@ -23,6 +23,7 @@ struct PreferenceVectorTests {
         let words: [String]?
         let expulsions: [Hex]?
         let archive: [UInt64]?
+        let unsent: String?
     }
 
     private struct Hostile: Decodable {
@@ -66,6 +67,8 @@ struct PreferenceVectorTests {
                     deletion?.expulsions.map(\.bytes) == vector.expulsions?.map(\.bytes),
                     "\(vector.why)")
                 #expect(deletion.map { $0.bytes == said.value } != false, "\(vector.why)")
+            case .unsent:
+                #expect(UnsentText.text(said.value) == vector.unsent, "\(vector.why)")
             case .archived:
                 let archive = Archive(said.value)
                 #expect(

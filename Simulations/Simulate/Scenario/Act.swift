@@ -48,6 +48,8 @@ public enum Deed: Codable, Equatable, Sendable {
     case pin(space: Int, message: Int, on: Bool)
     /// Marks the conversation as unread, or ends that.
     case unread(space: Int, on: Bool)
+    /// Begins to write and does not send; an empty text ends that.
+    case draft(space: Int, text: String)
     /// Puts the conversation away until something new comes, or takes it back.
     case archive(space: Int, on: Bool)
     /// Imports lines of an old log, the first of them being this one.

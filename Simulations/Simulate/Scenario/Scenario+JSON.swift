@@ -105,7 +105,7 @@ extension Deed {
             .backUp, .restore, .quit, .govern, .steal, .impersonate, .openGroup, .closeGroup,
             .keepBackup, .befall, .call, .pickUp, .turnDown, .hangUp, .typing, .appear, .ringAndGo,
             .intrude, .consent, .permit, .forward,
-            .star, .pin, .archive, .unread:
+            .star, .pin, .archive, .unread, .draft:
             []
         }
     }
@@ -134,6 +134,7 @@ extension Deed {
         case .star: "star"
         case .pin: "pin"
         case .archive: "archive"
+        case .draft: "draft"
         case .unread: "unread"
         case .bringIn: "bringIn"
         case .found: "found"

@@ -22,6 +22,9 @@ struct Curator: Occupation {
         case "archive": return .archive(space: space, on: random.next() % 4 != 0)
         case "pin": return .pin(space: space, message: message, on: random.next() % 4 != 0)
         case "star": return .star(space: space, message: message, on: random.next() % 4 != 0)
+        case "draft":
+            let number = random.next() % 1_000_000
+            return .draft(space: space, text: number % 4 == 0 ? "" : "unsent thought \(number)")
         case "mute":
             let until = 1_700_000_000_000 + random.next() % 86_400_000
             return .mute(space: space, on: true, until: until)

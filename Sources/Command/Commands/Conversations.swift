@@ -94,6 +94,7 @@ struct Conversations: NodeCommand {
                         ? "invited again"
                         : conversation.supersededBy.map { "goes on in \($0.prefix(8))" }
                             ?? conversation.waitingFor ?? "",
+                    conversation.draft.map { "draft: \($0)" } ?? "",
                     conversation.members.joined(separator: ", "),
                 ]
             }

@@ -34,14 +34,19 @@ public struct PreferenceKey: RawRepresentable, Hashable, Sendable {
     public static let archived = PreferenceKey(rawValue: 6)
     /// That a conversation was marked as unread; about its space.
     public static let unread = PreferenceKey(rawValue: 7)
+    /// What the person began to write in a conversation and has not sent; about its space.
+    public static let unsent = PreferenceKey(rawValue: 8)
 
     /// Those that this device knows.
     public static let all: [PreferenceKey] = [
         .presence, .callServer, .deleted, .readOutside, .recoveryCheck, .archived, .unread,
+        .unsent,
     ]
 
     /// Those that change how a conversation is listed.
-    fileprivate static let ofLists: Set<PreferenceKey> = [.readOutside, .archived, .unread]
+    fileprivate static let ofLists: Set<PreferenceKey> = [
+        .readOutside, .archived, .unread, .unsent,
+    ]
 }
 
 /// The payload that says what holds for the person: one kind for all that they can set, so that a

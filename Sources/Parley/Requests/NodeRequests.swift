@@ -36,6 +36,7 @@ public enum NodeRequests {
         HangUpCall.self,
         ImportMessages.self,
         JoinGroup.self,
+        KeepDraft.self,
         LeaveGroup.self,
         ListCallRecords.self,
         ListCalls.self,
