@@ -23,8 +23,8 @@ public struct Marks {
         "step-undone",
     ]
 
-    /// What a swarm must hit beside these in whose worlds people pass on and star messages.
-    public static let ofCuration: [String] = ["kind-39"]
+    /// What a swarm must hit beside these in whose worlds people pass on, star and pin messages.
+    public static let ofCuration: [String] = ["kind-39", "kind-40"]
 
     private var isRejoining: [DeviceID: Bool] = [:]
     private var failedSteps: [DeviceID: Int] = [:]

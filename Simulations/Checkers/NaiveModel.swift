@@ -48,8 +48,11 @@ struct NaiveModel: Equatable {
     var calls: [String] = []
     /// Texts and edits that a deletion covers.
     var erased: [Place] = []
-    /// In the own space, the last word about each conversation.
-    var muted: [SpaceID: Bool] = [:]
+    /// In the own space, the last word about each conversation: until when it is silent, 0 for ever;
+    /// nothing where it is not.
+    var muted: [SpaceID: [UInt64]] = [:]
+    /// What is pinned, the last first.
+    var pins: [OperationReference] = []
     /// In the own space, the messages that are marked, the one that was marked last at the end.
     var stars: [[UInt8]] = []
     /// In the own space, the last word about each person: alias, accepted, verified.
@@ -122,6 +125,7 @@ struct NaiveModel: Equatable {
         acts.sort { $0.order < $1.order }
         fold(acts, authors, isGroup: space.kind == .group)
         if space.kind == .group { foldName(acts) }
+        if space.kind != .own { foldPins(acts, isGroup: space.kind == .group) }
         foldCalls(acts)
         if space.kind == .own { foldOwn(acts) }
         let devices = Array(control.now.owners.keys) + control.now.former.keys
@@ -209,6 +213,28 @@ struct NaiveModel: Equatable {
         name = left.flatMap { Payload.decode(PayloadName.self, $0.payload) }?.name
     }
 
+    /// The last word on each message, of those that are shown and not deleted; of these the last 32.
+    private mutating func foldPins(_ acts: [Act], isGroup: Bool) {
+        var pinned: [OperationReference] = []
+        for act in acts where act.kind == 40 && act.lane == .shared && act.hasBody {
+            guard act.author.role >= (isGroup ? .admin : .member),
+                let message = act.operation.operation.header.references.first,
+                let pin = Payload.decode(PayloadPin.self, act.payload), [1, 2].contains(pin.state)
+            else { continue }
+            pinned.removeAll { $0 == message }
+            if pin.state == 1 { pinned.append(message) }
+        }
+        let shown = lines.filter { !$0.isDeleted }.map { line in
+            Named(place: line.place, check: line.order.id.check)
+        }
+        let named = Set(shown)
+        pins = pinned.reversed().filter { message in
+            let place = Place(tag: message.tag, sequence: message.sequence)
+            return named.contains(Named(place: place, check: message.check))
+        }
+        pins = Array(pins.prefix(32))
+    }
+
     /// Of all that its founder says of a call the greatest outcome, then the longest time, then the
     /// last; and so of others who were in, where the founder does not say that nobody was.
     private mutating func foldCalls(_ acts: [Act]) {
@@ -252,7 +278,7 @@ struct NaiveModel: Equatable {
             if act.kind == 33, let mute = Payload.decode(PayloadMute.self, act.payload),
                 let space = SpaceID(fieldBytes(mute.space))
             {
-                muted[space] = mute.on
+                muted[space] = mute.on ? [mute.until] : []
             }
             if act.kind == 39, let star = Payload.decode(PayloadStar.self, act.payload),
                 star.space.count == 32, star.message.count == 32, fieldBytes(star.message)[8] < 0x40
@@ -282,6 +308,19 @@ struct NaiveModel: Equatable {
     }
 
     /// Messages of others that this person has not said to have read, on any of these devices.
+    /// Whether a conversation was put away with all that is here: the place of the newest message, then
+    /// how many were unread, of eight bytes each.
+    func isArchived(_ space: SpaceID, by own: NaiveModel, unread: Int) -> Bool {
+        guard let value = own.preferences[[0, 6] + space.bytes], value.count == 16 else {
+            return false
+        }
+        func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+            bytes.reduce(0) { $0 * 256 + UInt64($1) }
+        }
+        let isAbove = lines.contains { $0.order.stand > number(value[..<8]) }
+        return !isAbove && unread <= number(value[8...])
+    }
+
     func unread(of person: PersonID, with devices: [DeviceID]) -> [Line] {
         lines.filter { line in
             let isRead = devices.contains { device in

@@ -15,19 +15,26 @@ final class NaiveModelAgrees: Checker {
 
     func settled(_ world: World) throws {
         for node in world.honestNodes {
+            var models: [(space: SpaceRecord, roster: Roster, model: NaiveModel)] = []
             for (space, _) in try node.eachSpace() {
-                guard let roster = try node.roster(of: space) else { continue }
-                try look(at: space, roster, of: node, world.liars)
+                guard let roster = try node.roster(of: space),
+                    let model = try look(at: space, roster, of: node, world.liars)
+                else { continue }
+                models.append((space, roster, model))
+            }
+            guard let own = models.first(where: { $0.space.kind == .own }) else { continue }
+            for (space, roster, model) in models where space.kind != .own {
+                try lookAtListed(space, roster, model, own: own.model, own.space, of: node)
             }
         }
     }
 
     private func look(
         at space: SpaceRecord, _ roster: Roster, of node: SimulatedNode, _ liars: Set<DeviceID>
-    ) throws {
+    ) throws -> NaiveModel? {
         let control = try book.read(space, of: node)
         // Nobody can choose between two branches of lane 0 before it is proven that there are two.
-        if control.rosters.isForked { return }
+        if control.rosters.isForked { return nil }
         let model = try NaiveModel(of: space, control: control, in: node.store)
         try lookAtErased(model, in: space, of: node, liars)
         let timeline = Timeline(of: space, roster: roster, ownPerson: node.identity.person)
@@ -62,6 +69,11 @@ final class NaiveModelAgrees: Checker {
         guard calls.sorted() == model.calls.sorted() else {
             throw violation("\(node.name) knows the calls \(calls), the model \(model.calls)")
         }
+        let pins = try Overview.pins(in: space.number, store: node.store)
+        checkCount += pins.count
+        guard pins == model.pins else {
+            throw violation("\(node.name) shows \(pins) as pinned, the model \(model.pins)")
+        }
         guard try marks(in: space, roster, of: node) == model.progress else {
             throw violation("\(node.name) has other receipts than the model")
         }
@@ -70,6 +82,34 @@ final class NaiveModelAgrees: Checker {
             try lookAtUnread(model, in: space, roster, of: node)
         }
         if space.kind == .own { try lookAtOwn(space, model, of: node) }
+        return model
+    }
+
+    /// How a conversation stands in the list: whether it is put away or marked as unread, and what
+    /// the person began to write.
+    private func lookAtListed(
+        _ space: SpaceRecord, _ roster: Roster, _ model: NaiveModel, own: NaiveModel,
+        _ ownSpace: SpaceRecord, of node: SimulatedNode
+    ) throws {
+        // What is unread of a conversation that the person is out of no model tells.
+        guard roster.contains(node.identity.device) else { return }
+        let person = node.identity.person
+        let listed = try Overview.summary(
+            of: space, roster: roster, ownPerson: person, ownSpace: ownSpace.number,
+            in: node.store)
+        let unread = model.unread(of: person, with: roster.everyDevice(of: person))
+        checkCount += 1
+        let isMarked = own.preferences[[0, 7] + space.id.bytes] == [1]
+        guard listed.isMarkedUnread == isMarked else {
+            throw violation("\(node.name) and the model differ in what is marked as unread")
+        }
+        let unsent = own.preferences[[0, 8] + space.id.bytes]
+        guard listed.unsentText.map({ Array($0.utf8) }) == unsent else {
+            throw violation("\(node.name) and the model differ in what was begun")
+        }
+        guard listed.isArchived == model.isArchived(space.id, by: own, unread: unread.count) else {
+            throw violation("\(node.name) and the model differ in what is put away")
+        }
     }
 
     /// The holes of who is out, by log, where each begins: nobody fills them, so what had been seen by
@@ -127,9 +167,9 @@ final class NaiveModelAgrees: Checker {
         _ own: SpaceRecord, _ model: NaiveModel, of node: SimulatedNode
     ) throws {
         for space in model.muted.keys.sorted() {
-            let isMuted = try Overview.isMuted(space, ownSpace: own.number, in: node.store)
+            let mute = try Overview.mute(space, ownSpace: own.number, in: node.store)
             checkCount += 1
-            guard isMuted == model.muted[space] else {
+            guard (mute.map { [$0.until ?? 0] } ?? []) == model.muted[space] else {
                 throw violation("\(node.name) and the model differ in what is silent")
             }
         }

@@ -21,6 +21,8 @@ final class NoPlaintextOnDisk: Checker {
         case .send(_, let messages, _): for message in messages { add(message.text) }
         case .edit(_, let text): add(text)
         case .createGroup(let name, _): add(name)
+        // None is ended by an empty one, which stands everywhere.
+        case .keepUnsent(_, let text): if !text.isEmpty { add(text) }
         case .rename(_, let name), .renameDevice(_, let name): add(name)
         case .importMessages(_, _, let rows, _, _): for row in rows { add(row.message.text) }
         case .setProfile(let name, _): add(name ?? "")
@@ -29,7 +31,9 @@ final class NoPlaintextOnDisk: Checker {
             add(alias)
         case .addDevice(let request): add(request.name)
         case .joinGroup(let link): add(link.name)
-        case .delete, .react, .star, .markRead, .mute, .createInvite, .markVerified, .revokeInvite,
+        case .delete, .react, .star, .pin, .archive, .markUnread, .markRead, .mute, .createInvite,
+            .markVerified,
+            .revokeInvite,
             .createGroupInvite, .endGroupInvite, .answerContact, .revokeDevice, .addMember,
             .removeMember, .setRole, .leave, .changeSettings, .chooseRelays, .call, .act, .types,
             .setPresence, .setPrivacy, .acceptInvitation, .declineInvitation, .setAdditionPolicy,

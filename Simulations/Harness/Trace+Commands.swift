@@ -36,7 +36,9 @@ extension Trace {
         case .rename(let space, let name):
             add(8, space)
             add(name)
-        case .mute(let space, let isOn): add(isOn ? 10 : 9, space)
+        case .mute(let space, let isOn, let until):
+            add(isOn ? 10 : 9, space)
+            if let until { add(until) }
         case .createInvite, .revokeInvite, .acceptInvite, .requestContact, .answerContact,
             .markVerified, .createGroupInvite, .endGroupInvite, .joinGroup:
             addMeeting(command)
@@ -55,11 +57,25 @@ extension Trace {
         case .declineInvitation(let space): add(28, space)
         case .setAdditionPolicy(let policy): add(29 << 8 | UInt64(policy.rawValue))
         case .deleteConversation(let space): add(33, space)
-        case .star(let number, let isOn): add(isOn ? 34 : 35, number)
+        case .star, .pin, .archive, .markUnread, .keepUnsent: addCuration(command)
         // Rare: what it is called is bytes enough.
         case .call, .act, .types, .setPresence, .setPrivacy, .setCallServer,
             .removeCallServer, .noteRecoveryCheck, .setAlias:
             add("\(command)")
+        }
+    }
+
+    /// What people do with messages and conversations that are there.
+    private mutating func addCuration(_ command: Command) {
+        switch command {
+        case .star(let number, let isOn): add(isOn ? 34 : 35, number)
+        case .pin(let number, let isOn): add(isOn ? 36 : 37, number)
+        case .archive(let space, let isOn): add(isOn ? 38 : 39, space)
+        case .keepUnsent(let space, let text):
+            add(42, space)
+            add(text)
+        case .markUnread(let space, let isOn): add(isOn ? 40 : 41, space)
+        default: break
         }
     }
 

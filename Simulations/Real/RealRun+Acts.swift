@@ -110,7 +110,7 @@ extension RealRun {
             guard let conversation = try await conversation(space, on: node) else { break }
             try await node.perform(RenameConversation(conversation: conversation.id, name: name))
             return .done
-        case .mute(let space, let on):
+        case .mute(let space, let on, _):
             guard let conversation = try await conversation(space, on: node) else { break }
             try await node.perform(MuteConversation(conversation: conversation.id, on: on))
             return .done

@@ -232,13 +232,16 @@ struct ParleyCommand: AsyncParsableCommand {
                 name: "Conversations:",
                 subcommands: [
                     Conversations.self, GroupCommand.self, InvitationsCommand.self, Mute.self,
-                    Read.self, Follow.self,
+                    ArchiveCommand.self, UnarchiveCommand.self, Read.self,
+                    UnreadCommand.self, Follow.self,
                 ]),
             CommandGroup(
                 name: "Messages:",
                 subcommands: [
-                    Send.self, Reply.self, Edit.self, Edits.self, Delete.self, React.self,
-                    Forward.self, StarCommand.self, StarsCommand.self, Import.self,
+                    Send.self, DraftCommand.self, Reply.self, Edit.self, Edits.self, Delete.self,
+                    React.self,
+                    Forward.self, StarCommand.self, StarsCommand.self,
+                    PinCommand.self, PinsCommand.self, Import.self,
                 ]),
             CommandGroup(
                 name: "Calls:",

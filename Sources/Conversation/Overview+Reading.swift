@@ -42,6 +42,13 @@ extension Overview {
         return try unread.count(in: store)
     }
 
+    /// Whether the person marked this conversation as unread, and has read nothing in it since.
+    public static func isMarkedUnread(
+        _ space: SpaceID, ownSpace: SpaceNumber, in store: some MergeStore
+    ) throws(StoreError) -> Bool {
+        try preference(.unread, about: space.bytes, ownSpace: ownSpace, in: store) == [1]
+    }
+
     /// Where the oldest message of others stands that the person has not read; nil where there is
     /// none.
     public static func firstUnread(

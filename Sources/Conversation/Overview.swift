@@ -12,8 +12,14 @@ public struct ConversationSummary: Equatable, Sendable {
     public var members: [Member]
     /// Messages of others that the person has not read.
     public var unreadCount: Int
-    /// Whether the person silenced it.
-    public var isMuted: Bool
+    /// Whether the person marked it as unread.
+    public var isMarkedUnread: Bool
+    /// That the person silenced it, and until when; nil where it is heard.
+    public var mute: Mute?
+    /// Whether the person put it away, and nothing came since.
+    public var isArchived: Bool
+    /// What the person began to write in it and has not sent.
+    public var unsentText: String?
     /// The order of the newest message, to sort by.
     public var newest: OrderKey?
     /// When the newest message was written, by its author's clock, in Unix milliseconds.
@@ -31,13 +37,25 @@ public enum Overview {
         in store: some MergeStore
     ) throws(StoreError) -> ConversationSummary {
         let newest = try store.messages(in: space.number, before: nil, limit: 1).first
+        let unreadCount = try Self.unreadCount(
+            of: space, roster: roster, ownPerson: ownPerson, ownSpace: ownSpace, in: store)
+        var archive: Archive?
+        var mute: Mute?
+        var unsentText: String?
+        if let ownSpace {
+            archive = try Self.archive(space.id, ownSpace: ownSpace, in: store)
+            mute = try Self.mute(space.id, ownSpace: ownSpace, in: store)
+            unsentText = try Self.unsentText(in: space.id, ownSpace: ownSpace, store: store)
+        }
         return ConversationSummary(
             space: space, name: try name(of: space.number, in: store), members: roster.members,
-            unreadCount: try unreadCount(
-                of: space, roster: roster, ownPerson: ownPerson, ownSpace: ownSpace, in: store),
-            isMuted: try ownSpace.map { own throws(StoreError) in
-                try isMuted(space.id, ownSpace: own, in: store)
-            } ?? false, newest: newest?.order,
+            unreadCount: unreadCount,
+            isMarkedUnread: try ownSpace.map { own throws(StoreError) in
+                try isMarkedUnread(space.id, ownSpace: own, in: store)
+            } ?? false,
+            mute: mute,
+            isArchived: archive?.covers(newest: newest?.order, unreadCount: unreadCount) ?? false,
+            unsentText: unsentText, newest: newest?.order,
             newestTime: try newest.flatMap { row throws(StoreError) in
                 try time(of: row, in: store)
             }, began: newest == nil ? try began(space.number, in: store) : nil)
@@ -79,13 +97,15 @@ public enum Overview {
         try NameRule.survivors(in: space, store: store).map(\.entry.order.reference)
     }
 
-    /// Whether the person silenced this conversation.
-    public static func isMuted(
+    /// That the person silenced this conversation, and until when; nil where they did not, or ended it.
+    public static func mute(
         _ space: SpaceID, ownSpace: SpaceNumber, in store: some MergeStore
-    ) throws(StoreError) -> Bool {
+    ) throws(StoreError) -> Mute? {
         let element = try store.locator(space.bytes)
-        return try store.entries(about: .space, in: ownSpace, field: .mute, element: element)
-            .first?.isOn ?? false
+        let entries = try store.entries(
+            about: .space, in: ownSpace, field: .mute, element: element)
+        guard let entry = entries.first, entry.isOn else { return nil }
+        return try store.operation(entry.operation)?.operation.payload.flatMap(Mute.init)
     }
 
     /// Everyone that the person knows, ascending by person.

@@ -48,6 +48,13 @@ public struct ViewDigest {
             before = last.order
         }
         for call in try Overview.calls(in: space.number, store: store) { add(call) }
+        // Where nothing is pinned the digest is what it was before there were pins.
+        for pin in try Overview.pins(in: space.number, store: store) {
+            hash.update(pin.tag.value)
+            hash.update(pin.sequence)
+            hash.update(pin.check.high)
+            hash.update(pin.check.low)
+        }
     }
 
     private mutating func add(_ call: CallRecord) {

@@ -19,6 +19,16 @@ public enum Command: Sendable {
     case delete(OperationNumber)
     /// Adds or takes back a reaction.
     case react(OperationNumber, Reaction)
+    /// Pins a message for everybody in its conversation, or takes it down.
+    case pin(OperationNumber, isOn: Bool)
+    /// Marks a conversation as unread for the person's own devices, until something is read there, or
+    /// ends that. Receipts stay as they are.
+    case markUnread(SpaceID, isOn: Bool)
+    /// Keeps what the person began to write in a conversation for their own devices; an empty text ends
+    /// that. A message of the same words does as well.
+    case keepUnsent(SpaceID, String)
+    /// Puts a conversation away until something new comes, or takes it back.
+    case archive(SpaceID, isOn: Bool)
     /// Marks a message for the person's own devices, or ends that.
     case star(OperationNumber, isOn: Bool)
     /// Marks these messages of a conversation as read, as they were shown, and nothing else.
@@ -51,8 +61,8 @@ public enum Command: Sendable {
     case joinGroup(GroupLink)
     /// Names a conversation.
     case rename(SpaceID, String)
-    /// Silences a conversation, or ends that.
-    case mute(SpaceID, isOn: Bool)
+    /// Silences a conversation, for good or until a time, or ends that.
+    case mute(SpaceID, isOn: Bool, until: UInt64? = nil)
     /// Opens an invite with this secret.
     case createInvite(secret: [UInt8], expires: UInt64, uses: Int = 1)
     /// Ends an invite, named by ``OpenInvite/number``.
@@ -299,7 +309,8 @@ extension Command {
             .joinGroup, .rename, .mute, .createInvite, .revokeInvite, .acceptInvite,
             .requestContact, .answerContact, .markVerified, .addDevice, .revokeDevice,
             .renameDevice, .chooseRelays, .importMessages, .call, .setPrivacy,
-            .setCallServer, .removeCallServer, .noteRecoveryCheck, .setAlias, .star:
+            .setCallServer, .removeCallServer, .noteRecoveryCheck, .setAlias, .star,
+            .pin, .archive, .markUnread, .keepUnsent:
             false
         }
     }

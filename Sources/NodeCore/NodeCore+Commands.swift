@@ -104,11 +104,13 @@ extension NodeCore {
         case .createGroup(let name, let members):
             return try createGroup(name, members, &turn)
         case .send(let space, let messages, let parent):
-            return try send(messages, parent, to: space, &turn)
+            return try sendEndingUnsent(messages, parent, to: space, &turn)
         case .edit, .delete, .react:
             return try changeMessage(command, &turn)
         case .star(let number, let isOn):
             return try star(number, isOn, &turn)
+        case .pin(let number, let isOn):
+            return try pin(number, isOn, &turn)
         case .acceptInvitation(let space):
             return try acceptInvitation(to: space, &turn)
         case .declineInvitation(let space):
@@ -123,8 +125,14 @@ extension NodeCore {
             return try markRead(shown, in: space, &turn)
         case .rename(let space, let name):
             return try rename(space, name, &turn)
-        case .mute(let space, let isOn):
-            return try mute(space, isOn, &turn)
+        case .mute(let space, let isOn, let until):
+            return try mute(space, isOn, until: until, &turn)
+        case .markUnread(let space, let isOn):
+            return try markUnread(space, isOn, &turn)
+        case .keepUnsent(let space, let text):
+            return try keepUnsent(text, in: space, &turn)
+        case .archive(let space, let isOn):
+            return try archive(space, isOn, &turn)
         case .createInvite, .revokeInvite, .acceptInvite, .requestContact, .answerContact,
             .markVerified, .setAlias, .createGroupInvite, .endGroupInvite, .joinGroup:
             return try meet(command, &turn)

@@ -78,18 +78,57 @@ extension NodeCore {
         return .success(.done)
     }
 
-    mutating func mute(_ id: SpaceID, _ isOn: Bool, _ turn: inout some Turn) throws(StoreError)
-        -> Result<CommandReply, CommandRefusal>
+    mutating func mute(_ id: SpaceID, _ isOn: Bool, until: UInt64?, _ turn: inout some Turn)
+        throws(StoreError) -> Result<CommandReply, CommandRefusal>
     {
         guard try conversation(id, turn.store) != nil, let ownSpace else {
             return .failure(.unknownConversation)
         }
-        let draft = Mute(space: id, isOn: isOn).draft()
+        let draft = Mute(space: id, isOn: isOn, until: isOn ? until : nil).draft()
         _ = try write([draft], in: ownSpace, &turn)
         return .success(.done)
     }
 
+    /// Puts a conversation away with what is there now, or takes it back.
+    mutating func archive(_ id: SpaceID, _ isOn: Bool, _ turn: inout some Turn)
+        throws(StoreError) -> Result<CommandReply, CommandRefusal>
+    {
+        guard let space = try conversation(id, turn.store), let ownSpace,
+            let roster = try roster(of: space, turn.store)
+        else { return .failure(.unknownConversation) }
+        var value: [UInt8] = []
+        if isOn {
+            let newest = try turn.store.messages(in: space.number, before: nil, limit: 1).first
+            let unreadCount = try Overview.unreadCount(
+                of: space, roster: roster, ownPerson: identity.person, ownSpace: ownSpace.number,
+                in: turn.store)
+            value = Archive(stand: newest?.order.stand ?? 0, unreadCount: UInt64(unreadCount)).bytes
+        }
+        try keep(Preference(.archived, about: id.bytes, value), &turn)
+        return .success(.done)
+    }
+
+    /// Marks a conversation as unread, or ends that: a note to oneself, of which nobody is told.
+    mutating func markUnread(_ id: SpaceID, _ isOn: Bool, _ turn: inout some Turn)
+        throws(StoreError) -> Result<CommandReply, CommandRefusal>
+    {
+        guard try conversation(id, turn.store) != nil, ownSpace != nil else {
+            return .failure(.unknownConversation)
+        }
+        try keep(Preference(.unread, about: id.bytes, isOn ? [1] : []), &turn)
+        return .success(.done)
+    }
+
+    /// Marks messages as read. Whoever reads in a conversation has seen that they had marked it.
     mutating func markRead(_ shown: ShownMessages, in id: SpaceID, _ turn: inout some Turn)
+        throws(StoreError) -> Result<CommandReply, CommandRefusal>
+    {
+        let result = try tellRead(shown, in: id, &turn)
+        if case .success = result { try keep(Preference(.unread, about: id.bytes, []), &turn) }
+        return result
+    }
+
+    private mutating func tellRead(_ shown: ShownMessages, in id: SpaceID, _ turn: inout some Turn)
         throws(StoreError) -> Result<CommandReply, CommandRefusal>
     {
         guard let space = try conversation(id, turn.store),

@@ -10,8 +10,16 @@ public struct ConversationView: Codable, Equatable, Sendable {
     public var members: [String]
     /// Messages not read.
     public var unread: Int
+    /// Whether one marked it as unread, and has read nothing in it since.
+    public var isMarkedUnread = false
     /// Whether it is silenced.
     public var isMuted: Bool
+    /// Until when it is silenced, in Unix milliseconds; nil where it is heard, or silent until one ends that.
+    public var mutedUntil: UInt64?
+    /// Whether it was put away, and nothing came since.
+    public var isArchived = false
+    /// What one began to write in it and has not sent; nil where that is nothing.
+    public var draft: String?
     /// When the newest message was written, in Unix milliseconds.
     public var newest: UInt64?
     /// What must come before anything is written in it: "waiting for …"; nil where nothing must.

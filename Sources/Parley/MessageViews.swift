@@ -71,6 +71,8 @@ public struct MessageView: Codable, Equatable, Sendable {
     /// The name of who wrote it first, where it was forwarded; empty where that is not known. Only its
     /// forwarder says so: it names nobody who is known here, and nobody vouches for it.
     public var forwardedFrom: String?
+    /// Whether it is pinned in its conversation, for everybody.
+    public var isPinned = false
     /// Whether one marked it for oneself; nobody else knows.
     public var isStarred = false
     /// What one changed about it and waits to be delivered.

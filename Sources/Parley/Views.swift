@@ -110,12 +110,16 @@ struct Views {
     private func view(
         _ summary: ConversationSummary, _ roster: Roster
     ) throws -> ConversationView {
-        ConversationView(
+        let now = SystemClock.now.wall
+        let mute = summary.mute.flatMap { $0.isSilent(at: now) ? $0 : nil }
+        return ConversationView(
             id: summary.space.id.description,
             kind: summary.space.kind == .direct ? "direct" : "group",
             name: try title(of: summary.space, roster),
             members: try summary.members.map { try name(of: $0.person, in: roster) }.sorted(),
-            unread: summary.unreadCount, isMuted: summary.isMuted,
+            unread: summary.unreadCount, isMarkedUnread: summary.isMarkedUnread,
+            isMuted: mute != nil, mutedUntil: mute?.until,
+            isArchived: summary.isArchived, draft: summary.unsentText,
             newest: summary.newestTime,
             waitingFor: try waiting(in: summary.space, roster),
             supersededBy: try successor(of: summary.space, roster)?.id.description,
@@ -205,6 +209,7 @@ struct Views {
             importedBy: message.flags.contains(.imported)
                 ? try name(of: message.author, in: roster) : nil,
             forwardedFrom: message.forwardedFrom.map(VisibleName.shown),
+            isPinned: try isPinned(message.reference, in: space.number),
             isStarred: try !message.flags.contains(.deleted)
                 && isStarred(message.reference, in: space.id),
             waiting: message.waiting.map {
@@ -287,6 +292,8 @@ final class NameCache {
     var lookalikes: Lookalikes?
     /// Changes that nobody takes, by space and message.
     var untaken: [SpaceNumber: [OperationReference: [UntakenChange]]] = [:]
+    /// What is pinned, by space.
+    var pins: [SpaceNumber: Set<OperationReference>] = [:]
 }
 
 /// Everybody of whom a name is known, by what it looks like.

@@ -285,6 +285,9 @@ public nonisolated struct PayloadMute: Sendable {
 
   public var on: Bool = false
 
+  /// Until when it is silent, in Unix milliseconds; 0 for until it is ended.
+  public var until: UInt64 = 0
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -417,6 +420,20 @@ public nonisolated struct PayloadStar: Sendable {
   public var message: Data = Data()
 
   public var on: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// Kind 40, lane 4. Reference 0: the message.
+public nonisolated struct PayloadPin: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// 1 pinned, 2 taken down.
+  public var state: UInt32 = 0
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -902,7 +919,7 @@ nonisolated extension PayloadName: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension PayloadMute: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Mute"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}space\0\u{1}on\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}space\0\u{1}on\0\u{1}until\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -912,6 +929,7 @@ nonisolated extension PayloadMute: SwiftProtobuf.Message, SwiftProtobuf._Message
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularBytesField(value: &self.space) }()
       case 2: try { try decoder.decodeSingularBoolField(value: &self.on) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.until) }()
       default: break
       }
     }
@@ -924,12 +942,16 @@ nonisolated extension PayloadMute: SwiftProtobuf.Message, SwiftProtobuf._Message
     if self.on != false {
       try visitor.visitSingularBoolField(value: self.on, fieldNumber: 2)
     }
+    if self.until != 0 {
+      try visitor.visitSingularUInt64Field(value: self.until, fieldNumber: 3)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: PayloadMute, rhs: PayloadMute) -> Bool {
     if lhs.space != rhs.space {return false}
     if lhs.on != rhs.on {return false}
+    if lhs.until != rhs.until {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1205,6 +1227,36 @@ nonisolated extension PayloadStar: SwiftProtobuf.Message, SwiftProtobuf._Message
     if lhs.space != rhs.space {return false}
     if lhs.message != rhs.message {return false}
     if lhs.on != rhs.on {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PayloadPin: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Pin"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}state\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.state) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.state != 0 {
+      try visitor.visitSingularUInt32Field(value: self.state, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: PayloadPin, rhs: PayloadPin) -> Bool {
+    if lhs.state != rhs.state {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -17,7 +17,12 @@ struct ArgumentTests {
             ["send", "home", "x", "--lines"], ["edit", "one", "x"], ["edit", "0", "x"],
             ["edit", "-1", "x"], ["react", "1", long], ["react", "1", " "],
             ["forward", "one", "home"], ["forward", "1", ""],
-            ["star", "one"], ["stars", "--limit", "0"], ["stars", "--from", "-1"],
+            ["star", "one"], ["pin", "one"], ["pins", ""], ["archive", ""], ["unarchive", " "],
+            ["unread", ""], ["draft", "home", "x", "--send"],
+            ["draft", "home", "--send", "--remove"],
+            ["mute", "home", "--for", "31d"], ["mute", "home", "--for", "8h", "--off"],
+            ["stars", "--limit", "0"],
+            ["stars", "--from", "-1"],
             ["read", "home", "--limit", "0"],
             ["read", "home", "--limit", "201"], ["read", "home", "--before", ""],
             ["invite", "--expires", "0h"], ["invite", "--expires", "31d"],
@@ -143,7 +148,8 @@ struct ArgumentTests {
             ["group", "show", "trip"], ["group", "join"], ["why", "1"],
             ["send", "home", "x"], ["reply", "home", "1", "x"], ["edit", "1", "x"],
             ["react", "1", "x"], ["forward", "1", "home"], ["star", "1"],
-            ["stars"], ["delete", "1"],
+            ["stars"], ["pin", "1"], ["pins", "home"], ["draft", "home", "x"],
+            ["draft", "home", "--send"], ["delete", "1"],
         ]
         for arguments in reading {
             let result = await terminal.run(arguments + ["--json"])

@@ -56,6 +56,71 @@ struct SessionTests {
         #expect(lost.status == 1 && lost.talk.contains("no conversation"), "\(lost.talk)")
     }
 
+    @Test("a message is pinned, listed and taken down")
+    func pins() async {
+        let terminal = Terminal()
+        _ = await terminal.run("send", "home", "rules")
+        let none = await terminal.run("pins", "home")
+        #expect(none.output.isEmpty && none.talk.contains("nothing is pinned"))
+        let pinned = await terminal.run("pin", "1")
+        #expect(pinned.output.contains("rules  (pinned) ✓\n"), "\(pinned.output)")
+        #expect(await terminal.run("pins", "home").output.contains("rules  (pinned)"))
+        _ = await terminal.run("pin", "1", "--remove")
+        #expect(await terminal.run("pins", "home").output.isEmpty)
+    }
+
+    @Test("a conversation that is put away is listed apart, until it is taken back")
+    func archive() async {
+        let terminal = Terminal()
+        terminal.node.state.withLock { $0.conversations = ["home", "trip"] }
+        let before = await terminal.run("conversations").output
+        #expect(await terminal.run("archive", "home").status == 0)
+        let lines = await terminal.run("conversations").output.split(
+            separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines.count == 5 && lines[0].hasPrefix("trip  ") && lines[1].isEmpty, "\(lines)")
+        #expect(lines[2] == "archived" && lines[3].hasPrefix("home  "), "\(lines)")
+        #expect(await terminal.run("unarchive", "home").status == 0)
+        #expect(await terminal.run("conversations").output == before)
+        #expect(await terminal.run("archive", "nowhere").status == 1)
+    }
+
+    @Test("a conversation is marked as unread until it is read, whoever wrote what is in it")
+    func unread() async {
+        let terminal = Terminal()
+        func marked() -> Set<String> { terminal.node.state.withLock { $0.markedUnread } }
+        _ = await terminal.run("send", "home", "mine")
+        #expect(await terminal.run("unread", "home").status == 0)
+        #expect(marked() == ["home"])
+        _ = await terminal.run("read", "home", "--keep-unread")
+        #expect(marked() == ["home"])
+        _ = await terminal.run("read", "home")
+        #expect(marked().isEmpty)
+        _ = await terminal.run("unread", "home")
+        _ = await terminal.run("unread", "home", "--off")
+        #expect(marked().isEmpty)
+        var shown = ConversationView.group("home")
+        shown.isMarkedUnread = true
+        #expect(!Conversations.text([shown]).contains("unread"), "how many says more")
+        shown.unread = 0
+        #expect(Conversations.text([shown]).contains("  unread  "))
+    }
+
+    @Test("what was begun is kept, shown, sent or dropped")
+    func drafts() async {
+        let terminal = Terminal()
+        #expect(await terminal.run("draft", "home").talk.contains("no draft there"))
+        #expect(await terminal.run("draft", "home", "I could").output == "I could\n")
+        #expect(await terminal.run("draft", "home").output == "I could\n")
+        #expect(await terminal.run("draft", "home", "--send").output.contains("I could"))
+        #expect(terminal.node.state.withLock { $0.messages.last?.text } == "I could")
+        let dropped = await terminal.run("draft", "home", "--remove")
+        #expect(dropped.output.isEmpty && dropped.talk.isEmpty)
+        #expect(terminal.node.state.withLock { $0.drafts }.isEmpty)
+        var shown = ConversationView.group("home")
+        shown.draft = "I could"
+        #expect(Conversations.text([shown]).contains("  draft: I could  "))
+    }
+
     @Test("a message is marked, listed and marked no more")
     func stars() async {
         let terminal = Terminal()
@@ -229,6 +294,11 @@ struct SessionTests {
         _ = await terminal.run("mute", "home")
         _ = await terminal.run("mute", "home", "--off")
         #expect(terminal.node.state.withLock { $0.muted } == ["home": false])
+        _ = await terminal.run("mute", "home", "--for", "7d")
+        #expect(terminal.node.state.withLock { $0.mutedHours } == ["home": 168])
+        var silent = ConversationView.group("home")
+        (silent.isMuted, silent.mutedUntil) = (true, 1_700_000_000_000)
+        #expect(Conversations.text([silent]).contains("  muted until 14 Nov 2023 22:13  "))
         #expect(await terminal.run("group", "rename", "home", "nest").status == 0)
         #expect(await terminal.run("send", "home", "x").status == 1)
     }

@@ -85,7 +85,7 @@ extension Writer {
         wallClock += random.next() % 20_000
         if random.next() % 8 == 0 { wallClock -= min(wallClock, random.next() % 300_000) }
         guard let target else { return try say("message \(step)") }
-        switch random.next() % 10 {
+        switch random.next() % 11 {
         case 0, 1: return try say("message \(step)")
         case 2: return try say("reply \(step)", replyingTo: target)
         case 3:
@@ -97,7 +97,8 @@ extension Writer {
         case 7:
             let reaction = Reaction(emoji: ["+", "-"][step % 2], isOn: random.next() % 3 > 0)
             try write(reaction.draft(to: target))
-        case 8:
+        case 8: try write(Pin(isOn: random.next() % 3 > 0).draft(of: target))
+        case 9:
             let previous = try Overview.nameReferences(
                 of: replica.space.number, in: replica.store)
             try write(ConversationName(name: "name \(step)").draft(replacing: previous))

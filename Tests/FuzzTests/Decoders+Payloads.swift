@@ -74,12 +74,13 @@ extension Decoder {
             "Sources/Conversation/Features/AdditionPolicy.swift": 1,
             "Sources/Conversation/Features/Preference.swift": 1,
             "Sources/Conversation/Features/Star.swift": 2,
+            "Sources/Conversation/Features/Pin.swift": 1,
         ],
         hasOneSpelling: false,
         inputs: {
             let contact = Contact(
                 person: PersonID { $0[0] = 1 }, root: Digest { $0[0] = 2 }, alias: "Ben")
-            let mute = Mute(space: SpaceID { $0[0] = 3 }, isOn: true)
+            let mute = Mute(space: SpaceID { $0[0] = 3 }, isOn: true, until: 9)
             let name = DeviceName(device: DeviceID { $0[0] = 4 }, name: "telephone")
             let card = SharedCard(card: [1, 2, 3])
             let relay = RelayChoice(
@@ -88,7 +89,8 @@ extension Decoder {
                 tag: LogTag(7), sequence: 8, check: Check(high: 9, low: 10))
             let star = Star(space: SpaceID { $0[0] = 6 }, message: message, isOn: true)
             return [
-                star.draft(), contact.draft(), mute.draft(), name.draft(), card.draft(),
+                star.draft(), Pin(isOn: false).draft(of: message), contact.draft(), mute.draft(),
+                name.draft(), card.draft(),
                 relay.draft(),
                 AdditionPolicy.contacts.draft(), Preference(.presence, about: [6], [2]).draft(),
             ].map {
@@ -102,6 +104,7 @@ extension Decoder {
                 || RelayChoice(payload: bytes) != nil
                 || AdditionPolicy(payload: bytes) != nil || Preference(payload: bytes) != nil
                 || Star(payload: bytes) != nil
+                || Pin(payload: bytes) != nil
             return isRead ? bytes : nil
         })
 

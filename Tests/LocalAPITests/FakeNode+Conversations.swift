@@ -3,11 +3,33 @@
 extension FakeNode {
     /// Conversations are names; each has all messages.
     func answerConversations() {
-        answer(ListConversations.self) { state, _ in state.conversations.map(ConversationView.group)
+        answer(ListConversations.self) { state, _ in
+            state.conversations.map { name in
+                var view = ConversationView.group(name)
+                view.isMarkedUnread = state.markedUnread.contains(name)
+                view.isArchived = state.archived.contains(name)
+                return view
+            }
+        }
+        answer(ArchiveConversation.self) { state, request in
+            try state.requireConversation(request.conversation)
+            if request.on {
+                state.archived.insert(request.conversation)
+            } else {
+                state.archived.remove(request.conversation)
+            }
+            return NoReply()
         }
         answer(GetConversation.self) { state, request in
             try state.requireConversation(request.conversation)
-            return .group(request.conversation)
+            var view = ConversationView.group(request.conversation)
+            view.draft = state.drafts[request.conversation]
+            return view
+        }
+        answer(KeepDraft.self) { state, request in
+            try state.requireConversation(request.conversation)
+            state.drafts[request.conversation] = request.text.isEmpty ? nil : request.text
+            return NoReply()
         }
         answer(CreateConversation.self) { state, request in
             state.conversations.append(request.name)
@@ -23,6 +45,7 @@ extension FakeNode {
         answer(MuteConversation.self) { state, request in
             try state.requireConversation(request.conversation)
             state.muted[request.conversation] = request.on
+            state.mutedHours[request.conversation] = request.hours
             return NoReply()
         }
         answer(DeleteConversation.self) { state, request in
@@ -46,9 +69,19 @@ extension FakeNode {
             let end = min(state.messages.count, first + request.limit)
             return try state.page(request.conversation, before: "\(end)", limit: end - first)
         }
+        answer(MarkUnread.self) { state, request in
+            try state.requireConversation(request.conversation)
+            if request.on {
+                state.markedUnread.insert(request.conversation)
+            } else {
+                state.markedUnread.remove(request.conversation)
+            }
+            return NoReply()
+        }
         answer(MarkRead.self) { state, request in
             try state.requireConversation(request.conversation)
             if let error = state.marksRefused { throw error }
+            state.markedUnread.remove(request.conversation)
             state.read += request.messages.compactMap { Int64($0.text) }
             return request.messages.count
         }

@@ -11,6 +11,13 @@ extension FakeNode {
             state.messages.append(copy)
             return copy
         }
+        answer(PinMessage.self) { state, request in
+            try state.change(request.message) { $0.isPinned = request.on }
+        }
+        answer(ListPins.self) { state, request in
+            try state.requireConversation(request.conversation)
+            return state.messages.reversed().filter(\.isPinned)
+        }
         answer(StarMessage.self) { state, request in
             try state.change(request.message) { $0.isStarred = request.on }
         }

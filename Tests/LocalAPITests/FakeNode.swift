@@ -19,6 +19,10 @@ final class FakeNode: NodeService {
         /// Why nothing may be marked as read, where that is so.
         var marksRefused: NodeError?
         var muted: [String: Bool] = [:]
+        var mutedHours: [String: Int] = [:]
+        var archived: Set<String> = []
+        var markedUnread: Set<String> = []
+        var drafts: [String: String] = [:]
         var calls: [String] = []
         var events: [MembershipView] = []
         var explained = [

@@ -22,6 +22,8 @@ struct PreferenceVectorTests {
         let server: String?
         let words: [String]?
         let expulsions: [Hex]?
+        let archive: [UInt64]?
+        let unsent: String?
     }
 
     private struct Hostile: Decodable {
@@ -65,6 +67,13 @@ struct PreferenceVectorTests {
                     deletion?.expulsions.map(\.bytes) == vector.expulsions?.map(\.bytes),
                     "\(vector.why)")
                 #expect(deletion.map { $0.bytes == said.value } != false, "\(vector.why)")
+            case .unsent:
+                #expect(UnsentText.text(said.value) == vector.unsent, "\(vector.why)")
+            case .archived:
+                let archive = Archive(said.value)
+                #expect(
+                    archive.map { [$0.stand, $0.unreadCount] } == vector.archive, "\(vector.why)")
+                #expect(archive.map { $0.bytes == said.value } != false, "\(vector.why)")
             default: break
             }
         }

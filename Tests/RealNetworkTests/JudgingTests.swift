@@ -19,7 +19,8 @@ struct JudgingTests {
                 Sample.decoded(
                     """
                     {"id":"c1","kind":"group","name":"all","members":[\(names)],"unread":0,
-                     "isMuted":false,"isInvited":false,"lacksEarlier":false,"resembles":[]}
+                     "isMuted":false,"isArchived":false,"isMarkedUnread":false,
+                     "isInvited":false,"lacksEarlier":false,"resembles":[]}
                     """)
             ])
     }
@@ -32,7 +33,7 @@ struct JudgingTests {
              "person":"aa","isOwn":true,\(words)"time":1,"editCount":\(number - 1),"reactions":[],
              "waiting":[],"isDeleted":\(text == nil),
              "isImported":false,"isAction":false,"isLate":false,"isMissing":false,
-             "isStranded":false,"isGoneHere":false,"isStarred":false}
+             "isStranded":false,"isGoneHere":false,"isStarred":false,"isPinned":false}
             """)
     }
 

@@ -3,7 +3,7 @@ import ParleyLedger
 import ParleyNodeCore
 import ParleySimulation
 
-/// What people do with messages that are there.
+/// What people do with messages and conversations that are there.
 extension Stage {
     /// The command of such a deed; nil where there is nothing to do it with.
     func curation(for deed: Deed, of node: SimulatedNode) throws -> Command? {
@@ -17,6 +17,14 @@ extension Stage {
             return try space(target, of: node).map { .send($0.id, [copy], replyingTo: nil) }
         case .star(let place, let rank, let isOn):
             return try message(rank, in: place, of: node).map { .star($0.number, isOn: isOn) }
+        case .pin(let place, let rank, let isOn):
+            return try message(rank, in: place, of: node).map { .pin($0.number, isOn: isOn) }
+        case .archive(let place, let isOn):
+            return try space(place, of: node).map { .archive($0.id, isOn: isOn) }
+        case .draft(let place, let text):
+            return try space(place, of: node).map { .keepUnsent($0.id, text) }
+        case .unread(let place, let isOn):
+            return try space(place, of: node).map { .markUnread($0.id, isOn: isOn) }
         default: return nil
         }
     }

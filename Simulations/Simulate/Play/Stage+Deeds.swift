@@ -29,7 +29,11 @@ extension Stage {
     ) throws -> Bool {
         switch act.do {
         case .write, .reply, .edit, .delete, .react, .read, .rename, .mute, .bringIn, .found,
-            .forward, .star, .nameSelf, .invite, .verify, .ask, .answer, .uninvite, .add, .remove,
+            .forward, .star, .pin, .archive, .unread, .draft, .nameSelf, .invite, .verify, .ask,
+            .answer,
+            .uninvite,
+            .add,
+            .remove,
             .promote,
             .quit, .consent, .permit, .govern, .closeGroup, .nameDevice, .revoke, .call, .pickUp,
             .turnDown, .hangUp, .typing, .appear, .confide:
@@ -221,7 +225,8 @@ extension Stage {
             return try membership(for: deed, of: node).map { [(node, $0)] } ?? []
         case .call, .pickUp, .turnDown, .hangUp, .typing, .appear, .confide:
             return try talk(for: deed, of: node).map { [(node, $0)] } ?? []
-        case .forward, .star: return try curation(for: deed, of: node).map { [(node, $0)] } ?? []
+        case .forward, .star, .pin, .archive, .unread, .draft:
+            return try curation(for: deed, of: node).map { [(node, $0)] } ?? []
         default: return try command(for: deed, of: node).map { [(node, $0)] } ?? []
         }
     }
@@ -279,7 +284,8 @@ extension Stage {
                 return .markRead(space.id, ShownMessages(page.map(\.operation)))
             }
         case .rename(let place, let name): return try space(place).map { .rename($0.id, name) }
-        case .mute(let place, let isOn): return try space(place).map { .mute($0.id, isOn: isOn) }
+        case .mute(let place, let isOn, let until):
+            return try space(place).map { .mute($0.id, isOn: isOn, until: until) }
         case .bringIn(let place, let firstLine, let texts):
             return try space(place).map { importing(texts, firstLine, into: $0, of: node) }
         default: return nil

@@ -38,12 +38,20 @@ public enum Deed: Codable, Equatable, Sendable {
     case read(space: Int, messages: Int? = nil)
     /// Names the conversation.
     case rename(space: Int, name: String)
-    /// Silences the conversation, or ends that.
-    case mute(space: Int, on: Bool)
+    /// Silences the conversation, for good or until a time, or ends that.
+    case mute(space: Int, on: Bool, until: UInt64? = nil)
     /// Passes a message on to another conversation, and says whose words they are or not.
     case forward(space: Int, message: Int, to: Int, withOrigin: Bool)
     /// Marks a message, or ends that.
     case star(space: Int, message: Int, on: Bool)
+    /// Pins a message, or takes it down.
+    case pin(space: Int, message: Int, on: Bool)
+    /// Marks the conversation as unread, or ends that.
+    case unread(space: Int, on: Bool)
+    /// Begins to write and does not send; an empty text ends that.
+    case draft(space: Int, text: String)
+    /// Puts the conversation away until something new comes, or takes it back.
+    case archive(space: Int, on: Bool)
     /// Imports lines of an old log, the first of them being this one.
     case bringIn(space: Int, firstLine: Int, texts: [String])
     /// Founds a group.

@@ -105,7 +105,7 @@ extension Deed {
             .backUp, .restore, .quit, .govern, .steal, .impersonate, .openGroup, .closeGroup,
             .keepBackup, .befall, .call, .pickUp, .turnDown, .hangUp, .typing, .appear, .ringAndGo,
             .intrude, .consent, .permit, .forward,
-            .star:
+            .star, .pin, .archive, .unread, .draft:
             []
         }
     }
@@ -132,6 +132,10 @@ extension Deed {
         case .mute: "mute"
         case .forward: "forward"
         case .star: "star"
+        case .pin: "pin"
+        case .archive: "archive"
+        case .draft: "draft"
+        case .unread: "unread"
         case .bringIn: "bringIn"
         case .found: "found"
         case .nameSelf: "nameSelf"

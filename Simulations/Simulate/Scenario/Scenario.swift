@@ -117,7 +117,7 @@ public struct Scenario: Codable, Equatable, Sendable {
         /// Acts of everybody together in a minute about calls, typing and presence.
         public var talkPerMinute: UInt64?
         /// Acts of everybody together in a minute about messages that are there: they pass them
-        /// on and mark them.
+        /// on, mark and pin them, and put conversations away.
         public var curationPerMinute: UInt64?
         /// Whether some call and go, and some keep others away who call them all the same.
         public var isUnruly: Bool?

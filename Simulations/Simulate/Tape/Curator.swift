@@ -1,6 +1,6 @@
 import ParleySimulation
 
-/// Somebody who does something with messages that are there. Drawn apart from all else, so that the
+/// Somebody who does something with messages and conversations that are there. Drawn apart from all else, so that the
 /// same seed does the same with and without it.
 struct Curator: Occupation {
     private let user: String
@@ -19,7 +19,16 @@ struct Curator: Occupation {
     private mutating func deed() -> Deed {
         let (space, message) = (Int(random.next() % 4), Mix.rank(&random))
         switch Mix.draw(Mix.curation, &random) {
+        case "archive": return .archive(space: space, on: random.next() % 4 != 0)
+        case "pin": return .pin(space: space, message: message, on: random.next() % 4 != 0)
         case "star": return .star(space: space, message: message, on: random.next() % 4 != 0)
+        case "draft":
+            let number = random.next() % 1_000_000
+            return .draft(space: space, text: number % 4 == 0 ? "" : "unsent thought \(number)")
+        case "mute":
+            let until = 1_700_000_000_000 + random.next() % 86_400_000
+            return .mute(space: space, on: true, until: until)
+        case "unread": return .unread(space: space, on: random.next() % 4 != 0)
         default:
             return .forward(
                 space: space, message: message, to: Int(random.next() % 4),

@@ -29,8 +29,10 @@ public enum Mix {
         "call": 5, "pickUp": 12, "turnDown": 2, "hangUp": 4, "typing": 8, "appear": 3, "confide": 1,
     ]
 
-    /// What people do with messages that are there.
-    static let curation: [String: UInt64] = ["forward": 4, "star": 4]
+    /// What people do with messages and conversations that are there.
+    static let curation: [String: UInt64] = [
+        "forward": 4, "star": 4, "pin": 4, "archive": 3, "unread": 3, "mute": 2, "draft": 2,
+    ]
 
     /// The same where some ring and go, and some keep others away who call all the same.
     static let unrulyTalk: [String: UInt64] = [

@@ -6,8 +6,8 @@ struct Conversations: NodeCommand {
         commandName: "conversations",
         abstract: "list your conversations, newest first",
         discussion: """
-            Shows how many messages you have not read, and who is in each; then who asks to be your \
-            contact.
+            Shows how many messages you have not read, and who is in each; apart from them those that \
+            you put away with `parley archive`; then who asks to be your contact.
 
             Example:
               parley conversations
@@ -72,18 +72,30 @@ struct Conversations: NodeCommand {
     }
 
     static func text(_ conversations: [ConversationView]) -> String {
+        let archived = conversations.filter(\.isArchived)
+        let parts =
+            [rows(conversations.filter { !$0.isArchived })]
+            + (archived.isEmpty ? [] : ["archived\n" + rows(archived)])
+        return parts.filter { !$0.isEmpty }.joined(separator: "\n\n")
+    }
+
+    private static func rows(_ conversations: [ConversationView]) -> String {
         let clock = Clock()
         return Table(
             conversations.map { conversation in
                 [
                     conversation.name, String(conversation.id.prefix(8)),
                     conversation.newest.map(clock.moment) ?? "-",
-                    conversation.unread > 0 ? "\(conversation.unread) new" : "",
-                    conversation.isMuted ? "muted" : "",
+                    conversation.unread > 0
+                        ? "\(conversation.unread) new"
+                        : conversation.isMarkedUnread ? "unread" : "",
+                    conversation.mutedUntil.map { "muted until \(clock.moment($0))" }
+                        ?? (conversation.isMuted ? "muted" : ""),
                     conversation.isInvited
                         ? "invited again"
                         : conversation.supersededBy.map { "goes on in \($0.prefix(8))" }
                             ?? conversation.waitingFor ?? "",
+                    conversation.draft.map { "draft: \($0)" } ?? "",
                     conversation.members.joined(separator: ", "),
                 ]
             }
@@ -125,21 +137,29 @@ struct Mute: NodeCommand {
         commandName: "mute",
         abstract: "silence a conversation",
         discussion: """
-            Only you know about it. --off ends it.
+            On all of your devices, until --off ends it, or for as long as --for says. Only you know about \
+            it.
 
             Example:
               parley mute home
+              parley mute trip --for 8h
             """)
 
     @OptionGroup var place: HomeOptions
     @Argument(help: "the conversation")
     var conversation: String
+    @Option(name: .customLong("for"), help: "how long, 1h to 30d")
+    var time: Lifetime?
     @Flag(name: .long, help: "hear it again")
     var off = false
 
-    func validate() throws { try Check.name(conversation, "a conversation's name") }
+    func validate() throws {
+        try Check.name(conversation, "a conversation's name")
+        if off, time != nil { throw ValidationError("one of --for and --off") }
+    }
 
     func run(with node: any NodeService) async throws {
-        try await node.perform(MuteConversation(conversation: conversation, on: !off))
+        try await node.perform(
+            MuteConversation(conversation: conversation, on: !off, hours: time?.hours))
     }
 }

@@ -99,9 +99,11 @@ struct Read: NodeCommand {
         _ messages: [MessageView], last: Int64, on node: any NodeService
     ) async throws {
         let numbers = Set(messages.filter { !$0.isOwn && $0.number > 0 }.map(\.number)).sorted()
-        if keepUnread || numbers.isEmpty { return }
+        if keepUnread { return }
         do {
-            for start in stride(from: 0, to: numbers.count, by: LocalAPI.pageMessageCountMax) {
+            // Where nothing of others was shown, the mark that the conversation is unread goes all the same.
+            let count = max(1, numbers.count)
+            for start in stride(from: 0, to: count, by: LocalAPI.pageMessageCountMax) {
                 let part = numbers[start...].prefix(LocalAPI.pageMessageCountMax)
                 try await node.perform(
                     MarkRead(

@@ -152,6 +152,7 @@ struct MessageLines {
             marks.append(
                 message.importedBy.map { "(imported by \(harmless($0)))" } ?? "(imported)")
         }
+        if message.isPinned { marks.append("(pinned)") }
         if message.isStarred { marks.append("★") }
         if message.isLate { marks.append("(late)") }
         switch message.timeDoubt {

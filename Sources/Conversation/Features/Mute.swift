@@ -19,18 +19,25 @@ public struct Mute: Equatable, Sendable {
     public var space: SpaceID
     /// Whether it is silent.
     public var isOn: Bool
+    /// Until when, in Unix milliseconds; nil for until it is ended. Each device goes by its own clock.
+    public var until: UInt64?
 
     /// A mute with these fields.
-    public init(space: SpaceID, isOn: Bool) {
+    public init(space: SpaceID, isOn: Bool, until: UInt64? = nil) {
         self.space = space
         self.isOn = isOn
+        self.until = until
     }
+
+    /// Whether it is silent at this time.
+    public func isSilent(at time: UInt64) -> Bool { isOn && until.map { time < $0 } ?? true }
 
     init?(payload: [UInt8]) {
         guard let message = Payload.decode(PayloadMute.self, payload),
             let space = SpaceID(fieldBytes(message.space))
         else { return nil }
-        self.init(space: space, isOn: message.on)
+        self.init(
+            space: space, isOn: message.on, until: message.until == 0 ? nil : message.until)
     }
 
     /// The operation that says this, in the own space.
@@ -38,6 +45,7 @@ public struct Mute: Equatable, Sendable {
         var message = PayloadMute()
         message.space = field(space.bytes)
         message.on = isOn
+        message.until = until ?? 0
         return Draft(kind: .mute, lane: .shared, payload: Payload.encode(message))
     }
 }

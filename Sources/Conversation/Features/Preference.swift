@@ -30,10 +30,22 @@ public struct PreferenceKey: RawRepresentable, Hashable, Sendable {
     public static let readOutside = PreferenceKey(rawValue: 4)
     /// When the recovery code was asked back.
     public static let recoveryCheck = PreferenceKey(rawValue: 5)
+    /// That a conversation was put away, and what was there then; about its space.
+    public static let archived = PreferenceKey(rawValue: 6)
+    /// That a conversation was marked as unread; about its space.
+    public static let unread = PreferenceKey(rawValue: 7)
+    /// What the person began to write in a conversation and has not sent; about its space.
+    public static let unsent = PreferenceKey(rawValue: 8)
 
     /// Those that this device knows.
     public static let all: [PreferenceKey] = [
-        .presence, .callServer, .deleted, .readOutside, .recoveryCheck,
+        .presence, .callServer, .deleted, .readOutside, .recoveryCheck, .archived, .unread,
+        .unsent,
+    ]
+
+    /// Those that change how a conversation is listed.
+    fileprivate static let ofLists: Set<PreferenceKey> = [
+        .readOutside, .archived, .unread, .unsent,
     ]
 }
 
@@ -94,9 +106,9 @@ extension Preference: OwnNote {
     func changes(
         _ context: MergeContext, in store: some MergeStore
     ) throws(StoreError) -> [ViewChange] {
-        guard key == .readOutside, let id = SpaceID(topic), let space = try store.space(id) else {
-            return [.preference(key)]
-        }
+        guard PreferenceKey.ofLists.contains(key), let id = SpaceID(topic),
+            let space = try store.space(id)
+        else { return [.preference(key)] }
         return [.preference(key), .conversation(space.number)]
     }
 }

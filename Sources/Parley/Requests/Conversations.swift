@@ -108,12 +108,12 @@ public struct RenameConversation: NodeRequest {
     }
 }
 
-/// Silences a conversation, or ends that.
+/// Silences a conversation, for good or for some time, or ends that.
 public struct MuteConversation: NodeRequest {
     /// The method, what a token must allow, and what it is for.
     public static let (name, scope, summary) = (
         "mute", RequestScope.write,
-        "Silences a conversation, or ends that."
+        "Silences a conversation, for good or for some time, or ends that."
     )
     /// As somebody would ask it.
     public static let example = MuteConversation(conversation: "trip", on: true)
@@ -122,16 +122,24 @@ public struct MuteConversation: NodeRequest {
     public var conversation: String
     /// Whether it is silenced.
     public var on: Bool
+    /// For how many hours, 1 to 8,760; nil for until one ends it.
+    public var hours: Int?
 
     /// A request with these parameters.
-    public init(conversation: String, on: Bool) {
+    public init(conversation: String, on: Bool, hours: Int? = nil) {
         self.conversation = conversation
         self.on = on
+        self.hours = hours
     }
 
     /// Answers it.
     public func perform(on node: Node) async throws -> NoReply {
-        _ = try await node.running.perform(.mute(try await node.space(conversation), isOn: on))
+        guard (1...24 * 365).contains(hours ?? 1) else {
+            throw NodeError("bad-hours", "A conversation is silent for 1 to 8760 hours.")
+        }
+        let until = hours.map { SystemClock.now.wall + UInt64($0) * 3_600_000 }
+        let space = try await node.space(conversation)
+        _ = try await node.running.perform(.mute(space, isOn: on, until: until))
         return NoReply()
     }
 }

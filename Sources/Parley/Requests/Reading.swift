@@ -119,6 +119,36 @@ public struct MarkRead: NodeRequest {
     }
 }
 
+/// Marks a conversation as unread for oneself, until something is read there, or ends that. Nobody else hears
+/// of it, and no receipt is taken back.
+public struct MarkUnread: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "markUnread", RequestScope.write,
+        "Marks a conversation as unread for oneself, until something is read there, or ends that."
+    )
+    /// As somebody would ask it.
+    public static let example = MarkUnread(conversation: "trip", on: true)
+
+    /// The conversation: its name, its identifier or a start of that.
+    public var conversation: String
+    /// Whether it is marked.
+    public var on: Bool
+
+    /// A request with these parameters.
+    public init(conversation: String, on: Bool) {
+        self.conversation = conversation
+        self.on = on
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> NoReply {
+        let space = try await node.space(conversation)
+        _ = try await node.running.perform(.markUnread(space, isOn: on))
+        return NoReply()
+    }
+}
+
 /// Texts that a message had, oldest first; at most ``HistoryPage/versionCountMax``.
 public struct GetMessageHistory: NodeRequest {
     /// The method, what a token must allow, and what it is for.

@@ -1,0 +1,47 @@
+import ArgumentParser
+import Parley
+
+struct ArchiveCommand: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "archive",
+        abstract: "put a conversation away until something new comes",
+        discussion: """
+            It stands apart at the end of `parley conversations`, on all of your devices, until somebody \
+            writes in it. Only you know about it.
+
+            Example:
+              parley archive trip
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @Argument(help: "the conversation, or the person")
+    var conversation: String
+
+    func validate() throws { try Check.name(conversation, "a conversation's name") }
+
+    func run(with node: any NodeService) async throws {
+        try await node.perform(ArchiveConversation(conversation: conversation, on: true))
+    }
+}
+
+struct UnarchiveCommand: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "unarchive",
+        abstract: "take a conversation back that you put away",
+        discussion: """
+            It stands among the others again, on all of your devices.
+
+            Example:
+              parley unarchive trip
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @Argument(help: "the conversation, or the person")
+    var conversation: String
+
+    func validate() throws { try Check.name(conversation, "a conversation's name") }
+
+    func run(with node: any NodeService) async throws {
+        try await node.perform(ArchiveConversation(conversation: conversation, on: false))
+    }
+}

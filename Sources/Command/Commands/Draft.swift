@@ -1,0 +1,51 @@
+import ArgumentParser
+import Parley
+
+struct DraftCommand: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "draft",
+        abstract: "keep what you began to write in a conversation",
+        discussion: """
+            All of your devices have it, and nobody else; of two that were kept apart the last holds. \
+            Without a text it is shown. --send sends it, --remove drops it. Your devices keep earlier \
+            drafts among what they have of each other.
+
+            Example:
+              parley draft trip "I could bring"
+              parley draft trip --send
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "the conversation, or the person")
+    var conversation: String
+    @Argument(
+        help: "the text, \(KeepDraft.byteCountMax) bytes at most; without it, the draft is shown")
+    var text: String?
+    @Flag(name: .long, help: "send it as a message")
+    var send = false
+    @Flag(name: .long, help: "drop it")
+    var remove = false
+
+    func validate() throws {
+        try Check.name(conversation, "a conversation's name")
+        if let text { try Check.text(text) }
+        if [text != nil, send, remove].count(where: { $0 }) > 1 {
+            throw ValidationError("one of a text, --send and --remove")
+        }
+    }
+
+    func run(with node: any NodeService) async throws {
+        if let text = text ?? (remove ? "" : nil) {
+            try await node.perform(KeepDraft(conversation: conversation, text: text))
+        }
+        let found = try await node.perform(GetConversation(conversation: conversation))
+        if send, let draft = found.draft {
+            let sent = try await node.perform(
+                SendMessages(conversation: conversation, texts: [draft]))
+            return try Output.show(sent, json: output.json, as: MessageLines.text(sent))
+        }
+        try Output.show(found, json: output.json, as: found.draft.map(harmless) ?? "")
+        if found.draft == nil, !remove, !output.json { World.current.say("no draft there") }
+    }
+}

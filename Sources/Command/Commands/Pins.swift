@@ -1,0 +1,54 @@
+import ArgumentParser
+import Parley
+
+struct PinCommand: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pin",
+        abstract: "pin a message for everybody in its conversation",
+        discussion: """
+            Both may in a conversation of two, owners and admins in a group. `parley pins` lists them, \
+            at most \(ListPins.countMax): beyond that the oldest is shown no more. What is deleted is \
+            pinned no more.
+
+            Example:
+              parley pin 12
+              parley pin 12 --remove
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "the message: its number, or its identifier")
+    var message: MessageArgument
+    @Flag(name: .long, help: "take it down")
+    var remove = false
+
+    func run(with node: any NodeService) async throws {
+        let pinned = try await node.perform(PinMessage(message: message.reference, on: !remove))
+        try Output.show(pinned, json: output.json, as: MessageLines.text([pinned]))
+    }
+}
+
+struct PinsCommand: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pins",
+        abstract: "list what is pinned in a conversation",
+        discussion: """
+            The message that was pinned last stands first.
+
+            Example:
+              parley pins trip
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "the conversation, or the person")
+    var conversation: String
+
+    func validate() throws { try Check.name(conversation, "a conversation's name") }
+
+    func run(with node: any NodeService) async throws {
+        let pins = try await node.perform(ListPins(conversation: conversation))
+        try Output.show(pins, json: output.json, as: MessageLines.text(pins))
+        if pins.isEmpty, !output.json { World.current.say("nothing is pinned there") }
+    }
+}

@@ -1,0 +1,110 @@
+import ParleyPayloads
+public import ParleyLedger
+import ParleyRoster
+public import ParleyWire
+
+extension OperationKind {
+    /// Pins a message to the top of a conversation, or takes it down.
+    public static let pin = OperationKind(rawValue: 40)
+}
+
+extension EntryField {
+    /// Which messages are pinned, one entry for each.
+    static let pin = EntryField(rawValue: 16)
+}
+
+/// The payload that pins a message.
+public struct Pin: Equatable, Sendable {
+    /// Whether it is pinned or taken down.
+    public var isOn: Bool
+
+    /// A pin with these fields.
+    public init(isOn: Bool) { self.isOn = isOn }
+
+    init?(payload: [UInt8]) {
+        guard let pin = Payload.decode(PayloadPin.self, payload), (1...2).contains(pin.state) else {
+            return nil
+        }
+        self.init(isOn: pin.state == 1)
+    }
+
+    /// The operation that says this of a message.
+    public func draft(of message: OperationReference) -> Draft {
+        var pin = PayloadPin()
+        pin.state = isOn ? 1 : 2
+        return Draft(
+            kind: .pin, lane: .shared, references: [message], payload: Payload.encode(pin))
+    }
+
+    /// Of two messages at one place of a forked log each is pinned by itself.
+    fileprivate static func subject(_ message: OperationReference) -> [UInt8] {
+        var writer = ByteWriter(capacity: 32)
+        writer.uint64(message.tag.value)
+        writer.uint64(message.sequence)
+        writer.check(message.check)
+        return writer.bytes
+    }
+}
+
+/// Of all that was said of a message the last word in order holds, whoever said it. In a conversation of
+/// two both may, in a group an admin.
+///
+/// What is shown is bounded where it is read: a rule that dropped what is too much would come to another
+/// end where a newer one is taken down, depending on what came first.
+enum PinRule: MergeRule {
+    static let kind = OperationKind.pin
+    static let lane = Lane.shared
+    static let role = Role.member
+
+    static func merge(
+        _ applied: AppliedOperation, _ context: MergeContext, into store: some MergeStore
+    ) throws(StoreError) -> [ViewChange] {
+        guard context.roster.kind != .group || context.author.role >= .admin,
+            context.roster.kind != .own,
+            let target = applied.operation.operation.header.references.first,
+            let pin = applied.operation.operation.payload.flatMap(Pin.init),
+            try LastWriter.put(
+                .pin, of: Pin.subject(target), isOn: pin.isOn, by: applied, context, in: store)
+        else { return [] }
+        let change = ViewChange.conversation(context.space.number)
+        return try [change] + Target.change(target, context, in: store)
+    }
+}
+
+extension Overview {
+    /// So many pinned messages are shown of one conversation.
+    public static let pinCountMax = 32
+
+    /// The messages that are pinned, the one that was pinned last first; at most
+    /// ``pinCountMax``. What was deleted or is not held is not among them.
+    public static func pins(
+        in space: SpaceNumber, store: some MergeStore
+    ) throws(StoreError) -> [OperationReference] {
+        var pins: [OperationReference] = []
+        let entries = try store.entries(about: .space, in: space, field: .pin)
+        for entry in entries.sorted(by: { $0.order > $1.order }) where entry.isOn {
+            if pins.count == pinCountMax { break }
+            guard let pin = try store.operation(entry.operation),
+                let message = pin.operation.header.references.first,
+                let log = try store.log(message.tag, in: space), log.lane == .content,
+                let stored = try store.operation(at: message.sequence, in: log.number),
+                stored.operation.header.kind == .text, stored.id.check == message.check,
+                // What does not count has no row.
+                let row = try store.message(stored.messageOrder(in: log), in: space),
+                !row.flags.contains(.deleted)
+            else { continue }
+            pins.append(message)
+        }
+        return pins
+    }
+
+    /// Whether the last word on a message is that it is pinned; ``pins(in:store:)`` tells whether it is
+    /// shown so.
+    public static func isPinned(
+        _ message: OperationReference, in space: SpaceNumber, store: some MergeStore
+    ) throws(StoreError) -> Bool {
+        let element = try store.locator(Pin.subject(message))
+        return try store.entries(about: .space, in: space, field: .pin, element: element)
+            .first?.isOn ?? false
+    }
+}

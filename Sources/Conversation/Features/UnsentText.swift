@@ -1,0 +1,29 @@
+public import ParleyLedger
+public import ParleyWire
+
+/// What a person began to write in a conversation and has not sent: all of their devices have it, and nobody
+/// else.
+public enum UnsentText {
+    /// Bytes of one.
+    public static let byteCountMax = Preference.valueByteCountMax
+
+    /// The text that a value of ``PreferenceKey/unsent`` holds; nil where that is none.
+    public static func text(_ value: [UInt8]) -> String? {
+        value.isEmpty ? nil : String(validating: value, as: UTF8.self)
+    }
+
+    /// What says that a text was begun; an empty one that none is.
+    public static func preference(_ text: String, in space: SpaceID) -> Preference {
+        Preference(.unsent, about: space.bytes, Array(text.utf8))
+    }
+}
+
+extension Overview {
+    /// What the person began to write in this conversation; nil where that is nothing, or no text.
+    public static func unsentText(
+        in space: SpaceID, ownSpace: SpaceNumber, store: some MergeStore
+    ) throws(StoreError) -> String? {
+        try preference(.unsent, about: space.bytes, ownSpace: ownSpace, in: store)
+            .flatMap(UnsentText.text)
+    }
+}

@@ -1,0 +1,36 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyWire
+
+/// What a person began to write and has not sent.
+extension NodeCore {
+    /// Keeps a text for the person's own devices; an empty one ends what is kept.
+    mutating func keepUnsent(_ text: String, in id: SpaceID, _ turn: inout some Turn)
+        throws(StoreError) -> Result<CommandReply, CommandRefusal>
+    {
+        guard try conversation(id, turn.store) != nil, ownSpace != nil else {
+            return .failure(.unknownConversation)
+        }
+        guard text.utf8.count <= UnsentText.byteCountMax else {
+            return .failure(.tooLong(byteCount: text.utf8.count, limit: UnsentText.byteCountMax))
+        }
+        try keep(UnsentText.preference(text, in: id), &turn)
+        return .success(.done)
+    }
+
+    /// Sends messages. One that is what was begun ends that; another leaves it, for a program may send
+    /// while a person writes.
+    mutating func sendEndingUnsent(
+        _ messages: [TextMessage], _ parent: OperationNumber?, to id: SpaceID,
+        _ turn: inout some Turn
+    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+        let result = try send(messages, parent, to: id, &turn)
+        guard case .success = result, messages.count == 1, let message = messages.first,
+            let ownSpace,
+            try Overview.unsentText(in: id, ownSpace: ownSpace.number, store: turn.store)
+                == message.text
+        else { return result }
+        try keep(UnsentText.preference("", in: id), &turn)
+        return result
+    }
+}

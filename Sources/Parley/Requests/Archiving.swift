@@ -1,0 +1,29 @@
+import ParleyNodeCore
+
+/// Puts a conversation away until something new comes, or takes it back.
+public struct ArchiveConversation: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "archive", RequestScope.write,
+        "Puts a conversation away until something new comes, or takes it back."
+    )
+    /// As somebody would ask it.
+    public static let example = ArchiveConversation(conversation: "trip", on: true)
+
+    /// The conversation: its name, its identifier or a start of that.
+    public var conversation: String
+    /// Whether it is put away.
+    public var on: Bool
+
+    /// A request with these parameters.
+    public init(conversation: String, on: Bool) {
+        self.conversation = conversation
+        self.on = on
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> NoReply {
+        _ = try await node.running.perform(.archive(try await node.space(conversation), isOn: on))
+        return NoReply()
+    }
+}

@@ -1,0 +1,35 @@
+import ParleyConversation
+import ParleyNodeCore
+
+/// Keeps what one began to write in a conversation for one's own devices; an empty text ends that, as sending
+/// it does. Each text that is kept stays in the history that one's devices have of each other: ask when
+/// somebody stops writing, not with each key.
+public struct KeepDraft: NodeRequest {
+    /// Bytes of one, at most.
+    public static let byteCountMax = UnsentText.byteCountMax
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "keepDraft", RequestScope.write,
+        "Keeps what one began to write in a conversation; an empty text ends that."
+    )
+    /// As somebody would ask it.
+    public static let example = KeepDraft(conversation: "trip", text: "see you at")
+
+    /// The conversation: its name, its identifier or a start of that.
+    public var conversation: String
+    /// The text, of at most 2,048 bytes; empty for none.
+    public var text: String
+
+    /// A request with these parameters.
+    public init(conversation: String, text: String) {
+        self.conversation = conversation
+        self.text = text
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> NoReply {
+        let space = try await node.space(conversation)
+        _ = try await node.running.perform(.keepUnsent(space, text))
+        return NoReply()
+    }
+}

@@ -1,0 +1,81 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleyStorage
+import ParleyWire
+
+/// Pins a message for everybody in its conversation, or takes it down.
+public struct PinMessage: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "pin", RequestScope.write,
+        "Pins a message for everybody in its conversation, or takes it down."
+    )
+    /// As somebody would ask it.
+    public static let example = PinMessage(message: 12, on: true)
+
+    /// The message.
+    public var message: MessageReference
+    /// Whether it is pinned.
+    public var on: Bool
+
+    /// A request with these parameters.
+    public init(message: MessageReference, on: Bool) {
+        self.message = message
+        self.on = on
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> MessageView {
+        let number = try await node.read { try $0.message(message) }
+        _ = try await node.write(.pin(number, isOn: on))
+        return try await node.read { views in
+            guard let view = try views.message(number) else { throw NodeError(.unknownMessage) }
+            return view
+        }
+    }
+}
+
+/// The messages that are pinned in a conversation, the one that was pinned last first; at most 32.
+public struct ListPins: NodeRequest {
+    /// So many are shown at most.
+    public static let countMax = Overview.pinCountMax
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "pins", RequestScope.read,
+        "The messages that are pinned in a conversation, the one that was pinned last first."
+    )
+    /// As somebody would ask it.
+    public static let example = ListPins(conversation: "trip")
+
+    /// The conversation: its name, its identifier or a start of that.
+    public var conversation: String
+
+    /// A request with these parameters.
+    public init(conversation: String) { self.conversation = conversation }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> [MessageView] {
+        try await node.read { try $0.pins(in: conversation) }
+    }
+}
+
+extension Views {
+    fileprivate func pins(in argument: String) throws -> [MessageView] {
+        let space = try conversation(argument)
+        return try Overview.pins(in: space.number, store: store).compactMap { pin in
+            guard let log = try store.log(pin.tag, in: space.number),
+                let stored = try store.operation(at: pin.sequence, in: log.number)
+            else { return nil }
+            return try message(stored.number)
+        }
+    }
+
+    /// Whether a message is shown as pinned. The list is made once a reading, however many messages ask.
+    func isPinned(_ message: OperationReference, in space: SpaceNumber) throws -> Bool {
+        if let pins = names.pins[space] { return pins.contains(message) }
+        let pins = Set(try Overview.pins(in: space, store: store))
+        names.pins[space] = pins
+        return pins.contains(message)
+    }
+}
