@@ -173,7 +173,7 @@ extension Mark {
 
 extension Effect {
     /// Whether somebody came, went or got another horizon.
-    fileprivate var isAboutMembers: Bool {
+    var isAboutMembers: Bool {
         guard case .changed(let changes) = self else { return false }
         return changes.contains { if case .membership = $0 { true } else { false } }
     }

@@ -34,6 +34,11 @@ final class DeliveredIsHeld: Checker {
     /// Devices that have had more than they have now.
     private var forgetful: Set<DeviceID> = []
 
+    func observed(_ step: StepReport) throws {
+        // A floor may be gone a minute later: who came back by a word that fell is out again.
+        if step.effects.contains(where: \.isAboutMembers) { try noteFloors(of: step.node) }
+    }
+
     func died(_ node: SimulatedNode, losingPower: Bool) throws {
         // A disk that decays may not open again.
         if node.refusal != nil { forgetful.insert(node.identity.device) }

@@ -148,7 +148,9 @@ struct Mute: NodeCommand {
     @OptionGroup var place: HomeOptions
     @Argument(help: "the conversation")
     var conversation: String
-    @Option(name: .customLong("for"), help: "how long, 1h to 30d")
+    @Option(
+        name: .customLong("for"), help: "how long, 1h to 30d",
+        transform: Lifetime.init(argument:))
     var time: Lifetime?
     @Flag(name: .long, help: "hear it again")
     var off = false
