@@ -147,12 +147,12 @@ extension NodeCore {
             .filter { $0.device != identity.device }
             .map { withRelays(of: $0, namedBy: trust) }
         let invite = try pendingInvite(of: person, store)
-        if let opener = invite?.opener, try !mayLink(person, store),
+        if let invite, try !mayLink(person, store),
             try contact(person, store)?.state != .requested,
             try pendingJoin(through: person, store) == nil
         {
             // Their other devices do not know the invite, and would take this one for a stranger.
-            targets.removeAll { $0.device != opener }
+            targets.removeAll { !invite.mayBeKnown(to: $0.device) }
         }
         if let invited = invite?.invite.target,
             !targets.contains(where: { $0.device == invited.device }),

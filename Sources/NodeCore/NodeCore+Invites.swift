@@ -27,14 +27,10 @@ extension NodeCore {
         guard var invite = try pendingInvite(of: person, turn.store),
             invite.mayBeKnown(to: peer.device)
         else { return }
-        // Where it is not known which device opened it, several may say that they know of none.
-        if invite.opener == nil, let card = try CardReader.kept(of: person, turn.store),
-            card.parts.contains(where: { $0.device != peer.device })
-        {
-            return
-        }
-        invite.isRefused = true
+        let devices = try CardReader.kept(of: person, turn.store)?.parts.map(\.device) ?? []
+        invite.note(refusedBy: peer.device, of: devices)
         try turn.store.setValue(invite.bytes, .introduction, person.bytes)
+        guard invite.isRefused else { return }
         try count(.ownInvite, turn.store)
         turn.emit(.changed([.contact(person)]))
     }

@@ -141,6 +141,8 @@ struct PendingInvite {
     var isRefused = false
     /// The device whose card lay on the relay, where the link names a relay: it opened the invite.
     var cardDevice: DeviceID?
+    /// Devices of who invites that did not take it, ascending, as long as it is not known which opened it.
+    private(set) var refusers: [DeviceID] = []
 
     init(invite: Invite, alias: String) {
         self.invite = invite
@@ -154,6 +156,9 @@ struct PendingInvite {
             hasCard = flags & 1 != 0
             isRefused = flags & 2 != 0
             cardDevice = flags & 4 != 0 ? try reader.identifier() : nil
+            for _ in 0..<(flags & 8 != 0 ? try reader.byte() : 0) {
+                refusers.append(try reader.identifier())
+            }
             let count = try reader.count("invite", atMost: bytes.count)
             invite = try Invite(bytes: Array(try reader.slice(count)))
             alias = String(decoding: reader.rest(), as: UTF8.self)
@@ -164,8 +169,14 @@ struct PendingInvite {
 
     var bytes: [UInt8] {
         var writer = ByteWriter()
-        writer.byte((hasCard ? 1 : 0) | (isRefused ? 2 : 0) | (cardDevice == nil ? 0 : 4))
+        writer.byte(
+            (hasCard ? 1 : 0) | (isRefused ? 2 : 0) | (cardDevice == nil ? 0 : 4)
+                | (refusers.isEmpty ? 0 : 8))
         if let cardDevice { writer.identifier(cardDevice) }
+        if !refusers.isEmpty {
+            writer.byte(UInt8(refusers.count))
+            for device in refusers { writer.identifier(device) }
+        }
         writer.counted(invite.bytes)
         writer.raw(Array(alias.utf8))
         return writer.bytes
@@ -176,7 +187,18 @@ struct PendingInvite {
     var opener: DeviceID? { invite.target?.device ?? cardDevice }
 
     /// Whether this device may know the invite.
-    func mayBeKnown(to device: DeviceID) -> Bool { opener == nil || opener == device }
+    func mayBeKnown(to device: DeviceID) -> Bool {
+        opener.map { $0 == device } ?? !refusers.contains(device)
+    }
+
+    /// Notes that a device did not take it. It is refused where that one opened it, or where each device
+    /// of its person has said so.
+    mutating func note(refusedBy device: DeviceID, of all: [DeviceID]) {
+        if opener == nil, !refusers.contains(device), refusers.count < Int(UInt8.max) {
+            refusers = (refusers + [device]).sorted()
+        }
+        isRefused = opener == device || all.allSatisfy(refusers.contains)
+    }
 
     /// The relay on which the card is to be looked for; nil where it need not be.
     var relayToAsk: NoiseKey? {
