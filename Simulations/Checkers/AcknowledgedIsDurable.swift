@@ -26,8 +26,7 @@ final class AcknowledgedIsDurable: Checker {
     private var liars: Set<DeviceID> = []
     /// Devices that may have their receipts back before what those are about.
     private var forgetful: Set<DeviceID> = []
-    /// The highest place at which a log ever began for a device.
-    private var floors: [DeviceID: [LogTag: UInt64]] = [:]
+    private var floors = HighestFloors()
 
     func observed(_ step: StepReport) throws {
         guard step.node.isHonest else {
@@ -35,7 +34,7 @@ final class AcknowledgedIsDurable: Checker {
             return
         }
         if step.node.core.rejoin != nil { forgetful.insert(step.node.identity.device) }
-        if step.effects.contains(where: { $0.isAboutMembers }) { try noteFloors(of: step.node) }
+        try floors.note(step)
         try noteWhatWentWhole(step)
         for case .send(_, let bytes) in step.effects {
             guard case .acknowledge(let told) = try Frame.decode(bytes) else { continue }
@@ -90,30 +89,21 @@ final class AcknowledgedIsDurable: Checker {
     /// Whether a device holds everything of a log through a place that was ever for it.
     private func holds(_ node: SimulatedNode, _ log: LogRecord, _ sequence: UInt64) -> Bool {
         if let place = log.wholeThrough, place >= sequence { return true }
-        guard let floor = floors[node.identity.device]?[log.tag] else { return false }
+        guard let floor = floors.place(of: log.tag, for: node.identity.device) else { return false }
         return sequence < floor
             || log.spans.contains { $0.first <= floor && $0.last >= sequence }
     }
 
     /// Whether a device holds all of these places that were ever for it.
     private func holds(_ node: SimulatedNode, _ log: LogRecord, _ places: PlaceSet) -> Bool {
-        let floor = floors[node.identity.device]?[log.tag] ?? 0
+        let floor = floors.place(of: log.tag, for: node.identity.device) ?? 0
         return places.clamped(to: floor..<UInt64.max).ranges.allSatisfy { range in
             log.spans.contains { $0.first <= range.lowerBound && range.upperBound <= $0.last + 1 }
         }
     }
 
-    private func noteFloors(of node: SimulatedNode) throws {
-        for (_, logs) in try node.eachSpace() {
-            for case (let tag, let floor?) in logs.map({ ($0.tag, $0.floor) }) {
-                floors[node.identity.device, default: [:]][tag, default: 0].raise(
-                    to: floor.sequence)
-            }
-        }
-    }
-
     private func lookAtReceipts(of node: SimulatedNode) throws {
-        try noteFloors(of: node)
+        try floors.note(node)
         let actor = Digest(reinterpreting: node.identity.device)
         for (space, logs) in try node.eachSpace() {
             for mark in try node.store.marks(.delivered, in: space.number)
@@ -169,16 +159,4 @@ final class AcknowledgedIsDurable: Checker {
 extension Mark {
     /// The last of its places.
     fileprivate var last: UInt64 { (places.ranges.last?.upperBound ?? 1) - 1 }
-}
-
-extension Effect {
-    /// Whether somebody came, went or got another horizon.
-    var isAboutMembers: Bool {
-        guard case .changed(let changes) = self else { return false }
-        return changes.contains { if case .membership = $0 { true } else { false } }
-    }
-}
-
-extension UInt64 {
-    fileprivate mutating func raise(to other: UInt64) { self = Swift.max(self, other) }
 }

@@ -29,15 +29,11 @@ final class DeliveredIsHeld: Checker {
 
     private var seen: Set<Place> = []
     private var read: Set<Place> = []
-    /// The highest place that logs of content have begun at for a device.
-    private var floors: [DeviceID: [LogTag: UInt64]] = [:]
+    private var floors = HighestFloors()
     /// Devices that have had more than they have now.
     private var forgetful: Set<DeviceID> = []
 
-    func observed(_ step: StepReport) throws {
-        // A floor may be gone a minute later: who came back by a word that fell is out again.
-        if step.effects.contains(where: \.isAboutMembers) { try noteFloors(of: step.node) }
-    }
+    func observed(_ step: StepReport) throws { try floors.note(step) }
 
     func died(_ node: SimulatedNode, losingPower: Bool) throws {
         // A disk that decays may not open again.
@@ -48,7 +44,7 @@ final class DeliveredIsHeld: Checker {
 
     func looked(at world: World) throws {
         guard world.liars.isEmpty else { return }
-        for node in world.nodes { try noteFloors(of: node) }
+        for node in world.nodes { try floors.note(node) }
         for node in world.nodes where !forgetful.contains(node.identity.device) {
             for space in try node.store.spaces() {
                 guard
@@ -184,17 +180,6 @@ final class DeliveredIsHeld: Checker {
 
     // MARK: What is shown
 
-    private func noteFloors(of node: SimulatedNode) throws {
-        let device = node.identity.device
-        for space in try node.store.spaces() {
-            for log in try node.store.logs(in: space.number) where log.lane == .content {
-                guard let floor = log.floor?.sequence else { continue }
-                let known = floors[device]?[log.tag] ?? 0
-                floors[device, default: [:]][log.tag] = max(known, floor)
-            }
-        }
-    }
-
     /// The newest change of a message that its author made, by what the store knows of it.
     private func change(
         of message: Message, _ node: SimulatedNode, _ space: SpaceRecord
@@ -260,7 +245,8 @@ final class DeliveredIsHeld: Checker {
                 let log = try other.store.log(place.tag, in: record.number)
             else { continue }
             let known = roster?.horizon(of: other.identity.device).place(of: log.device, log.lane)
-            if let floor = floors[other.identity.device]?[log.tag], floor > place.sequence,
+            if let floor = floors.place(of: log.tag, for: other.identity.device),
+                floor > place.sequence,
                 floor > known.map({ $0.sequence + 1 }) ?? 0
             {
                 return .unknown

@@ -42,8 +42,7 @@ extension World {
         for (node, missing) in [(one, left.subtracting(right)), (other, right.subtracting(left))] {
             for friend in try bringers(of: space, to: node) {
                 if try missing.contains(where: {
-                    try friend.hasBody(at: $0, in: space)
-                        && friend.serves($0, in: space, to: node.identity.device)
+                    try friend.serves(bodyAt: $0, in: space, to: node.identity.device)
                 }) {
                     return false
                 }
@@ -128,26 +127,17 @@ extension SimulatedNode {
         return found
     }
 
-    fileprivate func hasBody(at place: BodyPlace, in space: SpaceID) throws -> Bool {
-        guard let record = try store.space(space),
+    /// Whether it holds a payload and gives it to a device: below a horizon nobody serves what whoever came
+    /// back may hold without it.
+    fileprivate func serves(
+        bodyAt place: BodyPlace, in space: SpaceID, to device: DeviceID
+    ) throws -> Bool {
+        guard let record = try store.space(space), let roster = try roster(of: record),
             let log = try store.log(place.tag, in: record.number),
             let stored = try store.operation(at: place.sequence, in: log.number)
         else { return false }
-        return !stored.operation.isErased
-    }
-
-    /// Whether a place lies where a device's horizon lets it have something: below that nobody serves it,
-    /// though it may hold what it had before it was out.
-    fileprivate func serves(
-        _ place: BodyPlace, in space: SpaceID, to device: DeviceID
-    ) throws -> Bool {
-        guard let record = try store.space(space), let roster = try roster(of: record) else {
-            return false
-        }
-        return roster.device(device)?.horizon.places.contains {
-            LogTag(OperationHash.log(space: space, device: $0.device, lane: $0.lane)) == place.tag
-                && place.sequence <= $0.sequence
-        } != true
+        let horizon = roster.device(device)?.horizon.place(of: log.device, log.lane)
+        return !stored.operation.isErased && horizon.map { $0.sequence < place.sequence } ?? true
     }
 }
 

@@ -239,8 +239,7 @@ struct ParleyCommand: AsyncParsableCommand {
                 name: "Messages:",
                 subcommands: [
                     Send.self, DraftCommand.self, Reply.self, Edit.self, Edits.self, Delete.self,
-                    React.self,
-                    Forward.self, StarCommand.self, StarsCommand.self,
+                    React.self, Forward.self, StarCommand.self, StarsCommand.self,
                     PinCommand.self, PinsCommand.self, Import.self,
                 ]),
             CommandGroup(

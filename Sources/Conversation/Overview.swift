@@ -39,21 +39,19 @@ public enum Overview {
         let newest = try store.messages(in: space.number, before: nil, limit: 1).first
         let unreadCount = try Self.unreadCount(
             of: space, roster: roster, ownPerson: ownPerson, ownSpace: ownSpace, in: store)
+        var isMarkedUnread = false
         var archive: Archive?
         var mute: Mute?
         var unsentText: String?
         if let ownSpace {
+            isMarkedUnread = try Self.isMarkedUnread(space.id, ownSpace: ownSpace, in: store)
             archive = try Self.archive(space.id, ownSpace: ownSpace, in: store)
             mute = try Self.mute(space.id, ownSpace: ownSpace, in: store)
             unsentText = try Self.unsentText(in: space.id, ownSpace: ownSpace, store: store)
         }
         return ConversationSummary(
             space: space, name: try name(of: space.number, in: store), members: roster.members,
-            unreadCount: unreadCount,
-            isMarkedUnread: try ownSpace.map { own throws(StoreError) in
-                try isMarkedUnread(space.id, ownSpace: own, in: store)
-            } ?? false,
-            mute: mute,
+            unreadCount: unreadCount, isMarkedUnread: isMarkedUnread, mute: mute,
             isArchived: archive?.covers(newest: newest?.order, unreadCount: unreadCount) ?? false,
             unsentText: unsentText, newest: newest?.order,
             newestTime: try newest.flatMap { row throws(StoreError) in

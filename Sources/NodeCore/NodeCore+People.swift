@@ -142,7 +142,7 @@ extension NodeCore {
             try introduce(on: id, &turn)
             try admit(id, &turn)
         }
-        try links[id]?.session?.hear(isContact: isContact, store: turn.store)
+        try perform(links[id]?.session?.hear(isContact: isContact) ?? [], on: id, &turn)
         try dialDevices(of: card.person, &turn)
     }
 

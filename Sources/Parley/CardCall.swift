@@ -26,13 +26,9 @@ enum CardCall {
         for text in addresses {
             // An address that an invite holds and that is none is passed over.
             guard let endpoint = try? Endpoint(text) else { continue }
-            switch await card(for: invite, on: relay, at: endpoint, network, by: transport) {
-            case .found(let card): outcome = .found(card)
-            case .absent: outcome = .absent
-            case .unreached: continue
-            }
+            outcome = await card(for: invite, on: relay, at: endpoint, network, by: transport)
             // It is one relay, whichever way leads there.
-            break
+            guard case .unreached = outcome else { break }
         }
         await transport.shutdown()
         return outcome

@@ -101,6 +101,9 @@ package struct Resolver<Thing> {
             hint: "Name one by the start of its identifier, as it stands in brackets.")
     }
 
+    /// Whether the text is an identifier, and something was found that has it: no name is meant then.
+    package var isIdentified: Bool { isIdentifier && !found.isEmpty }
+
     /// What was found, without what yields to the rest.
     private var fitting: [Candidate] {
         let firm = found.filter { !$0.yields }

@@ -12,26 +12,11 @@ extension Views {
     func contacts() throws -> [ContactView] {
         var views: [ContactView] = []
         let linked = Set(core.linkedPeers.map(\.person))
-        var known: Set<PersonID> = []
         let notices = Dictionary(grouping: try Notice.all(in: store), by: \.person)
-        let invites = try takenInvites()
-        if let own = core.ownSpace {
-            for contact in try Overview.contacts(ownSpace: own.number, in: store) {
-                known.insert(contact.person)
-                guard let state = Self.state(contact, invites[contact.person])
-                else { continue }
-                views.append(
-                    try view(
-                        contact.person, state: state, isVerified: contact.isVerified,
-                        linked: linked, notices[contact.person] ?? []))
-            }
-        }
-        for (person, invite) in invites.sorted(by: { $0.key < $1.key })
-        where !known.contains(person) {
+        for (person, state, isVerified) in try standings() {
             views.append(
                 try view(
-                    person, state: invite.isRefused ? "refused" : "invited", isVerified: false,
-                    linked: linked,
+                    person, state: state, isVerified: isVerified, linked: linked,
                     notices[person] ?? []))
         }
         for person in try forgotten() {
@@ -109,20 +94,30 @@ extension Views {
     ///
     /// - Returns: each with whether it is they who ask, or who refused: their name is none that one gave.
     func expected() throws -> [(person: PersonID, isAsking: Bool)] {
-        let invites = try takenInvites()
-        var states = invites.mapValues { $0.isRefused ? "refused" : "invited" }
-        if let own = core.ownSpace {
-            for contact in try Overview.contacts(ownSpace: own.number, in: store) {
-                states[contact.person] = Self.state(contact, invites[contact.person])
-            }
-        }
-        return states.sorted { $0.key < $1.key }.compactMap { person, state in
+        try standings().compactMap { person, state, _ in
             switch state {
             case "invited", "requested", "accepted": (person, isAsking: false)
             case "pending", "refused": (person, isAsking: true)
             default: nil
             }
         }
+    }
+
+    /// How one stands with contacts, and with those whose invite was taken, as ``ContactView/state`` says it.
+    private func standings() throws -> [(person: PersonID, state: String, isVerified: Bool)] {
+        var invites = try takenInvites()
+        var found: [(person: PersonID, state: String, isVerified: Bool)] = []
+        if let own = core.ownSpace {
+            for contact in try Overview.contacts(ownSpace: own.number, in: store) {
+                let invite = invites.removeValue(forKey: contact.person)
+                guard let state = Self.state(contact, invite) else { continue }
+                found.append((contact.person, state, contact.isVerified))
+            }
+        }
+        return found
+            + invites.sorted { $0.key < $1.key }.map { person, invite in
+                (person, invite.isRefused ? "refused" : "invited", false)
+            }
     }
 
     /// Invites of others that were taken and have not led to them.

@@ -117,6 +117,8 @@ extension Views {
                 .conversation(space), names: try titles(of: space, roster),
                 identifiers: identifiers)
         }
+        // Programs say identifiers, and need not wait for all contacts to be looked at.
+        if resolver.isIdentified { return }
         for (person, isAsking) in try expected() where !met.contains(person) {
             resolver.consider(
                 .person(person), names: [try bareName(of: person), try name(of: person)],

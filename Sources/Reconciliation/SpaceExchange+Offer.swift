@@ -14,6 +14,16 @@ enum SpaceOffer: Sendable {
     case taken
 }
 
+/// What a peer has said on a link of whether one is a contact of theirs.
+enum Acceptance: Sendable {
+    /// Nothing.
+    case unknown
+    /// That one is none.
+    case awaited
+    /// That one is one by now.
+    case heard
+}
+
 extension SpaceExchange {
     /// The peer has shown that it takes the space: it told or brought something of it.
     mutating func isTaken() {

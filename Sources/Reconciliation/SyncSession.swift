@@ -77,9 +77,7 @@ public struct SyncSession: Sendable {
     private var declinedRests: Set<SpaceNumber> = []
     /// How many lists of the peer's did not hold a space that both belong to, since one did.
     var unlisted: [SpaceNumber: UInt64] = [:]
-    /// Whether the peer was offered all again since they said that one is their contact; nil where they
-    /// never said that one is none.
-    private var takesOffers: Bool?
+    private var acceptance = Acceptance.unknown
     /// Bytes of operations that may still be sent.
     private var credit: Int64 = 0
     /// Bytes of operations that the peer may still send.
@@ -301,16 +299,19 @@ public struct SyncSession: Sendable {
     }
 
     /// The peer says whether one is a contact of theirs. Who accepts takes what they refused of a
-    /// stranger: once a link, all of which they have shown nothing is offered again.
-    public mutating func hear(isContact: Bool, store: some LogStore) throws(StoreError) {
+    /// stranger: once a link, all of which they have shown nothing is introduced again.
+    public mutating func hear(isContact: Bool) -> [SessionOutput] {
         guard isContact else {
-            takesOffers = takesOffers ?? false
-            return
+            if acceptance == .unknown { acceptance = .awaited }
+            return []
         }
-        guard takesOffers == false else { return }
-        takesOffers = true
-        for space in shared.keys.sorted() where shared[space]?.wasTaken == false {
-            try shared[space]?.offerAll(store: store)
+        guard acceptance == .awaited else { return [] }
+        acceptance = .heard
+        return shared.keys.sorted().compactMap { space in
+            guard let exchange = shared[space], exchange.scope.isMutual, !exchange.wasTaken else {
+                return nil
+            }
+            return .introduceSpace(space)
         }
     }
 

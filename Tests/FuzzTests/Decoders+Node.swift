@@ -1,3 +1,4 @@
+import ParleyConversation
 import ParleyLedger
 import ParleySealing
 import ParleySimulation
@@ -59,6 +60,10 @@ extension Decoder {
                 }
             },
             decode: { Deletion($0)?.bytes }),
+        Decoder(
+            name: "archive", sources: ["Sources/Conversation/Features/Archive.swift": 1],
+            inputs: { [Archive(stand: 1 << 59, unreadCount: 7).bytes] },
+            decode: { Archive($0)?.bytes }),
         Decoder(
             name: "codes to compare", sources: ["Sources/NodeCore/Codes.swift": 1],
             hasOneSpelling: false,

@@ -20,10 +20,10 @@ public struct Archive: Equatable, Sendable {
     /// What a value of ``PreferenceKey/archived`` says; nil where it says nothing.
     public init?(_ value: [UInt8]) {
         guard value.count == 16 else { return nil }
-        let numbers = [value.prefix(8), value.suffix(8)].map {
-            $0.reduce(0) { $0 << 8 | UInt64($1) }
-        }
-        self.init(stand: numbers[0], unreadCount: numbers[1])
+        var reader = ByteReader(value)
+        do throws(DecodingFailure) {
+            self.init(stand: try reader.uint64(), unreadCount: try reader.uint64())
+        } catch { return nil }
     }
 
     /// The value that says this.
