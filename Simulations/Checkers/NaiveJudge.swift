@@ -78,9 +78,11 @@ struct NaiveJudge {
     }
 
     private func view(_ authority: UInt64?) -> NaiveRosters.Fold? {
-        let view = control.rosters.fold(seen)
-        if view.authority == authority { return view }
-        guard !isComplete, let authority,
+        if isComplete {
+            let view = control.rosters.fold(seen)
+            return view.authority == authority ? view : nil
+        }
+        guard let authority,
             let claimed = control.rosters.set(claiming: authority, within: control.held)
         else { return nil }
         return control.rosters.fold(claimed)

@@ -23,6 +23,8 @@ final class NaiveRosters {
         let beginsSpace: Bool
         /// All of lane 0 that it follows from.
         let past: Acts
+        /// Where it stands in lane 0.
+        let stand: UInt64
     }
 
     /// What an operation that rosters are made of asks for.
@@ -58,7 +60,8 @@ final class NaiveRosters {
     private var folds: [Acts: Fold] = [:]
     private var identities: [[UInt8]: IdentityOperation?] = [:]
     private var logs: [Set<IdentityOperation>: IdentityLog?] = [:]
-    private var claims: [UInt64: Acts?] = [:]
+    /// What may have been seen of what was asked about last, by digests.
+    var claims: (held: Acts, sets: [UInt64: Acts])?
 
     /// Of a space in which these forks are proven in lane 0.
     init(of space: SpaceID, forks: [LogTag: UInt64]) {
@@ -111,7 +114,9 @@ final class NaiveRosters {
                 id: operation.id, tag: place.tag, sequence: place.sequence, device: device,
                 wish: Self.wish(of: operation),
                 beginsSpace: OperationHash.space(begunBy: operation.operation) == space,
-                past: past))
+                past: past,
+                stand: past.map { acts[$0].stand + 1 }
+                    .reduce(operation.operation.header.wallClock << 16, max)))
         numbers[operation.id] = number
         isForked = isForked || places[place] != nil
         places[place] = number
@@ -168,30 +173,6 @@ final class NaiveRosters {
         let fold = Fold(of: admitted, in: self)
         folds[admitted] = fold
         return fold
-    }
-
-    /// A set whose roster has this authority, or nil: who is given the end of a log alone takes its
-    /// word for what its author had seen.
-    func set(claiming authority: UInt64, within held: Acts) -> Acts? {
-        if let known = claims[authority], known?.isSubset(of: held) == true { return known }
-        let admitted = held.filter { admissions[$0] != nil }.sorted()
-        for (place, one) in admitted.enumerated() {
-            for other in admitted[place...] where !acts[other].past.contains(one) {
-                // Three at once are rare, and many to try.
-                for third in admitted.count > 64 ? [other] : admitted[place...] {
-                    if third != other, acts[third].past.contains(one) { continue }
-                    if third < other || acts[third].past.contains(other) { continue }
-                    let tips = Set([one, other, third])
-                    guard OperationHash.authority(tips.map { acts[$0].id }) == authority else {
-                        continue
-                    }
-                    let set = tips.reduce(tips) { $0.union(acts[$1].past) }
-                    claims[authority] = .some(set)
-                    return set
-                }
-            }
-        }
-        return nil
     }
 
     func identity(_ bytes: [UInt8]) -> IdentityOperation? {

@@ -111,12 +111,17 @@ public struct Judge: Sendable {
         graph.merge(ControlTips(tips), causes)?.places
     }
 
+    /// What a log had seen that claims this authority, or nil where that cannot be known yet.
+    public mutating func tips(underAuthority authority: UInt64) -> [LogTip]? {
+        graph.tips(underAuthority: authority)?.places
+    }
+
     /// The roster by what stood in a row, or nil where it cannot be known yet.
     public mutating func view(_ view: LogView?) -> Roster? {
         var tips = view?.tips ?? []
         if let claimed = view?.claimed {
-            guard let known = graph.tips(underAuthority: claimed) else { return nil }
-            tips = known.places
+            guard let known = self.tips(underAuthority: claimed) else { return nil }
+            tips = known
         }
         if let lastView, lastView.tips == tips { return lastView.roster }
         let roster = graph.roster(at: ControlTips(tips))

@@ -37,7 +37,8 @@ extension NodeCore {
             if try store.log(cause.tag, in: space.number) == nil { isAwaited = true }
         }
         guard isAwaited else { return missing.subtracting(.unknown) }
-        let isKnown = header.authority.map { judge.graph.tips(underAuthority: $0) != nil } ?? true
+        let isKnown =
+            header.authority.map { judges[space.number]?.tips(underAuthority: $0) != nil } ?? true
         missing.insert(isKnown ? .content : .authority)
         return missing
     }

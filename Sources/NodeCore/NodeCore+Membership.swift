@@ -193,7 +193,7 @@ extension NodeCore {
     }
 
     /// Where a newcomer's history begins, by the policy of the conversation.
-    func horizon(
+    mutating func horizon(
         by policy: HistoryPolicy, in space: SpaceRecord, at now: Instant, _ store: some Store
     ) throws(StoreError) -> Horizon {
         let logs = try store.agreedLogs(in: space.number)
@@ -220,16 +220,16 @@ extension NodeCore {
 
     /// The same place with what the log had seen of lane 0 there, and where it stands; above a hole as far as it
     /// is known.
-    func viewed(
+    mutating func viewed(
         _ place: LogPlace, of log: LogRecord, _ store: some Store
     ) throws(StoreError) -> LogPlace {
         guard log.lane.carriesAuthority else { return place }
         let row = try store.view(at: place.sequence, in: log.number)
-        let known = row?.claimed.flatMap { judges[log.space]?.graph.tips(underAuthority: $0) }
+        let known = row?.claimed.flatMap { judges[log.space]?.tips(underAuthority: $0) }
         let held = try store.header(at: place.sequence, in: log.number)
         return LogPlace(
             device: place.device, lane: place.lane, sequence: place.sequence,
-            operation: place.operation, view: known?.places ?? row?.tips ?? [],
+            operation: place.operation, view: known ?? row?.tips ?? [],
             stand: held?.stand ?? log.order.floor ?? Stand())
     }
 }

@@ -19,8 +19,8 @@ public struct ControlGraph: Sendable {
     var authorities = AuthorityGraph()
     /// For each forked log what named a place at or above the fork.
     var words: [LogTag: ForkWords] = [:]
-    /// Known frontiers by their digests.
-    private var frontiers: [UInt64: ControlTips] = [:]
+    /// Frontiers that authors may have seen, by their digests; nil until somebody asks.
+    var frontiers: [UInt64: ControlTips]?
     var keys = ControlKeys()
     private var toldCount = 0
     /// For each person, by device, the last operation that says that they accept.
@@ -185,8 +185,7 @@ public struct ControlGraph: Sendable {
             authorityLogs.append(log)
         }
         logs[log].authoritySequences.append(operation.sequence)
-        remember([taken])
-        remember(authorities.whole.frontier)
+        frontiers = nil
     }
 
     /// What of a set rosters are made of.
@@ -198,13 +197,6 @@ public struct ControlGraph: Sendable {
             result.raise(authorityLog, to: logs[log].authorityCount(below: UInt64(count)))
         }
         return result
-    }
-
-    private mutating func remember(_ frontier: [Int]) {
-        let index = authorities.index
-        let authority = OperationHash.authority(frontier.map { index[$0].id })
-        guard frontiers[authority] == nil else { return }
-        frontiers[authority] = ControlTips(frontier.map { index[$0].place })
     }
 
     /// Everyone whose standing any operation ever changed, as its author could write it.
@@ -274,9 +266,6 @@ public struct ControlGraph: Sendable {
                 LogTip(tag: $0.tag, sequence: UInt64($0.nodes.count - 1))
             })
     }
-
-    /// Tips that are known to have this authority, for content whose own log is not held yet.
-    public func tips(underAuthority authority: UInt64) -> ControlTips? { frontiers[authority] }
 
     /// Whether the graph has an operation at this place.
     public func contains(_ place: LogTip) -> Bool {

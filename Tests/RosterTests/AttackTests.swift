@@ -73,6 +73,34 @@ struct RosterAttackTests {
     }
 
     @Test(
+        "What is claimed to have been seen is found or not by what is held, in whatever order it came"
+    )
+    func claims() throws {
+        var village = try Village(seed: 381, people: 5)
+        let first = village.write(village.add(1, .admin), by: 0)
+        let second = village.write(village.add(2, .admin), by: 0)
+        let one = village.write(village.add(3), by: 1, seen: [0, first, second])
+        let other = village.write(village.add(4), by: 2, seen: [0, first, second])
+        let third = village.write(village.set(1, .member), by: 0, seen: [0, first, second])
+        let tips = ControlTips(
+            [one, other].map { place in
+                let operation = village.written[place].operation
+                return LogTip(tag: operation.tag, sequence: operation.sequence)
+            }.sorted())
+        var graph = village.graph()
+        let seen = graph.roster(at: tips)
+        let authority = try #require(seen).authority
+        // Only in the first order were these two all that there was, at any time.
+        for order in [
+            [0, first, second, one, other, third], [0, first, second, third, other, one],
+        ] {
+            var graph = village.graph(order)
+            #expect(graph.tips(underAuthority: authority) == tips)
+        }
+        #expect(graph.tips(underAuthority: authority ^ 1) == nil)
+    }
+
+    @Test(
         "Attack 39: mutual and circular removals, demotions and re-admissions are equal in all orders"
     )
     func circles() throws {

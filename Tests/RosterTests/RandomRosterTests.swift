@@ -28,10 +28,13 @@ struct RandomRosterTests {
         var draws = Draws(seed: seed &+ 1_000_000)
         var graph = village.graph()
         let roster = graph.roster()
+        _ = graph.tips(underAuthority: 0)
         for _ in 0..<8 {
             let order = village.drawnOrder(&draws)
             var other = village.graph(order)
             #expect(other.roster() == roster, "seed \(seed), order \(order)")
+            _ = other.tips(underAuthority: 0)
+            #expect(other.frontiers == graph.frontiers, "seed \(seed), order \(order)")
             for written in village.written {
                 let id = written.operation.id
                 #expect(other.reason(of: id) == graph.reason(of: id), "seed \(seed)")
