@@ -75,11 +75,35 @@ extension NodeCore {
                 }
             }
             known[cause.tag] = author
-            try store.setValue(
-                author.bytes, .awaitedLog, Self.key(ofAwaited: cause.tag, in: space))
+            try Self.note(cause.tag, namedBy: author, in: space, store)
         }
         awaited[space.number] = known
         return true
+    }
+
+    /// Keeps the names of logs of which nothing is held any more, or never was: among them may be one of
+    /// lane 0 that was lost.
+    static func awaitLogs(
+        namedIn log: LogRecord, _ space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) {
+        var known: Set<LogTag> = []
+        for span in log.spans {
+            _ = try store.eachOperation(of: log, span) { stored throws(StoreError) in
+                for cause in stored.operation.header.dependencies
+                where try store.log(cause.tag, in: space.number) == nil
+                    && known.insert(cause.tag).inserted
+                {
+                    try note(cause.tag, namedBy: log.tag, in: space, store)
+                }
+                return known.count < awaitedCountMax
+            }
+        }
+    }
+
+    private static func note(
+        _ tag: LogTag, namedBy author: LogTag, in space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) {
+        try store.setValue(author.bytes, .awaitedLog, key(ofAwaited: tag, in: space))
     }
 
     /// Drops the names of logs of which something is known by now.

@@ -33,6 +33,7 @@ public enum StoredSpace {
                     return true
                 }
             }
+            if log.lane != .control { try NodeCore.awaitLogs(namedIn: log, space, store) }
         }
         let horizon = roster.horizon(of: device)
         for var log in try store.logs(in: space.number) where log.base > 0 {

@@ -47,6 +47,29 @@ struct LostNotesTests {
         for node in [pair.ann, pair.ben] { #expect(try await node.stop() == 0) }
     }
 
+    /// What somebody wrote who had seen that log counts by what it said: it is judged again once it is back.
+    @Test("about a log of lane 0 shows every message again once a contact has brought it")
+    func controlLog() async throws {
+        let pair = try await pair()
+        let file = pair.ann.home + "/database"
+        _ = try SQLiteShell.run(
+            file,
+            """
+            UPDATE log SET definition = randomblob(length(definition)) WHERE lane = 0 AND number > (SELECT min(l.number) FROM log l
+            WHERE l.space = log.space AND l.lane = 0)
+            AND space IN (SELECT number FROM space WHERE kind <> 0)
+            """)
+        let repair = try await pair.ann.run("doctor", "--repair")
+        #expect(repair.output.contains("of which nothing else is left"), "\(repair.output)")
+        let ann = try await pair.ann.start()
+        try await pair.agree(within: 60)
+        try await pair.ben.client?.perform(SendMessages(conversation: "ann", texts: ["after"]))
+        try await pair.agree(within: 60)
+        let shown = try await ann.perform(ReadMessages(conversation: "ben", limit: 9)).messages
+        #expect(shown.map(\.text) == ["before", "after"])
+        for node in [pair.ann, pair.ben] { #expect(try await node.stop() == 0) }
+    }
+
     @Test("of its own settings alone is told the way that works, and writes again by it")
     func settings() async throws {
         let pair = try await pair()
