@@ -206,16 +206,17 @@ extension Views {
         return .wrong(words.compactMap(\.self).joined(separator: "; "))
     }
 
+    /// With what everything was written under and where it stands, which views are made of.
     private func isFolded(_ space: SpaceRecord) throws -> Bool {
-        var judge = try RosterReader.judge(of: space, in: store)
-        let roster = judge.roster
-        let before = try ViewDigest.digest(of: space, roster: roster, in: store)
+        func digest() throws -> Digest? {
+            guard let roster = try RosterReader.roster(of: space, in: store) else { return nil }
+            return try ViewDigest.digest(of: space, roster: roster, in: store)
+        }
+        let before = try digest()
         try store.begin(.normal)
         defer { store.rollback() }
-        let context = MergeContext(
-            space: space, roster: roster, ownPerson: ownPerson, newestStand: 0)
-        try Merge.rebuild(context, judging: &judge, in: store)
-        return try ViewDigest.digest(of: space, roster: roster, in: store) == before
+        _ = try StoredSpace.fold(space, for: ownPerson, in: store)
+        return try digest() == before
     }
 }
 
