@@ -49,6 +49,7 @@ let targets: [Target] = [
     .target(name: "CProcess", path: "Sources/CProcess"),
     room("Wire", ["CZstd"]),
     room("Words", []),
+    room("Notes", []),
     .target(
         name: "CFaultDisk", path: "Sources/CFaultDisk",
         linkerSettings: [.linkedLibrary("sqlite3")]),
@@ -96,7 +97,7 @@ let targets: [Target] = [
         [
             "ParleyWire", "ParleyWords", "ParleySealing", "ParleyLedger", "ParleyConversation",
             "ParleyRelaying", "ParleyNodeCore", "ParleyStorage", "ParleyTransport",
-            "ParleySearch", "ParleySignalling", "Parley",
+            "ParleySearch", "ParleySignalling", "ParleyNotes", "Parley",
         ]),
     room(
         "RelayServer",
@@ -145,6 +146,7 @@ let targets: [Target] = [
         ], path: "Sources/Command", swiftSettings: house),
     tests("Wire", ["ParleyWire"]),
     tests("Words", ["ParleyWords"]),
+    tests("Notes", ["ParleyNotes"]),
     tests("Search", ["CKernels", "ParleyWords", "ParleySearch"]),
     tests("House", []),
     tests("Signalling", ["ParleyWire", "ParleySignalling"]),

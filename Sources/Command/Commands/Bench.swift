@@ -19,11 +19,12 @@ struct BenchCommand: AsyncParsableCommand {
               parley bench calls
               parley bench hostile
               parley bench spaces
+              parley bench notes
               parley bench search --texts logs --set chat-search.json
               parley bench --json
               parley bench search-quality chat-search.json
             """,
-        subcommands: [BenchFigures.self, BenchSearchQuality.self],
+        subcommands: [BenchFigures.self, BenchNotes.self, BenchSearchQuality.self],
         defaultSubcommand: BenchFigures.self)
 }
 
@@ -103,13 +104,13 @@ struct BenchFigures: AsyncParsableCommand {
         _exit(128 + number)
     }
 
-    private static func object(_ figure: Figure) throws -> String {
+    static func object(_ figure: Figure) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return String(decoding: try encoder.encode(figure), as: UTF8.self)
     }
 
-    private static func line(_ figure: Figure) -> String {
+    static func line(_ figure: Figure) -> String {
         var text = figure.name.padding(toLength: 24, withPad: " ", startingAt: 0)
         text += amount(figure.value, figure.unit)
         if let p99 = figure.p99 { text += "  p99 " + amount(p99, figure.unit) }

@@ -1,0 +1,225 @@
+/// Replays edits that were made side by side, and says what each comes to for a text that holds those
+/// before it: Eg-walker's algorithm over the order of FugueMax (YjsMod).
+///
+/// It goes through events in an order in which each comes after what it follows. For each it goes back
+/// and forth to the version that the author had, finds the place there, and tells the change of the text
+/// that holds everything so far. What nobody edits side by side with something else never comes here.
+/// Sources: Gentle and Kleppmann, "Collaborative Text Editing with Eg-walker"; Weidner, Gentle and
+/// Kleppmann, "The Art of the Fugue".
+struct EditWalk {
+    private let log: EditLog
+    /// The version where the walk is.
+    private var version: EventGraph.Version
+    private var tree = ItemTree()
+    /// The scalars that come after the base begin with this one, and the runs with that.
+    private let firstScalar: Int
+    private let firstRun: Int
+    /// For each scalar after the base the item that it is in.
+    private var itemOfScalar: [Int]
+    /// For each run after the base what it has deleted.
+    private var removals: [[Removal]]
+    /// The items of the base's text, by their first scalars, ascending: their numbers are above all others.
+    private var ground: [(first: Int, item: Int)] = []
+    private let groundStart: Int
+
+    /// Scalars that a run of deletions took out, and the first of its events that did.
+    private struct Removal {
+        var event: Int
+        var scalars: Range<Int>
+    }
+
+    /// A walk over what follows `base`, whose text has `length` scalars.
+    init(_ log: EditLog, from base: EventGraph.Version, length: Int) {
+        self.log = log
+        version = base
+        let first = (base.max() ?? -1) + 1
+        firstRun = log.runIndex(of: first)
+        firstScalar = log.scalarCount(before: first)
+        groundStart = log.content.count
+        itemOfScalar = Array(repeating: -1, count: groundStart - firstScalar)
+        removals = Array(repeating: [], count: log.runs.count - firstRun)
+        guard length > 0 else { return }
+        let item = tree.insert(Item(first: groundStart, length: length), at: tree.start)
+        ground = [(groundStart, item)]
+    }
+
+    /// Goes through events that follow one another.
+    mutating func replay(_ events: Range<Int>, _ tell: (TextChange) -> Void) {
+        move(to: log.graph.parents(of: events.lowerBound))
+        log.forEachRun(in: events) { run, index in
+            if run.isInsertion {
+                insert(run, tell)
+            } else {
+                remove(run, index, tell)
+            }
+        }
+        version = [events.upperBound - 1]
+    }
+
+    // MARK: Versions
+
+    private mutating func move(to other: EventGraph.Version) {
+        let difference = log.graph.difference(version, other)
+        for events in difference.first { shift(events, by: -1) }
+        for events in difference.second.reversed() { shift(events, by: 1) }
+        version = other
+    }
+
+    private mutating func shift(_ events: Range<Int>, by step: Int) {
+        log.forEachRun(in: events) { run, index in
+            guard !run.isInsertion else {
+                return shiftItems(run.contentStart..<run.contentStart + run.events.count, by: step)
+            }
+            for removal in removals[index - firstRun] {
+                // Of those events that are meant, where the run is longer.
+                let low = max(0, run.events.lowerBound - removal.event)
+                let high = min(removal.scalars.count, run.events.upperBound - removal.event)
+                guard low < high else { continue }
+                let start = removal.scalars.lowerBound
+                shiftItems(start + low..<start + high, by: step)
+            }
+        }
+    }
+
+    private mutating func shiftItems(_ scalars: Range<Int>, by step: Int) {
+        var scalar = scalars.lowerBound
+        while scalar < scalars.upperBound {
+            let item = isolate(scalar..<scalars.upperBound)
+            tree.update(item) { $0.state += step }
+            scalar = tree[item].end
+        }
+    }
+
+    // MARK: Items
+
+    /// The item that begins with the first of these scalars and holds no other than these.
+    private mutating func isolate(_ scalars: Range<Int>) -> Int {
+        var item = item(of: scalars.lowerBound)
+        if tree[item].first < scalars.lowerBound {
+            item = divide(item, at: scalars.lowerBound - tree[item].first)
+        }
+        if tree[item].end > scalars.upperBound {
+            _ = divide(item, at: scalars.upperBound - tree[item].first)
+        }
+        return item
+    }
+
+    private func item(of scalar: Int) -> Int {
+        guard scalar >= groundStart else { return itemOfScalar[scalar - firstScalar] }
+        return ground[groundIndex(of: scalar)].item
+    }
+
+    private func groundIndex(of scalar: Int) -> Int {
+        ground.lastIndex(notAfter: scalar) { $0.first }
+    }
+
+    /// Returns the part of the item from `offset` on.
+    private mutating func divide(_ item: Int, at offset: Int) -> Int {
+        let tail = tree.divide(item, at: offset)
+        note(tail)
+        return tail
+    }
+
+    private mutating func note(_ item: Int) {
+        let (first, end) = (tree[item].first, tree[item].end)
+        if first >= groundStart {
+            ground.insert((first, item), at: groundIndex(of: first) + 1)
+        } else {
+            for scalar in first..<end { itemOfScalar[scalar - firstScalar] = item }
+        }
+    }
+
+    /// How many of all scalars stand before one.
+    private func index(of scalar: Int) -> Int {
+        let item = item(of: scalar)
+        return tree.index(of: item) + scalar - tree[item].first
+    }
+
+    // MARK: Edits
+
+    /// What lies beyond the end of the text is not there to be deleted.
+    private mutating func remove(
+        _ run: EditLog.Run, _ index: Int, _ tell: (TextChange) -> Void
+    ) {
+        var event = run.events.lowerBound
+        while event < run.events.upperBound, let found = tree.find(present: run.position) {
+            let length = min(run.events.upperBound - event, tree[found.item].length - found.offset)
+            let first = tree[found.item].first + found.offset
+            let item = isolate(first..<first + length)
+            if !tree[item].isDeleted { tell(.remove(length, at: found.shown + found.offset)) }
+            tree.update(item) { ($0.state, $0.isDeleted) = (1, true) }
+            removals[index - firstRun].append(
+                Removal(event: event, scalars: first..<first + length))
+            event += length
+        }
+    }
+
+    /// What lies beyond the end of the text stands at its end.
+    private mutating func insert(_ run: EditLog.Run, _ tell: (TextChange) -> Void) {
+        var place = tree.start
+        var (left, shown): (Int?, Int) = (nil, 0)
+        if let found = tree.find(present: min(run.position, tree.presentCount) - 1) {
+            let item = tree[found.item]
+            left = item.first + found.offset
+            shown = found.shown + (item.isDeleted ? 0 : found.offset + 1)
+            if found.offset + 1 < item.length { _ = divide(found.item, at: found.offset + 1) }
+            place = tree.place(of: found.item)
+            place.slot += 1
+        }
+        var item = Item(first: run.contentStart, length: run.events.count)
+        (item.event, item.left) = (run.events.lowerBound, left)
+        item.right = rightParent(of: left, at: place)
+        integrate(item, &place, &shown)
+        note(tree.insert(item, at: place))
+        let scalars = run.contentStart..<run.contentStart + run.events.count
+        tell(.insert(scalars, at: shown))
+    }
+
+    /// What stands right of an insertion where the walk is, deleted or not, if it has the same left.
+    private func rightParent(of left: Int?, at place: ItemTree.Place) -> Int? {
+        var place = place
+        while let next = tree.item(after: &place) {
+            if tree[next].state >= 0 { return tree[next].left == left ? tree[next].first : nil }
+            place.slot += 1
+        }
+        return nil
+    }
+
+    /// Finds the place among what others inserted side by side between the same two scalars.
+    private func integrate(_ item: Item, _ place: inout ItemTree.Place, _ shown: inout Int) {
+        let right = item.right.map(index(of:)) ?? .max
+        var (next, nextShown, isScanning) = (place, shown, false)
+        while let number = tree.item(after: &next), tree[number].state < 0 {
+            let other = tree[number]
+            if other.left == item.left {
+                let otherRight = other.right.map(index(of:)) ?? .max
+                if right == otherRight, log.isBefore(item.event, other.event) { return }
+                isScanning = otherRight < right
+            } else if isLeft(other.left, of: item.left) {
+                return
+            }
+            next.slot += 1
+            nextShown += other.isDeleted ? 0 : other.length
+            if !isScanning { (place, shown) = (next, nextShown) }
+        }
+    }
+
+    /// Whether one scalar stands before another; nothing stands before all.
+    private func isLeft(_ one: Int?, of other: Int?) -> Bool {
+        guard let other else { return false }
+        guard let one else { return true }
+        return index(of: one) < index(of: other)
+    }
+}
+
+extension Array {
+    /// The last place whose number is at most the given one, of numbers that ascend; 0 where there is none.
+    func lastIndex(notAfter number: Int, _ key: (Element) -> Int) -> Int {
+        var (low, high) = (0, count)
+        while high - low > 1 {
+            let middle = (low + high) / 2
+            if key(self[middle]) <= number { low = middle } else { high = middle }
+        }
+        return low
+    }
+}

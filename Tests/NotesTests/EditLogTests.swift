@@ -1,0 +1,97 @@
+import Testing
+
+@testable import ParleyNotes
+
+@Suite("Edits of a note")
+struct EditLogTests {
+    private func edit(_ position: Int, _ deleted: Int, _ text: String) -> TextEdit {
+        TextEdit(at: position, deleting: deleted, inserting: Array(text.unicodeScalars))
+    }
+
+    private func author(_ tag: UInt64, _ sequence: UInt64 = 0) -> EditLog.Author {
+        EditLog.Author(tag: tag, sequence: sequence)
+    }
+
+    @Test(
+        "come to what the rule says, whoever took them in in which order",
+        arguments: 0..<300 as Range<UInt64>)
+    func drawn(seed: UInt64) {
+        let note = DrawnNote(seed: seed, persons: 2 + Int(seed % 3), isHostile: seed % 2 == 0)
+        let text = note.naive.text
+        #expect(note.log.text().string == text, "seed \(seed)")
+        var draws = Draws(seed: seed &+ 1_000)
+        for _ in 0..<4 {
+            let order = note.order(&draws)
+            #expect(note.log(order).text().string == text, "seed \(seed), order \(order)")
+        }
+    }
+
+    @Test("of words that two typed at one place leave each word whole")
+    func words() {
+        var log = EditLog()
+        let base = log.append([edit(0, 0, "()")], by: author(0), after: [])
+        let parents = [base.upperBound - 1]
+        log.append([edit(1, 0, "milk ")], by: author(2), after: parents)
+        log.append([edit(1, 0, "eggs ")], by: author(1), after: parents)
+        #expect(log.text().string == "(eggs milk )")
+        // Typed backwards as well, scalar by scalar: which is where other rules mix words up.
+        for (tag, word) in [(4, "abc"), (3, "xyz")] as [(UInt64, String)] {
+            var after = parents
+            for (sequence, letter) in word.reversed().enumerated() {
+                let events = log.append(
+                    [edit(1, 0, String(letter))], by: author(tag, UInt64(sequence)), after: after)
+                after = [events.upperBound - 1]
+            }
+        }
+        let text = log.text().string
+        #expect(text.contains("abc") && text.contains("xyz"), "\(text)")
+    }
+
+    @Test("that delete the same scalar twice delete it once, and what stands beside it stays")
+    func twice() {
+        var log = EditLog()
+        let base = log.append([edit(0, 0, "abcd")], by: author(0), after: [])
+        let parents = [base.upperBound - 1]
+        log.append([edit(1, 2, "")], by: author(1), after: parents)
+        log.append([edit(1, 2, "X")], by: author(2), after: parents)
+        #expect(log.text().string == "aXd")
+    }
+
+    @Test("beyond the end of a text stand at its end, or delete nothing")
+    func beyond() {
+        var log = EditLog()
+        let base = log.append([edit(.max, 0, "ab")], by: author(0), after: [])
+        log.append([edit(.max, 1 << 40, "c")], by: author(1), after: [base.upperBound - 1])
+        log.append([edit(1, 1 << 40, "d")], by: author(2), after: [base.upperBound - 1])
+        #expect(log.text().string == "acd" || log.text().string == "adc")
+        #expect(log.graph.count > 1 << 40)
+    }
+
+    @Test("count Unicode scalars, whatever a screen draws of them")
+    func scalars() {
+        var log = EditLog()
+        let base = log.append([edit(0, 0, "e\u{301}👩‍👧")], by: author(0), after: [])
+        log.append(
+            [edit(1, 1, ""), edit(1, 0, "\u{300}")], by: author(0, 5), after: [base.upperBound - 1])
+        #expect(log.text().string.unicodeScalars.elementsEqual("e\u{300}👩‍👧".unicodeScalars))
+    }
+
+    @Test("that two make for long side by side are merged in a time that follows their number")
+    func long() {
+        var log = EditLog()
+        let base = log.append(
+            [edit(0, 0, String(repeating: ".", count: 1_000))], by: author(0), after: [])
+        var draws = Draws(seed: 7)
+        for tag in [1, 2] as [UInt64] {
+            var (after, length) = ([base.upperBound - 1], 1_000)
+            for number in 0..<5_000 as Range<UInt64> {
+                let events = log.append(
+                    [edit(draws.number(below: length + 1), 0, "x")], by: author(tag, number),
+                    after: after)
+                after = [events.upperBound - 1]
+                length += 1
+            }
+        }
+        #expect(log.text().count == 11_000)
+    }
+}
