@@ -1,6 +1,6 @@
-import ParleyLedger
-import ParleyRoster
-import ParleyWire
+public import ParleyLedger
+public import ParleyRoster
+public import ParleyWire
 
 /// How far others are with the own logs of a space.
 ///
@@ -82,5 +82,21 @@ struct MessageStates {
         if delivered[tag]?.contains(sequence) == true { return .delivered }
         if let first = beginnings[tag], sequence < first { return .earlier }
         return relayed[tag]?.contains { $0.contains(sequence) } == true ? .relayed : .saved
+    }
+}
+
+extension Overview {
+    /// What others said of an own operation while it counted: that it was read or delivered, or nothing.
+    public static func told(
+        of sequence: UInt64, in log: LogRecord, besides ownPerson: PersonID, _ roster: Roster,
+        _ store: some MergeStore
+    ) throws(StoreError) -> MessageState? {
+        for (kind, state) in [(MarkKind.read, MessageState.read), (.delivered, .delivered)] {
+            for mark in try store.marks(kind, in: log.space) where mark.tag == log.tag {
+                let person = roster.person(of: DeviceID(reinterpreting: mark.actor))
+                if person != ownPerson, mark.places.contains(sequence) { return state }
+            }
+        }
+        return nil
     }
 }

@@ -163,8 +163,9 @@ public enum Explanation {
         _ roster: Roster, _ space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> (DeviceExplanation.State, UInt64?) {
         if device == log.device { return (.wrote, nil) }
-        // Nobody applies what lies at or above a fork, or beyond a cut.
-        let isShared = log.bound.map { sequence < $0.sequence } ?? true
+        // Of what lies at or above a fork somebody may hold another branch. Of what lies beyond a cut they
+        // said it before they knew of that.
+        let isShared = log.fork.map { sequence < $0.sequence } ?? true
         func has(_ kind: MarkKind) throws(StoreError) -> Bool {
             guard isShared else { return false }
             let actor = Digest(reinterpreting: device)

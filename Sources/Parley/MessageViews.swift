@@ -18,7 +18,8 @@ public struct MessageView: Codable, Equatable, Sendable {
         /// `edit`, `deletion` or `reaction`.
         public var change: String
         /// `saved` or `relayed`; `earlier`, `unknown` and `untold` as with ``MessageView/state``;
-        /// `removed` where the person was taken out before it arrived, and nobody takes it.
+        /// `removed` where the person was taken out before it arrived, and nobody takes it; `cut-off` where
+        /// they are in the group and were taken out then, or made a reader.
         public var state: String
         /// A change with these fields.
         public init(change: String, state: String) { (self.change, self.state) = (change, state) }
@@ -131,8 +132,7 @@ public struct HistoryPage: Codable, Equatable, Sendable {
         public var text: String?
         /// When it was written, in Unix milliseconds.
         public var time: UInt64
-        /// `removed` of an edit that nobody takes, since its author was out before it arrived; `gone` of a
-        /// text that was deleted on this device alone; else nil.
+        /// `removed` or `cut-off` of an edit that nobody takes, as with ``Waiting/state``; `gone` of a text that was deleted on this device alone; else nil.
         public var state: String?
     }
     /// Oldest first; the last without a state is the one that is shown.

@@ -160,6 +160,7 @@ extension Views {
         _ roster: Roster?
     ) throws -> Int? {
         let devices: [DeviceID]
+        let isReader = event.change == .becameRole(.reader)
         switch event.change {
         case .revokedDevice(let device): devices = [device]
         // Of several removals the last one tells. One's own that nobody took are shown apart.
@@ -167,18 +168,28 @@ extension Views {
         where event.person != ownPerson && roster?.member(event.person) == nil
             && !later.contains { $0.holds && $0.change == .removed && $0.person == event.person }:
             devices = roster?.everyDevice(of: event.person) ?? []
+        case .becameRole(.reader)
+        where event.person != ownPerson && roster?.member(event.person) != nil
+            && !later.contains {
+                $0.holds && $0.change == event.change && $0.person == event.person
+            }:
+            devices = roster?.everyDevice(of: event.person) ?? []
         default: return nil
         }
         guard event.holds else { return nil }
         var count = 0
         for log in try store.logs(in: space.number)
         where log.lane == .content && devices.contains(log.device) {
-            guard let limit = log.limit, limit.sequence < log.end else { continue }
             // What is not shown is in no tally.
-            try store.eachOperation(of: log, in: limit.sequence..<log.end) { stored in
+            func note(_ stored: StoredOperation) -> Bool {
                 let operation = stored.operation
                 if operation.header.kind == .text, !operation.isErased { count += 1 }
                 return count < Self.hiddenCountMax
+            }
+            if isReader, let roster {
+                try eachCutOff(of: log, in: space, roster, note)
+            } else if let limit = log.limit, limit.sequence < log.end {
+                try store.eachOperation(of: log, in: limit.sequence..<log.end, note)
             }
         }
         return count > 0 ? count : nil

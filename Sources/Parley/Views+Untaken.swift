@@ -5,18 +5,19 @@ import ParleyRoster
 import ParleyStorage
 import ParleyWire
 
-/// A change of a message that its author made before they heard that they were out: nobody takes it.
+/// A change of a message that its author made before they heard that they were out, or readers: nobody
+/// takes it.
 struct UntakenChange {
     let subject: WaitingChange.Subject
     let operation: StoredOperation
+    /// `removed` of who is out, else `cut-off`.
+    let state: String
 
-    var view: MessageView.Waiting {
-        MessageView.Waiting(change: subject.rawValue, state: "removed")
-    }
+    var view: MessageView.Waiting { MessageView.Waiting(change: subject.rawValue, state: state) }
 }
 
-/// What this person wrote before they heard that they were out of a group, and what nobody else takes: it
-/// has no place in the conversation, and its author keeps it all the same.
+/// What this person wrote before they heard that they were out of a group, or readers, and what nobody
+/// takes any more: it has no place in the conversation, and its author keeps it all the same.
 extension Views {
     /// Of so many operations of a log it is shown, the newest.
     private static let untakenCountMax: UInt64 = 100
@@ -29,13 +30,44 @@ extension Views {
         in space: SpaceRecord, _ roster: Roster,
         _ body: (StoredOperation) throws(StoreError) -> Bool
     ) throws(StoreError) {
-        guard space.kind == .group, roster.member(ownPerson) == nil else { return }
+        guard space.kind == .group else { return }
         let devices = roster.devicesEver(of: ownPerson)
         for log in try store.logs(in: space.number)
         where log.lane == .content && devices.contains(log.device) {
+            guard roster.member(ownPerson) == nil else {
+                try eachCutOff(of: log, in: space, roster, body)
+                continue
+            }
             guard let limit = log.limit, limit.sequence < log.end else { continue }
             let first = max(limit.sequence, log.end - min(log.end, Self.untakenCountMax))
             try store.eachOperation(of: log, in: first..<log.end, body)
+        }
+    }
+
+    /// Shows what somebody wrote who is in the group, before they heard that they had been out or were
+    /// readers, and what counts no more.
+    func eachCutOff(
+        of log: LogRecord, in space: SpaceRecord, _ roster: Roster,
+        _ body: (StoredOperation) throws(StoreError) -> Bool
+    ) throws(StoreError) {
+        let endings = roster.endings(of: log.device, lane: log.lane).filter { $0 < log.end }
+        if endings.isEmpty { return }
+        var judge = try RosterReader.judge(of: space, in: store)
+        var next: UInt64 = 0
+        for first in endings where first >= next {
+            let last = min(log.end, first + Self.untakenCountMax)
+            next = last
+            try store.eachOperation(of: log, in: first..<last) { stored throws(StoreError) in
+                let standing = judge.standing(
+                    of: VerifiedOperation(stored: stored, tag: log.tag), in: log,
+                    under: try store.view(at: stored.sequence, in: log.number))
+                // What they wrote once they had heard of it counts again.
+                guard case .void(.revoked) = standing else {
+                    next = stored.sequence
+                    return false
+                }
+                return try body(stored)
+            }
         }
     }
 
@@ -45,12 +77,14 @@ extension Views {
     ) throws -> [OperationReference: [UntakenChange]] {
         if let known = names.untaken[space.number] { return known }
         var found: [OperationReference: [UntakenChange]] = [:]
+        let state = roster.member(ownPerson) == nil ? "removed" : "cut-off"
         try eachUntaken(in: space, roster) { stored in
             guard let target = stored.operation.header.references.first,
                 let subject = Self.subject(of: stored.operation.header.kind)
             else { return true }
             found[target, default: []].removeAll { $0.subject == subject }
-            found[target]?.append(UntakenChange(subject: subject, operation: stored))
+            found[target]?.append(
+                UntakenChange(subject: subject, operation: stored, state: state))
             return true
         }
         names.untaken[space.number] = found
@@ -101,7 +135,8 @@ extension Views {
             let operation = change.operation.operation
             guard let text = change.operation.searchableText?.text else { continue }
             versions.append(
-                HistoryPage.Version(text: text, time: operation.header.wallClock, state: "removed"))
+                HistoryPage.Version(
+                    text: text, time: operation.header.wallClock, state: change.state))
         }
     }
 }

@@ -58,10 +58,15 @@ extension Views {
         }
         for stored in written {
             guard let text = stored.searchableText?.text else { continue }
+            guard let log = try store.log(stored.log) else { continue }
             var view = own(
                 text, at: stored.operation.header.wallClock,
-                state: "not delivered: you were removed before it arrived", in: space, author)
+                state: try untakenState(of: stored, in: log, roster), in: space, author)
             view.number = stored.number.rawValue
+            view.id = try identifier(
+                OperationReference(
+                    tag: log.tag, sequence: stored.sequence, check: stored.id.check),
+                in: space.number)
             if let parent = stored.operation.header.references.first {
                 let (id, answered) = try self.answered(parent, in: space.number)
                 (view.replyToID, view.replyTo) = (id, answered?.number.rawValue)
@@ -69,6 +74,23 @@ extension Views {
             found.append(view)
         }
         return fitting(found.sorted { ($0.time, $0.number) < ($1.time, $1.number) })
+    }
+
+    /// What became of it: somebody may have had it before they heard of that themselves.
+    private func untakenState(
+        of stored: StoredOperation, in log: LogRecord, _ roster: Roster
+    ) throws -> String {
+        // Of several things that happened to them nobody knows which it was.
+        let what =
+            switch roster.member(ownPerson)?.role {
+            case nil: "you were removed"
+            case .reader: "you were made a reader"
+            default: "you were removed or made a reader"
+            }
+        let told = try Overview.told(
+            of: stored.sequence, in: log, besides: ownPerson, roster, store)
+        guard let told else { return "not delivered: \(what) before it arrived" }
+        return "\(told.rawValue) before others heard that \(what); they are shown it no more"
     }
 
     /// The last of these that fit a page.

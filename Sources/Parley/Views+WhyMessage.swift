@@ -83,7 +83,8 @@ extension Views {
         case .otherAuthority: "it claims another authority than its author had seen"
         case .outsider: "its author was not in the group, by what they had seen"
         case .notAdmitted: "that its author came into the group does not hold"
-        case .revoked: "its author was removed, and no remover had seen so much of them"
+        case .revoked:
+            "its author was removed or made a reader, and whoever did that did not have it"
         }
     }
 

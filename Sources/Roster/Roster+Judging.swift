@@ -71,6 +71,17 @@ extension Roster {
         return !isHit
     }
 
+    /// Where in a log of this device begins what somebody did not have who removed its person or revoked
+    /// it, or made its person a reader; ascending. What was written there by somebody who had not seen
+    /// that counts no more, though they are back.
+    public func endings(of device: DeviceID, lane: Lane) -> [UInt64] {
+        guard let person = person(of: device) else { return [] }
+        let places = standings.revocations.filter { revocation in
+            revocation.person == person && (revocation.device ?? device) == device
+        }.map { $0.cut.place(of: device, lane).map { $0.sequence + 1 } ?? 0 }
+        return Set(places).sorted()
+    }
+
     /// Whether the author had seen it: then who could write all the same had come back since.
     private func holds(_ revocation: Revocation) -> Bool {
         let found = standings.revocations.firstIndex(afterAll: { $0.id < revocation.id })

@@ -35,6 +35,59 @@ struct RemovedAuthorTests {
         try await all.end()
     }
 
+    /// Once it was gone from every screen without a word, and `why` told of a removal.
+    @Test("and who was made a reader keeps it too, and what others had read is told as that")
+    func reader() async throws {
+        let all = try await Neighbours()
+        try await all.gather(in: "club", saying: "welcome")
+        try await all.meet(all.ben, all.cara, named: "cara")
+        let ann = try await all.client(all.ann)
+        try await all.meet(all.ann, all.cara, named: "cara")
+        try await ann.perform(
+            AddGroupMember(conversation: "club", person: "cara", role: .member))
+        let ben = try await all.client(all.ben)
+        try await eventually("ben knows cara", on: [all.ben]) {
+            // Until she has accepted she is refused.
+            let isIn = try? await all.members(of: "club", on: all.cara).count == 3
+            let known = try await all.members(of: "club", on: all.ben)
+            return isIn == true && known.count == 3
+        }
+        // Ann is apart: cara alone has it, and reads it.
+        #expect(try await all.ann.run("offline", "on").status == 0)
+        try await ben.perform(SendMessages(conversation: "club", texts: ["read by one"]))
+        try await eventually("cara has it", on: [all.cara]) {
+            try await all.texts("club", of: all.cara).last == "read by one"
+        }
+        #expect(try await all.cara.run("read", "club").status == 0)
+        try await eventually("ben hears of that", on: [all.ben]) {
+            try await ben.perform(ReadMessages(conversation: "club", limit: 1)).messages.last?.state
+                == "read"
+        }
+        try await ann.perform(
+            SetMemberRole(conversation: "club", person: "ben", role: .reader))
+        #expect(try await all.ann.run("offline", "off").status == 0)
+        try await eventually("ben hears of it", on: [all.ben]) {
+            try await ben.perform(ListMembershipEvents(conversation: "club")).contains {
+                $0.change == "role" && $0.role == "reader"
+            }
+        }
+        let shown = try await all.ben.run("read", "club", "--newest").output
+        #expect(shown.contains("read by one  read before others heard"), "\(shown)")
+        let page = try await ben.perform(ReadMessages(conversation: "club", limit: 9))
+        let last = try #require(page.messages.last)
+        #expect(last.text == "read by one" && !last.id.isEmpty)
+        let why = try await all.ben.run("why", "\(last.number)").output
+        #expect(
+            why.contains("removed or made a reader") && why.contains("its person said so"), "\(why)"
+        )
+        try await eventually("ann is told that something is hidden", on: [all.ann]) {
+            try await ann.perform(ListMembershipEvents(conversation: "club")).contains {
+                $0.change == "role" && $0.hiddenCount == 1
+            }
+        }
+        try await all.end()
+    }
+
     /// Once a text that was deleted then stood there as if it had not come, and as read.
     @Test("reads that no deletion, edit or reaction of theirs arrived, and what they said")
     func untakenChanges() async throws {

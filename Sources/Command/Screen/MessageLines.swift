@@ -179,10 +179,17 @@ struct MessageLines {
         return marks.joined(separator: " ")
     }
 
-    private static func text(_ change: MessageView.Waiting) -> String {
-        if change.state == "removed" {
-            return "\(change.change) not delivered: you were removed before it arrived"
+    /// Why nobody takes a change any more; nil where it waits.
+    static func notTaken(_ state: String?) -> String? {
+        switch state {
+        case "removed": "not delivered: you were removed before it arrived"
+        case "cut-off": "not delivered: you were removed or made a reader before it arrived"
+        default: nil
         }
+    }
+
+    private static func text(_ change: MessageView.Waiting) -> String {
+        if let reason = notTaken(change.state) { return "\(change.change) \(reason)" }
         let subject =
             switch change.change {
             case "edit": "edited,"
