@@ -5,7 +5,8 @@ import ParleySimulation
 import ParleyWire
 
 /// I34: a newcomer is given of what was written before as much as the group says: who lets somebody in
-/// withholds all that they hold themself, or what is older than some days, or nothing.
+/// withholds all that they hold themself, or what is older than some days, or nothing. What people do
+/// together is withheld from nobody.
 ///
 /// What the group says is what the model makes of all that the author had seen.
 /// Source: `Protocol/08-roster.md`, "Horizons".
@@ -73,7 +74,7 @@ final class NewcomersGetWhatIsGranted: Checker {
     ) throws {
         let horizon = newcomer.horizon
         for log in try node.store.agreedLogs(in: space.number)
-        where log.lane != .control && log.end > 0
+        where [.content, .receipts].contains(log.lane) && log.end > 0
             && roster.owners[log.device] != newcomer.person
         {
             let given = horizon.place(of: log.device, log.lane).map { $0.sequence + 1 } ?? 0
@@ -100,7 +101,7 @@ final class NewcomersGetWhatIsGranted: Checker {
         let wall = admission.operation.header.wallClock
         let oldest = wall - min(wall, UInt64(days) * 86_400_000)
         for log in try node.store.agreedLogs(in: space.number)
-        where log.lane != .control && log.end > 0
+        where [.content, .receipts].contains(log.lane) && log.end > 0
             && roster.owners[log.device] != newcomer.person
         {
             let given =

@@ -196,7 +196,10 @@ extension NodeCore {
     mutating func horizon(
         by policy: HistoryPolicy, in space: SpaceRecord, at now: Instant, _ store: some Store
     ) throws(StoreError) -> Horizon {
-        let logs = try store.agreedLogs(in: space.number)
+        // What people do together concerns whoever comes: it is given whole.
+        let logs = try store.agreedLogs(in: space.number).filter {
+            $0.lane == .content || $0.lane == .receipts
+        }
         switch policy {
         case .all: return Horizon()
         case .none:
@@ -210,7 +213,7 @@ extension NodeCore {
             let age = UInt64(days) * 86_400_000
             let oldest = now.wall - min(now.wall, age)
             var places: [LogPlace] = []
-            for log in logs where log.lane != .control {
+            for log in logs {
                 guard let place = try log.last(before: oldest, store) else { continue }
                 places.append(try viewed(place, of: log, store))
             }

@@ -307,7 +307,8 @@ struct GroupSettings: OneGroupCommand {
         abstract: "say what newcomers see, and how long keys live",
         discussion: """
             Without options it shows what holds. --history is none, all, or days as 30d: what a \
-            newcomer is given of the time before. --rotation is how many hours the keys live.
+            newcomer is given of the time before; what people do together, as pins, comes whole. \
+            --rotation is how many hours the keys live.
 
             Example:
               parley group settings trip --history 30d
