@@ -103,12 +103,38 @@ final class NaiveModelAgrees: Checker {
         guard listed.isMarkedUnread == isMarked else {
             throw violation("\(node.name) and the model differ in what is marked as unread")
         }
+        try lookAtMentions(listed, space, roster, model, of: node)
         let unsent = own.preferences[[0, 8] + space.id.bytes]
         guard listed.unsentText.map({ Array($0.utf8) }) == unsent else {
             throw violation("\(node.name) and the model differ in what was begun")
         }
         guard listed.isArchived == model.isArchived(space.id, by: own, unread: unread.count) else {
             throw violation("\(node.name) and the model differ in what is put away")
+        }
+    }
+
+    /// Which messages mention the person, and how many of them are not read.
+    private func lookAtMentions(
+        _ listed: ConversationSummary, _ space: SpaceRecord, _ roster: Roster,
+        _ model: NaiveModel, of node: SimulatedNode
+    ) throws {
+        let person = node.identity.person
+        let expected = model.mentions(of: person)
+        let found = try node.store.mentions(before: nil, limit: .max).filter {
+            $0.space == space.number
+        }
+        let places = found.map {
+            NaiveModel.Place(tag: $0.order.tag, sequence: $0.order.sequence)
+        }
+        checkCount += 1 + expected.count
+        guard places.count == expected.count, Set(places) == Set(expected) else {
+            throw violation("\(node.name) and the model differ in what mentions the person")
+        }
+        let unread = model.unread(expected, with: roster.everyDevice(of: person))
+        guard listed.unreadMentionCount == unread.count else {
+            throw violation(
+                "\(node.name) counts \(listed.unreadMentionCount) unread mentions, the model "
+                    + "\(unread.count)")
         }
     }
 
@@ -208,7 +234,7 @@ final class NaiveModelAgrees: Checker {
         NaiveModel.Line(
             order: message.order, author: message.author, answers: message.parent,
             versions: message.history + (message.text.map { [$0] } ?? []),
-            forwardedFrom: message.forwardedFrom,
+            forwardedFrom: message.forwardedFrom, mentions: NaiveMentions(message.mentions),
             reactions: message.reactions.map { reaction in
                 let persons = reaction.persons.map(\.description).joined(separator: " ")
                 return reaction.emoji + " " + persons
@@ -234,5 +260,12 @@ final class NaiveModelAgrees: Checker {
             }
         }
         return marks
+    }
+}
+
+extension NaiveMentions {
+    fileprivate init(_ mentions: Mentions) {
+        self.init()
+        (persons, everyone) = (mentions.persons.map(\.person), mentions.everyone)
     }
 }

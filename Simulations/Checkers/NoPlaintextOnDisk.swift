@@ -19,7 +19,7 @@ final class NoPlaintextOnDisk: Checker {
         guard case .command(_, let command) = step.input else { return }
         switch command {
         case .send(_, let messages, _): for message in messages { add(message.text) }
-        case .edit(_, let text): add(text)
+        case .edit(_, let text, _): add(text)
         case .createGroup(let name, _): add(name)
         // None is ended by an empty one, which stands everywhere.
         case .keepUnsent(_, let text): if !text.isEmpty { add(text) }

@@ -22,9 +22,10 @@ extension Trace {
             add(space.bytes)
             add(UInt64(bitPattern: parent?.rawValue ?? 0))
             for message in messages { add(message) }
-        case .edit(let number, let text):
+        case .edit(let number, let text, let mentions):
             add(4, number)
             add(text)
+            if !mentions.isEmpty { add(mentions) }
         case .delete(let number): add(5, number)
         case .react(let number, let reaction):
             add(6, number)
@@ -204,10 +205,16 @@ extension Trace {
         }
     }
 
+    private mutating func add(_ mentions: Mentions) {
+        add(UInt64(mentions.persons.count) << 1 | (mentions.everyone ? 1 : 0))
+        for mention in mentions.persons { add(mention.person.bytes) }
+    }
+
     private mutating func add(_ message: TextMessage) {
         add(message.text)
         // Of what is not forwarded nothing: traces of before stay what they were.
         if let name = message.forwardedFrom { add(name) }
+        if !message.mentions.isEmpty { add(message.mentions) }
         guard let origin = message.origin else { return add(0) }
         add(origin.author)
         add(origin.time)

@@ -187,6 +187,15 @@ public protocol ConversationStore: AnyObject {
         about object: EntryObject, in space: SpaceNumber, field: EntryField
     ) throws(StoreError) -> Bool
 
+    /// How many entries of the field ``EntryField/mention`` are on about places of a log in the range
+    /// and stand above this.
+    func mentionCount(
+        on tag: LogTag, _ range: ClosedRange<UInt64>, above stand: UInt64, in space: SpaceNumber
+    ) throws(StoreError) -> Int
+    /// At most `limit` entries of that field, of all spaces, that are on and stand below `before` (or
+    /// all), the highest first.
+    func mentions(before: OrderKey?, limit: Int) throws(StoreError) -> [Entry]
+
     /// Keeps a mark in place of the one of the same kind, actor and log.
     func put(_ mark: Mark) throws(StoreError)
     /// The mark of one actor on one log, or nil.

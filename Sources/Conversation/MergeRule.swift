@@ -6,6 +6,8 @@ public import ParleyWire
 public enum ViewChange: Hashable, Sendable {
     /// A message appeared or changed.
     case message(SpaceNumber, OperationNumber)
+    /// A message that came, or an edit of it, mentions this person where none of its versions did before.
+    case mention(SpaceNumber, OperationNumber)
     /// A conversation's name, mute or unread count changed.
     case conversation(SpaceNumber)
     /// Somebody received or read something.

@@ -53,6 +53,8 @@ public struct Message: Equatable, Sendable {
     public var content: TextMessage?
     /// Where it came from, unless it was written here.
     public var origin: ImportedOrigin? { content?.origin }
+    /// Whom the text that is shown mentions, of those who are in the conversation or were.
+    public var mentions: Mentions
     /// When it was written by its author's clock, in Unix milliseconds.
     public var time: UInt64
     /// The message that it replies to.

@@ -83,16 +83,19 @@ public struct Timeline {
         let notes = try notes(of: stored, in: log, store)
         let isDeleted = row.flags.contains(.deleted)
         let edits = isDeleted ? [] : notes.filter { $0.field == .edit }
-        var versions = isDeleted ? [] : content.map { [$0.text] } ?? []
+        var versions =
+            isDeleted
+            ? [] : content.map { [MessageEdit(text: $0.text, mentions: $0.mentions)] } ?? []
         versions += try texts(of: edits, isLastEnough: !includesHistory, in: store)
         return Message(
             number: row.operation,
             reference: OperationReference(
                 tag: log.tag, sequence: stored.sequence, check: stored.id.check),
-            order: row.order, author: author, text: versions.last, content: content,
+            order: row.order, author: author, text: versions.last?.text, content: content,
+            mentions: versions.last?.mentions.known(to: roster) ?? Mentions(),
             time: content?.origin?.time ?? stored.operation.header.wallClock,
             parent: stored.operation.header.references.first,
-            history: includesHistory ? Array(versions.dropLast()) : [], editCount: edits.count,
+            history: includesHistory ? versions.dropLast().map(\.text) : [], editCount: edits.count,
             reactions: isDeleted ? [] : try reactions(notes, to: stored.id.check, in: store),
             flags: row.flags,
             state: author == ownPerson
@@ -149,11 +152,11 @@ public struct Timeline {
     /// The texts of edits, oldest first, or the last one alone.
     private func texts(
         of edits: [Entry], isLastEnough: Bool, in store: some MergeStore
-    ) throws(StoreError) -> [String] {
-        var texts: [String] = []
+    ) throws(StoreError) -> [MessageEdit] {
+        var texts: [MessageEdit] = []
         for entry in edits.sorted(by: { $0.order > $1.order }) {
             let payload = try store.operation(entry.operation)?.operation.payload
-            if let edit = payload.flatMap(MessageEdit.init) { texts.append(edit.text) }
+            if let edit = payload.flatMap(MessageEdit.init) { texts.append(edit) }
             if isLastEnough, !texts.isEmpty { break }
         }
         return texts.reversed()

@@ -14,7 +14,7 @@ public enum Command: Sendable {
     /// Writes messages.
     case send(SpaceID, [TextMessage], replyingTo: OperationNumber?)
     /// Gives an own message a new text.
-    case edit(OperationNumber, text: String)
+    case edit(OperationNumber, text: String, mentions: Mentions = Mentions())
     /// Takes a message back for everyone.
     case delete(OperationNumber)
     /// Adds or takes back a reaction.

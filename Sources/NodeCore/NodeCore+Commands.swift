@@ -172,9 +172,9 @@ extension NodeCore {
         throws(StoreError) -> Result<CommandReply, CommandRefusal>
     {
         switch command {
-        case .edit(let number, let text):
+        case .edit(let number, let text, let mentions):
             return try change(number, byAuthor: true, &turn) {
-                MessageEdit(text: text).draft(of: $0)
+                MessageEdit(text: text, mentions: mentions).draft(of: $0)
             } unless: {
                 Self.refusal(text: text)
             }

@@ -13,6 +13,18 @@ public struct MessageView: Codable, Equatable, Sendable {
         /// How many they are.
         public var count: Int
     }
+    /// That the text mentions a person.
+    public struct Mention: Codable, Equatable, Sendable {
+        /// The person, in hex.
+        public var person: String
+        /// What they are called now.
+        public var name: String
+        /// The first byte of their name in the UTF-8 of the text, which is that of an `@`; nil where no
+        /// name stands in it.
+        public var start: Int?
+        /// How many bytes it has.
+        public var length: Int?
+    }
     /// A change of one's own that no device of another person holds yet.
     public struct Waiting: Codable, Equatable, Sendable {
         /// `edit`, `deletion` or `reaction`.
@@ -39,6 +51,12 @@ public struct MessageView: Codable, Equatable, Sendable {
     public var isOwn: Bool
     /// The text; nil where it was deleted or has not arrived.
     public var text: String?
+    /// Persons whom the text mentions, in the order in which they stand in it.
+    public var mentions: [Mention] = []
+    /// Whether it mentions everybody in the conversation.
+    public var mentionsEveryone = false
+    /// Whether it mentions one, by name or with everybody; false of one's own.
+    public var mentionsMe = false
     /// When it was written, in Unix milliseconds.
     public var time: UInt64
     /// The number of the message that it replies to, where that is held.
@@ -91,7 +109,11 @@ public struct MessageView: Codable, Equatable, Sendable {
 extension MessageView {
     /// About how many bytes it takes in a line of JSON, at most.
     var lineByteCount: Int {
-        let names = reactions.flatMap { [$0.emoji] + $0.names }
+        let names =
+            reactions.flatMap { [$0.emoji] + $0.names }
+            + mentions.flatMap {
+                [$0.person, $0.name, ""]
+            }
         return ([text ?? "", author, importedBy ?? "", forwardedFrom ?? ""] + names).reduce(1024) {
             $0 + 8 + Self.jsonByteCount($1)
         }

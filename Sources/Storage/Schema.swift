@@ -16,6 +16,9 @@ enum Schema {
         migrator.registerMigration("log of events") { database in
             try database.execute(sql: events)
         }
+        migrator.registerMigration("mentions") { database in
+            try database.execute(sql: mentions)
+        }
         return migrator
     }
 
@@ -119,6 +122,15 @@ enum Schema {
             places BLOB NOT NULL,
             PRIMARY KEY (space, kind, tag, actor)
         ) STRICT, WITHOUT ROWID;
+        """
+
+    /// 41 is the field of mentions. Of all entries these alone are looked for across what they are about:
+    /// by log, to count what is unread, and over all conversations.
+    private static let mentions = """
+        CREATE INDEX mentionPlace ON entry (space, tag, sequence, stand)
+            WHERE field = 41 AND isOn = 1;
+        CREATE INDEX mentionOrder ON entry (stand, tag, sequence, space, operation)
+            WHERE field = 41 AND isOn = 1;
         """
 
     private static let vault = """

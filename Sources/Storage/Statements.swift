@@ -87,6 +87,7 @@ struct Statements {
 /// The statements about what operations established about an object.
 struct EntryStatements {
     let put, remove, all, ofField, ofElement, anyOfField, anyOfElement: Statement
+    let mentionCount, mentions: Statement
 
     init(_ connection: Connection) throws(StoreError) {
         put = try connection.prepare(SQL.putEntry)
@@ -96,6 +97,8 @@ struct EntryStatements {
         ofElement = try connection.prepare(SQL.entriesOfElement)
         anyOfField = try connection.prepare(SQL.anyEntryOfField)
         anyOfElement = try connection.prepare(SQL.anyEntryOfElement)
+        mentionCount = try connection.prepare(SQL.mentionCount)
+        mentions = try connection.prepare(SQL.mentions)
     }
 }
 
@@ -269,6 +272,21 @@ enum SQL {
     static let anyEntryOfElement = """
         SELECT 1 FROM entry
         WHERE space = ?1 AND tag = ?2 AND sequence = ?3 AND field = ?4 AND element = ?5 LIMIT 1
+        """
+
+    // Written out, so that the partial indexes serve them.
+    private static let isMention = "field = 41 AND isOn = 1"
+    static let mentionCount = """
+        SELECT count(*) FROM entry WHERE \(isMention) AND space = ?1 AND tag = ?2
+        AND sequence BETWEEN ?3 AND ?4 AND stand > ?5
+        """
+    private static let foundColumns = """
+        SELECT e.field, e.element, e.operation, e.stand, e.isOn, o.log, o.sequence, o.id, e.space
+        FROM entry AS e CROSS JOIN operation AS o ON o.number = e.operation
+        """
+    static let mentions = """
+        \(foundColumns) WHERE \(isMention) AND (e.stand, e.tag, e.sequence) < (?2, ?3, ?4)
+        ORDER BY e.stand DESC, e.tag DESC, e.sequence DESC LIMIT ?1
         """
 
     static let putMark = """

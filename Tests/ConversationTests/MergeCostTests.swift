@@ -13,6 +13,7 @@ struct MergeCostTests {
     /// What is written without end about one thing.
     enum Flood: CaseIterable {
         case calls, recordsOfOneCall, reactions, toggles, deletions, editsOfADeletedMessage
+        case mentioningEdits
 
         func draft(_ number: Int, about message: OperationReference, by writer: Writer) -> Draft {
             switch self {
@@ -20,6 +21,10 @@ struct MergeCostTests {
             case .recordsOfOneCall: MergeCostTests.record(1, lasting: UInt64(number), by: writer)
             case .reactions: Reaction(emoji: "\(number)", isOn: true).draft(to: message)
             case .toggles: Reaction(emoji: "+", isOn: number % 2 == 0).draft(to: message)
+            case .mentioningEdits:
+                MessageEdit(
+                    text: "\(number)", mentions: Mentions(everyone: number % 3 > 0)
+                ).draft(of: message)
             case .deletions: MessageDeletion.draft(of: message)
             case .editsOfADeletedMessage:
                 number < 200

@@ -22,14 +22,19 @@ extension Decoder {
     private static let message = OperationReference(
         tag: LogTag(7), sequence: 3, check: Check(high: 1, low: 2))
 
+    private static let mentions = Mentions(
+        [.init(PersonID { $0[0] = 1 }, at: 0..<4), .init(PersonID { $0[0] = 2 })], everyone: true)
+
     static let payloads: [Decoder] = [
         payload(
             "text", in: ["Sources/Conversation/Features/Text.swift": 1],
-            TextMessage(text: "hello, äöü 👍", forwardedFrom: "Ada").draft()
+            TextMessage(text: "hello, äöü 👍", forwardedFrom: "Ada").draft(),
+            TextMessage(text: "@ann hello", mentions: mentions).draft()
         ) { TextMessage(payload: $0) != nil },
         payload(
             "edit", in: ["Sources/Conversation/Features/Edit.swift": 1],
-            MessageEdit(text: "hello").draft(of: message)
+            MessageEdit(text: "hello").draft(of: message),
+            MessageEdit(text: "@ann hello", mentions: mentions).draft(of: message)
         ) { MessageEdit(payload: $0) != nil },
         payload(
             "reaction", in: ["Sources/Conversation/Features/Reaction.swift": 1],

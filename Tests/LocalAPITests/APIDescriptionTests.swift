@@ -96,6 +96,7 @@ struct APIDescriptionTests {
         try await check(ReactToMessage(message: 1, emoji: "👍", on: true))
         try await check(ForwardMessage(message: 1, conversation: "home"))
         try await check(PinMessage(message: 1, on: true))
+        try await check(ListMentions(limit: 1))
         try await check(ListPins(conversation: "home"))
         try await check(ArchiveConversation(conversation: "home", on: true))
         try await check(MarkUnread(conversation: "home", on: true))

@@ -18,6 +18,13 @@ extension FakeNode {
             try state.requireConversation(request.conversation)
             return state.messages.reversed().filter(\.isPinned)
         }
+        answer(ListMentions.self) { state, request in
+            let found = state.messages.reversed().filter(\.mentionsMe)
+            return MentionPage(
+                mentions: found.prefix(request.limit).map {
+                    .init(title: "home", message: $0, isUnread: !state.read.contains($0.number))
+                }, unreadCount: found.count, next: nil)
+        }
         answer(StarMessage.self) { state, request in
             try state.change(request.message) { $0.isStarred = request.on }
         }

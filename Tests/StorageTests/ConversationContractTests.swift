@@ -144,6 +144,47 @@ struct ConversationContractTests {
         }
     }
 
+    @Test(
+        "mentions are counted by place and listed over all spaces, the newest first",
+        arguments: StoreKind.allCases)
+    func mentions(kind: StoreKind) throws {
+        try kind.withStore { store in
+            try store.transaction {
+                let logs = [try store.sampleLog(tag: 3), try store.sampleLog(tag: 1 << 63)]
+                var entries: [Entry] = []
+                for log in logs {
+                    let made = try Sample.operations(log, 0..<20)
+                    let numbers = try store.insert(made, in: log.number)
+                    for (operation, number) in zip(made, numbers) {
+                        entries.append(
+                            Entry(
+                                space: log.space, object: .operation(log.tag, operation.sequence),
+                                field: .mention, operation: number, order: operation.orderKey,
+                                isOn: operation.sequence != 7))
+                    }
+                }
+                for entry in entries { try store.put(entry) }
+                // Of another field there may be any number.
+                var other = entries[2]
+                other.field = EntryField(rawValue: 42)
+                try store.put(other)
+                let on = entries.filter(\.isOn).sorted { $0.order > $1.order }
+                #expect(try store.mentions(before: nil, limit: 100) == on)
+                #expect(try store.mentions(before: nil, limit: 5) == Array(on[..<5]))
+                #expect(try store.mentions(before: on[4].order, limit: 3) == Array(on[5..<8]))
+                func count(_ range: ClosedRange<UInt64>, above stand: UInt64 = 0) throws -> Int {
+                    try store.mentionCount(
+                        on: logs[1].tag, range, above: stand, in: logs[1].space)
+                }
+                #expect(try count(0...UInt64.max) == 19)
+                #expect(try count(5...9) == 4)
+                #expect(try count(0...9, above: entries[25].order.stand) == 3)
+                try store.remove(entries[28])
+                #expect(try count(5...9) == 3)
+            }
+        }
+    }
+
     @Test("an entry keeps an order whose clock is not its operation's")
     func importedEntry() throws {
         for kind in StoreKind.allCases {

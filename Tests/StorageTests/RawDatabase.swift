@@ -42,6 +42,8 @@ struct Plan: CustomTestStringConvertible, Sendable {
         Plan(testDescription: "entries of a field", sql: SQL.entriesOfField),
         Plan(testDescription: "entries of an element", sql: SQL.entriesOfElement),
         Plan(testDescription: "any entry of a field", sql: SQL.anyEntryOfField),
+        Plan(testDescription: "mentions that are not read", sql: SQL.mentionCount),
+        Plan(testDescription: "mentions", sql: SQL.mentions),
         Plan(testDescription: "operations of a range", sql: SQL.operationsByPlace),
         Plan(testDescription: "operation at a place", sql: SQL.operationByPlace),
         Plan(testDescription: "newest places", sql: SQL.standsBelow),

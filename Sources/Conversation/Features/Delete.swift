@@ -74,6 +74,7 @@ enum DeleteRule: MergeRule {
             }
             try store.remove(entry)
         }
+        try MentionNotes.forget(object, check, in: context.space.number, store: store)
     }
 
     private static func move(

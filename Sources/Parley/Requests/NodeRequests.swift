@@ -49,6 +49,7 @@ public enum NodeRequests {
         ListJoins.self,
         ListLosses.self,
         ListMembershipEvents.self,
+        ListMentions.self,
         ListOutbox.self,
         ListPins.self,
         ListPresences.self,
