@@ -45,4 +45,30 @@ extension NaiveModel {
             }
         }
     }
+
+    /// A message that is answered.
+    struct Thread: Equatable {
+        var root: OperationReference
+        var newest: OrderKey
+        var answerCount: Int
+        var unreadCount: Int
+    }
+
+    /// All of them, the one with the newest answer first.
+    func threads(unreadBy person: PersonID, with devices: [DeviceID]) -> [Thread] {
+        let unread = Set(unread(of: person, with: devices).map(\.place))
+        var threads: [OperationReference: Thread] = [:]
+        for line in lines where !line.isDeleted {
+            guard let root = line.thread else { continue }
+            let count = unread.contains(line.place) ? 1 : 0
+            var thread =
+                threads[root]
+                ?? Thread(root: root, newest: line.order, answerCount: 0, unreadCount: 0)
+            thread.newest = max(thread.newest, line.order)
+            thread.answerCount += 1
+            thread.unreadCount += count
+            threads[root] = thread
+        }
+        return threads.values.sorted { $0.newest > $1.newest }
+    }
 }

@@ -16,6 +16,7 @@ struct NaiveModel {
         var place: Place { Place(tag: order.tag, sequence: order.sequence) }
         var author: PersonID
         var answers: OperationReference?
+        var thread: OperationReference?
         var versions: [String]
         /// Whose words they are said to be, where they were not edited.
         var forwardedFrom: String?
@@ -181,6 +182,7 @@ struct NaiveModel {
                 Line(
                     order: order, author: act.author.person,
                     answers: act.operation.operation.header.references.first,
+                    thread: act.operation.operation.header.references.prefix(2).last,
                     versions: isDeleted ? [] : first + versions.map(\.text),
                     forwardedFrom: forwarded,
                     reactions: isDeleted ? [] : Self.reactions(toggles[place] ?? []),

@@ -104,6 +104,7 @@ final class NaiveModelAgrees: Checker {
             throw violation("\(node.name) and the model differ in what is marked as unread")
         }
         try lookAtMentions(listed, space, roster, model, of: node)
+        try lookAtThreads(in: space, roster, model, own: ownSpace, of: node)
         let unsent = own.preferences[[0, 8] + space.id.bytes]
         guard listed.unsentText.map({ Array($0.utf8) }) == unsent else {
             throw violation("\(node.name) and the model differ in what was begun")
@@ -135,6 +136,33 @@ final class NaiveModelAgrees: Checker {
             throw violation(
                 "\(node.name) counts \(listed.unreadMentionCount) unread mentions, the model "
                     + "\(unread.count)")
+        }
+    }
+
+    /// What each thread begins with, how many answers it has, and how many of them are not read.
+    private func lookAtThreads(
+        in space: SpaceRecord, _ roster: Roster, _ model: NaiveModel, own: SpaceRecord,
+        of node: SimulatedNode
+    ) throws {
+        let person = node.identity.person
+        let expected = model.threads(unreadBy: person, with: roster.everyDevice(of: person))
+        let unread = try UnreadPlaces(
+            of: space, roster: roster, ownPerson: person, ownSpace: own.number, in: node.store)
+        let found = try Overview.threads(
+            in: space.number, before: nil, limit: .max, store: node.store
+        ) { _ in unread }.compactMap(\.summary)
+        checkCount += expected.count
+        guard found.map(\.order) == found.map(\.order).sorted(by: >) else {
+            throw violation(
+                "\(node.name) lists threads in another order than that of their answers")
+        }
+        let shown = found.map {
+            NaiveModel.Thread(
+                root: $0.root, newest: $0.order, answerCount: $0.answerCount,
+                unreadCount: $0.unreadCount)
+        }
+        guard shown.sorted(by: { $0.newest > $1.newest }) == expected else {
+            throw violation("\(node.name) lists the threads \(shown), the model \(expected)")
         }
     }
 
@@ -233,6 +261,7 @@ final class NaiveModelAgrees: Checker {
     private static func line(_ message: Message) -> NaiveModel.Line {
         NaiveModel.Line(
             order: message.order, author: message.author, answers: message.parent,
+            thread: message.thread,
             versions: message.history + (message.text.map { [$0] } ?? []),
             forwardedFrom: message.forwardedFrom, mentions: NaiveMentions(message.mentions),
             reactions: message.reactions.map { reaction in

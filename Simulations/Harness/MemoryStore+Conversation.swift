@@ -152,31 +152,6 @@ extension MemoryStore {
         return contents.entries[space]?[object]?[field]?[element]?.isEmpty == false
     }
 
-    /// How many entries that are mentions are on about these places and stand above this.
-    public func mentionCount(
-        on tag: LogTag, _ range: ClosedRange<UInt64>, above stand: UInt64, in space: SpaceNumber
-    ) throws(StoreError) -> Int {
-        try called("counting mentions")
-        return mentions(in: space).count {
-            $0.order.tag == tag && range.contains($0.order.sequence) && $0.order.stand > stand
-        }
-    }
-
-    /// At most `limit` entries that are mentions and on, of all spaces, the highest first.
-    public func mentions(before: OrderKey?, limit: Int) throws(StoreError) -> [Entry] {
-        try called("reading mentions")
-        let all = contents.entries.keys.sorted().flatMap { mentions(in: $0) }
-        let below = all.filter { entry in before.map { entry.order < $0 } ?? true }
-        return Array(below.sorted { $0.order > $1.order }.prefix(limit))
-    }
-
-    private func mentions(in space: SpaceNumber) -> [Entry] {
-        // They are sorted or counted: the order of the loop cannot be seen.
-        (contents.entries[space] ?? [:]).values.flatMap { fields in
-            (fields[.mention] ?? [:]).values.flatMap { $0.filter(\.isOn) }
-        }
-    }
-
     /// Keeps a mark in place of the one of the same kind, actor and log.
     public func put(_ mark: Mark) throws(StoreError) {
         try writes("storing a mark")

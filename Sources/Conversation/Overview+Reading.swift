@@ -199,16 +199,20 @@ public struct UnreadPlaces {
         return count
     }
 
+    /// What is not read, by log.
+    var sortedGaps: [(tag: LogTag, gap: ClosedRange<UInt64>)] {
+        byTag.sorted { $0.key < $1.key }.flatMap { tag, gaps in
+            gaps.map { (tag: tag, gap: $0.closed) }
+        }
+    }
+
     /// How many messages of others mention the person at these places.
     public func mentionCount(
         of space: SpaceRecord, in store: some MergeStore
     ) throws(StoreError) -> Int {
         var count = 0
-        for (tag, gaps) in byTag.sorted(by: { $0.key < $1.key }) {
-            for gap in gaps {
-                count += try store.mentionCount(
-                    on: tag, gap.closed, above: end ?? 0, in: space.number)
-            }
+        for (tag, gap) in sortedGaps {
+            count += try store.mentionCount(on: tag, gap, above: end ?? 0, in: space.number)
         }
         return count
     }

@@ -95,12 +95,31 @@ public struct Timeline {
             mentions: versions.last?.mentions.known(to: roster) ?? Mentions(),
             time: content?.origin?.time ?? stored.operation.header.wallClock,
             parent: stored.operation.header.references.first,
+            thread: MessageThread.root(of: stored.operation.header),
             history: includesHistory ? versions.dropLast().map(\.text) : [], editCount: edits.count,
             reactions: isDeleted ? [] : try reactions(notes, to: stored.id.check, in: store),
             flags: row.flags,
             state: author == ownPerson
                 ? Self.state(of: log.tag, stored.sequence, isDeleted, notes, states) : nil,
             waiting: Self.waiting(notes, isDeleted, states))
+    }
+
+    /// What a message says now, and who does: without how far it has come, which costs more to read. Nil
+    /// where it does not count.
+    public func content(
+        of stored: StoredOperation, in store: some MergeStore
+    ) throws(StoreError) -> QuotedMessage? {
+        guard let log = try store.log(stored.log), let author = roster.person(of: log.device),
+            let row = try store.message(stored.messageOrder(in: log), in: space.number)
+        else { return nil }
+        let content = stored.operation.payload.flatMap(TextMessage.init)
+        let isDeleted = row.flags.contains(.deleted)
+        let edits =
+            isDeleted ? [] : try notes(of: stored, in: log, store).filter { $0.field == .edit }
+        let shown = try texts(of: edits, isLastEnough: true, in: store).last?.text
+        return QuotedMessage(
+            author: author, origin: content?.origin, text: isDeleted ? nil : shown ?? content?.text,
+            isDeleted: isDeleted, isEdited: !edits.isEmpty)
     }
 
     /// What is about a message; of edits and deletions those that name it, and not another one that

@@ -13,6 +13,19 @@ public struct MessageView: Codable, Equatable, Sendable {
         /// How many they are.
         public var count: Int
     }
+    /// A message as another one that answers it shows it.
+    public struct Quote: Codable, Equatable, Sendable {
+        /// Characters of its text, at most.
+        public static let characterCountMax = 100
+        /// The name of its author.
+        public var author: String
+        /// How its text begins; nil where it was deleted or has not arrived.
+        public var text: String?
+        /// Whether it was deleted for everyone.
+        public var isDeleted: Bool
+        /// Whether it was edited.
+        public var isEdited: Bool
+    }
     /// That the text mentions a person.
     public struct Mention: Codable, Equatable, Sendable {
         /// The person, in hex.
@@ -63,6 +76,10 @@ public struct MessageView: Codable, Equatable, Sendable {
     public var replyTo: Int64?
     /// The name of the message that it replies to, held or not.
     public var replyToID: String?
+    /// What the message is now that it replies to; nil where that is not here.
+    public var quote: Quote?
+    /// The name of the message that its thread begins with, held or not; nil where it answers none.
+    public var threadID: String?
     /// How many texts it had before this one; `history` tells them.
     public var editCount: Int
     /// Reactions.
@@ -109,8 +126,9 @@ public struct MessageView: Codable, Equatable, Sendable {
 extension MessageView {
     /// About how many bytes it takes in a line of JSON, at most.
     var lineByteCount: Int {
+        let quoted = quote.map { [$0.author, $0.text ?? ""] } ?? []
         let names =
-            reactions.flatMap { [$0.emoji] + $0.names }
+            quoted + reactions.flatMap { [$0.emoji] + $0.names }
             + mentions.flatMap {
                 [$0.person, $0.name, ""]
             }

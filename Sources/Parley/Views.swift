@@ -189,6 +189,7 @@ struct Views {
         if let parent = message.parent {
             (replyToID, answered) = try self.answered(parent, in: space.number)
         }
+        let quote = try answered.flatMap { try self.quote(of: $0, in: space, roster) }
         let untaken = try untakenChanges(in: space, roster)[message.reference] ?? []
         let isMissing = message.flags.contains(.bodyless)
         let isGone = try isMissing && isGoneHere(message, untaken, in: space)
@@ -204,6 +205,8 @@ struct Views {
             mentionsMe: message.author != ownPerson && message.mentions.includes(ownPerson),
             time: message.time,
             replyTo: answered?.number.rawValue, replyToID: replyToID,
+            quote: quote,
+            threadID: try message.thread.map { try identifier($0, in: space.number) },
             editCount: message.editCount, reactions: try reactions(message.reactions, roster),
             state: message.state.map { shown($0, roster) },
             isDeleted: message.flags.contains(.deleted),

@@ -188,12 +188,19 @@ extension SQLiteStore {
         statement.bind(2, before.map { Int64(clamping: $0.stand) } ?? .max)
         statement.bind(3, Int64(ordered: before?.tag.value ?? .max))
         statement.bind(4, before.map { Int64(clamping: $0.sequence) } ?? .max)
+        return try foundEntries(statement).map { entry in
+            var entry = entry
+            entry.object = .operation(entry.order.tag, entry.order.sequence)
+            return entry
+        }
+    }
+
+    /// Entries about whatever they are about, each with its space.
+    func foundEntries(_ statement: Statement) throws(StoreError) -> [Entry] {
         defer { statement.reset() }
         var found: [Entry] = []
-        while try statement.step("reading mentions") {
-            var entry = try entry(statement, .space, SpaceNumber(statement.integer(8)))
-            entry.object = .operation(entry.order.tag, entry.order.sequence)
-            found.append(entry)
+        while try statement.step("reading entries") {
+            found.append(try entry(statement, .space, SpaceNumber(statement.integer(8))))
         }
         return found
     }

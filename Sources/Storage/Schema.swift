@@ -19,6 +19,9 @@ enum Schema {
         migrator.registerMigration("mentions") { database in
             try database.execute(sql: mentions)
         }
+        migrator.registerMigration("threads") { database in
+            try database.execute(sql: threads)
+        }
         return migrator
     }
 
@@ -131,6 +134,14 @@ enum Schema {
             WHERE field = 41 AND isOn = 1;
         CREATE INDEX mentionOrder ON entry (stand, tag, sequence, space, operation)
             WHERE field = 41 AND isOn = 1;
+        """
+
+    /// 44 is the field of answers, whose element is their thread; 45 that of threads.
+    private static let threads = """
+        CREATE INDEX threadAnswer ON entry (space, element, stand, tag, sequence, operation)
+            WHERE field = 44;
+        CREATE INDEX threadOrder ON entry (stand, operation) WHERE field = 45;
+        CREATE INDEX threadOfSpace ON entry (space, stand, operation) WHERE field = 45;
         """
 
     private static let vault = """

@@ -88,8 +88,14 @@ struct Statements {
 struct EntryStatements {
     let put, remove, all, ofField, ofElement, anyOfField, anyOfElement: Statement
     let mentionCount, mentions: Statement
+    let answers, answerCount, threadsAnswered, threads, threadsOfSpace: Statement
 
     init(_ connection: Connection) throws(StoreError) {
+        answers = try connection.prepare(SQL.answers)
+        answerCount = try connection.prepare(SQL.answerCount)
+        threadsAnswered = try connection.prepare(SQL.threadsAnswered)
+        threads = try connection.prepare(SQL.threads)
+        threadsOfSpace = try connection.prepare(SQL.threadsOfSpace)
         put = try connection.prepare(SQL.putEntry)
         remove = try connection.prepare(SQL.removeEntry)
         all = try connection.prepare(SQL.entries)
@@ -287,6 +293,27 @@ enum SQL {
     static let mentions = """
         \(foundColumns) WHERE \(isMention) AND (e.stand, e.tag, e.sequence) < (?2, ?3, ?4)
         ORDER BY e.stand DESC, e.tag DESC, e.sequence DESC LIMIT ?1
+        """
+
+    private static let beforeAnswer = "(e.stand, e.tag, e.sequence) < (?3, ?4, ?5)"
+    static let answers = """
+        \(foundColumns) WHERE e.field = 44 AND e.space = ?1 AND e.element = ?2 AND \(beforeAnswer)
+        ORDER BY e.stand DESC, e.tag DESC, e.sequence DESC LIMIT ?6
+        """
+    static let answerCount = """
+        SELECT count(*) FROM entry AS e
+        WHERE e.field = 44 AND e.space = ?1 AND e.element = ?2 AND \(beforeAnswer)
+        """
+    static let threadsAnswered = """
+        SELECT element FROM entry WHERE field = 44 AND space = ?1 AND tag = ?2
+        AND sequence BETWEEN ?3 AND ?4 AND stand > ?5
+        """
+    private static let threadOrder = """
+        (e.stand, e.operation) < (?1, ?2) ORDER BY e.stand DESC, e.operation DESC LIMIT ?3
+        """
+    static let threads = "\(foundColumns) WHERE e.field = 45 AND \(threadOrder)"
+    static let threadsOfSpace = """
+        \(foundColumns) WHERE e.field = 45 AND e.space = ?4 AND \(threadOrder)
         """
 
     static let putMark = """

@@ -18,6 +18,9 @@ struct ArgumentTests {
             ["edit", "-1", "x"], ["react", "1", long], ["react", "1", " "],
             ["forward", "one", "home"], ["forward", "1", ""],
             ["star", "one"], ["pin", "one"], ["pins", ""], ["mentions", "--limit", "0"],
+            ["thread", "one"],
+            ["thread", "1", "--limit", "0"], ["threads", ""], ["threads", "--limit", "0"],
+            ["send", "home", "--lines", "--thread", "1"],
             ["mentions", "--from", ""], ["archive", ""], ["unarchive", " "],
             ["unread", ""], ["draft", "home", "x", "--send"],
             ["draft", "home", "--send", "--remove"],
@@ -149,7 +152,8 @@ struct ArgumentTests {
             ["group", "show", "trip"], ["group", "join"], ["why", "1"],
             ["send", "home", "x"], ["reply", "home", "1", "x"], ["edit", "1", "x"],
             ["react", "1", "x"], ["forward", "1", "home"], ["star", "1"],
-            ["stars"], ["pin", "1"], ["pins", "home"], ["mentions"], ["draft", "home", "x"],
+            ["stars"], ["pin", "1"], ["pins", "home"], ["mentions"], ["thread", "1"], ["threads"],
+            ["draft", "home", "x"],
             ["draft", "home", "--send"], ["delete", "1"],
         ]
         for arguments in reading {

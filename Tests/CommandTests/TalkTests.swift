@@ -32,4 +32,27 @@ struct TalkTests {
         #expect(odd.output.contains("\"isUnread\":true"), "\(odd.output)")
         #expect(await terminal.run("mentions").output.contains("@ann and @ben: rules"))
     }
+
+    @Test("a thread is shown and listed, answered, and its answers say what became of the first")
+    func threads() async throws {
+        let terminal = Terminal()
+        _ = await terminal.run("send", "home", "who brings the tent?")
+        #expect(await terminal.run("threads").talk.contains("no threads"))
+        _ = await terminal.run("reply", "home", "1", "I do")
+        _ = await terminal.run("send", "home", "and the stove?", "--thread", "1")
+        terminal.node.state.withLock { state in
+            let quote = MessageView.Quote(
+                author: "ann", text: "who brings the tent?", isDeleted: false, isEdited: true)
+            state.messages[1].quote = quote
+            state.messages[2].quote = quote
+            state.messages[2].quote?.isDeleted = true
+        }
+        let shown = await terminal.run("thread", "1")
+        #expect(shown.output.contains("who brings the tent?"), "\(shown.output)")
+        #expect(shown.output.contains("↳ #1 (edited) I do"), "\(shown.output)")
+        #expect(shown.output.contains("↳ #1 (deleted) and the stove?"), "\(shown.output)")
+        let listed = await terminal.run("threads", "home")
+        #expect(listed.output.hasPrefix("home\n"), "\(listed.output)")
+        #expect(listed.output.contains("2 answers"), "\(listed.output)")
+    }
 }

@@ -97,6 +97,8 @@ struct APIDescriptionTests {
         try await check(ForwardMessage(message: 1, conversation: "home"))
         try await check(PinMessage(message: 1, on: true))
         try await check(ListMentions(limit: 1))
+        try await check(ReadThread(message: 1, limit: 1))
+        try await check(ListThreads(limit: 1))
         try await check(ListPins(conversation: "home"))
         try await check(ArchiveConversation(conversation: "home", on: true))
         try await check(MarkUnread(conversation: "home", on: true))

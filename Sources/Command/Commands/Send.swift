@@ -21,6 +21,7 @@ struct Send: AsyncParsableCommand {
             Example:
               parley send home "dinner at eight, @ben?"
               git log --format=%s -3 | parley send team --lines
+              parley send trip --thread 12 "and the stove?"
               parley send team --stranded said.json
             """)
 
@@ -36,16 +37,21 @@ struct Send: AsyncParsableCommand {
     @Flag(name: .long, help: "send very many lines once more that were all sent before")
     var again = false
     @Option(
+        name: .long,
+        help: ArgumentHelp("answer in the thread that this message is in", valueName: "message"))
+    var thread: MessageArgument?
+    @Option(
         name: .long, help: "say again what this file holds of what a device of yours had to keep")
     var stranded: String?
 
     func validate() throws {
         try Check.name(conversation, "a conversation's name")
         if let text { try Check.text(text) }
+        if lines, thread != nil { throw ValidationError("--thread is for one message") }
         if text != nil, lines { throw ValidationError("--lines is for standard input") }
         if let stranded {
             try Check.file(stranded)
-            if text != nil || lines {
+            if text != nil || lines || thread != nil {
                 throw ValidationError("--stranded says what stands in its file, and nothing else")
             }
         }
@@ -71,7 +77,7 @@ struct Send: AsyncParsableCommand {
         }
         let sent = try await node.perform(
             SendMessages(
-                conversation: conversation, texts: texts,
+                conversation: conversation, texts: texts, thread: thread?.reference,
                 withoutMentions: lines ? true : mentions.without))
         if lines, !output.json {
             World.current.write("saved \(counted(sent.count, "message"))")

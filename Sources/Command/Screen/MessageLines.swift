@@ -128,7 +128,10 @@ struct MessageLines {
 
     private func body(_ message: MessageView) -> [String] {
         let absent = message.replyToID == nil ? "" : "↳ (not here) "
-        let reply = message.replyTo.map { "↳ #\($0) " } ?? absent
+        let state = message.quote.map {
+            $0.isDeleted ? "(deleted) " : $0.isEdited ? "(edited) " : ""
+        }
+        let reply = message.replyTo.map { "↳ #\($0) " + (state ?? "") } ?? absent
         if message.isDeleted { return [reply + "(deleted)"] }
         if message.isGoneHere { return [reply + "(deleted here)"] }
         guard let text = message.textWithNames, !message.isMissing else {

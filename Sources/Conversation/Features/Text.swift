@@ -158,6 +158,8 @@ enum TextRule: MergeRule {
             MessageRow(
                 space: context.space.number, order: order, operation: applied.number,
                 log: applied.log.number, flags: flags))
+        try MessageThread.note(
+            applied, at: order, isDeleted: flags.contains(.deleted), context, in: store)
         let change = ViewChange.message(context.space.number, applied.number)
         return try [change] + mentions(in: applied, flags, context, in: store)
     }

@@ -22,14 +22,18 @@ public struct SendMessages: NodeRequest {
     public var texts: [String]
     /// What they answer; nil where they answer nothing.
     public var replyTo: MessageReference?
+    /// The thread that they go to, named by any of its messages: they answer the one that it begins with.
+    /// Without a meaning beside `replyTo`.
+    public var thread: MessageReference?
     /// Whether `@` and a name mention nobody; nil for false.
     public var withoutMentions: Bool?
 
     /// A request with these parameters.
     public init(
         conversation: String, texts: [String], replyTo: MessageReference? = nil,
-        withoutMentions: Bool? = nil
+        thread: MessageReference? = nil, withoutMentions: Bool? = nil
     ) {
+        self.thread = thread
         self.conversation = conversation
         self.texts = texts
         self.replyTo = replyTo
@@ -39,7 +43,9 @@ public struct SendMessages: NodeRequest {
     /// Answers it.
     public func perform(on node: Node) async throws -> [MessageView] {
         let (space, parent, messages) = try await node.read { views in
-            let parent = try replyTo.map { try views.message($0) }
+            let parent =
+                try replyTo.map { try views.message($0) }
+                ?? thread.map { try views.threadRoot(of: views.message($0)) }
             let space = try views.writable(conversation, answering: parent)
             let messages = try texts.map { text in
                 guard withoutMentions != true else { return TextMessage(text: text) }
