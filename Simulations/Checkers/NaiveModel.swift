@@ -48,6 +48,8 @@ struct NaiveModel {
     /// Of each message where its versions stand that mention somebody, in order, and whom.
     var said: [Place: [(place: Place, mentions: NaiveMentions)]] = [:]
     var name: String?
+    /// What the group is for.
+    var text: String?
     var progress: [Progress: Set<UInt64>] = [:]
     /// What became of each call, by when it began.
     var calls: [String] = []
@@ -232,16 +234,22 @@ struct NaiveModel {
     }
 
     private mutating func foldName(_ acts: [Act]) {
+        name = lastOf(32, acts).flatMap { Payload.decode(PayloadName.self, $0.payload) }?.name
+        let said = lastOf(41, acts).flatMap { Payload.decode(PayloadDescription.self, $0.payload) }
+        text = said?.text.isEmpty == false ? said?.text : nil
+    }
+
+    /// The last of a kind that no other replaced.
+    private func lastOf(_ kind: UInt64, _ acts: [Act]) -> Act? {
         let names = acts.filter {
-            $0.kind == 32 && $0.lane == .shared && $0.hasBody && $0.author.role >= .admin
+            $0.kind == kind && $0.lane == .shared && $0.hasBody && $0.author.role >= .admin
         }
         let replaced = names.flatMap(\.operation.operation.header.references)
-        let left = names.last { act in
+        return names.last { act in
             !replaced.contains {
                 $0.tag == act.operation.tag && $0.sequence == act.operation.sequence
             }
         }
-        name = left.flatMap { Payload.decode(PayloadName.self, $0.payload) }?.name
     }
 
     /// The last word on each message, of those that are shown and not deleted; of these the last 32.

@@ -61,6 +61,9 @@ final class NaiveModelAgrees: Checker {
             throw violation(
                 "\(node.name) calls it \(name ?? "nothing"), the model \(model.name ?? "nothing")")
         }
+        guard try Overview.description(of: space.number, in: node.store) == model.text else {
+            throw violation("\(node.name) and the model differ in what the group is for")
+        }
         let calls = try Overview.calls(in: space.number, store: node.store).map { call in
             let persons = call.summary.persons.map(\.description)
             return

@@ -58,7 +58,8 @@ extension Trace {
         case .declineInvitation(let space): add(28, space)
         case .setAdditionPolicy(let policy): add(29 << 8 | UInt64(policy.rawValue))
         case .deleteConversation(let space): add(33, space)
-        case .star, .pin, .archive, .markUnread, .keepUnsent: addCuration(command)
+        case .star, .pin, .archive, .markUnread, .keepUnsent, .describe:
+            addCuration(command)
         // Rare: what it is called is bytes enough.
         case .call, .act, .types, .setPresence, .setPrivacy, .setCallServer,
             .removeCallServer, .noteRecoveryCheck, .setAlias:
@@ -74,6 +75,9 @@ extension Trace {
         case .archive(let space, let isOn): add(isOn ? 38 : 39, space)
         case .keepUnsent(let space, let text):
             add(42, space)
+            add(text)
+        case .describe(let space, let text):
+            add(43, space)
             add(text)
         case .markUnread(let space, let isOn): add(isOn ? 40 : 41, space)
         default: break

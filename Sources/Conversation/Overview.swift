@@ -88,7 +88,7 @@ public enum Overview {
     public static func name(
         of space: SpaceNumber, in store: some MergeStore
     ) throws(StoreError) -> String? {
-        let shown = try NameRule.survivors(in: space, store: store).first
+        let shown = try Register.survivors(of: .name, in: space, store: store).first
         return shown?.operation.operation.payload.flatMap(ConversationName.init)?.name
     }
 
@@ -96,7 +96,7 @@ public enum Overview {
     public static func nameReferences(
         of space: SpaceNumber, in store: some MergeStore
     ) throws(StoreError) -> [OperationReference] {
-        try NameRule.survivors(in: space, store: store).map(\.entry.order.reference)
+        try Register.survivors(of: .name, in: space, store: store).map(\.entry.order.reference)
     }
 
     /// That the person silenced this conversation, and until when; nil where they did not, or ended it.

@@ -58,6 +58,7 @@ public struct ViewDigest {
             hash.update(pin.check.low)
         }
         for message in mentioning { add(mentionsOf: message) }
+        if let text = try Overview.description(of: space.number, in: store) { add(text: text) }
     }
 
     private mutating func add(mentionsOf message: Message) {

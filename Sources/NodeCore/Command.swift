@@ -61,6 +61,8 @@ public enum Command: Sendable {
     case joinGroup(GroupLink)
     /// Names a conversation.
     case rename(SpaceID, String)
+    /// Says what a group is for; an empty text ends that.
+    case describe(SpaceID, String)
     /// Silences a conversation, for good or until a time, or ends that.
     case mute(SpaceID, isOn: Bool, until: UInt64? = nil)
     /// Opens an invite with this secret.
@@ -306,7 +308,7 @@ extension Command {
             .removeMember, .setRole, .leave, .acceptInvitation, .declineInvitation,
             .setAdditionPolicy, .deleteConversation, .changeSettings, .createGroupInvite,
             .endGroupInvite,
-            .joinGroup, .rename, .mute, .createInvite, .revokeInvite, .acceptInvite,
+            .joinGroup, .rename, .describe, .mute, .createInvite, .revokeInvite, .acceptInvite,
             .requestContact, .answerContact, .markVerified, .addDevice, .revokeDevice,
             .renameDevice, .chooseRelays, .importMessages, .call, .setPrivacy,
             .setCallServer, .removeCallServer, .noteRecoveryCheck, .setAlias, .star,

@@ -19,6 +19,7 @@ struct ArgumentTests {
             ["forward", "one", "home"], ["forward", "1", ""],
             ["star", "one"], ["pin", "one"], ["pins", ""], ["mentions", "--limit", "0"],
             ["thread", "one"],
+            ["group", "describe", "trip"], ["group", "describe", "trip", "x", "--remove"],
             ["thread", "1", "--limit", "0"], ["threads", ""], ["threads", "--limit", "0"],
             ["send", "home", "--lines", "--thread", "1"],
             ["mentions", "--from", ""], ["archive", ""], ["unarchive", " "],

@@ -113,6 +113,9 @@ extension Writer {
             let previous = try Overview.nameReferences(
                 of: replica.space.number, in: replica.store)
             try write(ConversationName(name: "name \(step)").draft(replacing: previous))
+            let said = try Overview.descriptionReferences(
+                of: replica.space.number, in: replica.store)
+            try write(GroupDescription(text: "for \(step)").draft(replacing: said))
         default:
             let places = PlaceSet(target.sequence / 2..<target.sequence + 1)
             let progress = Receipts.Progress(tag: target.tag, places: places)

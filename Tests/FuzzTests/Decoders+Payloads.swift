@@ -55,6 +55,10 @@ extension Decoder {
             ConversationName(name: "trip").draft(replacing: [])
         ) { ConversationName(payload: $0) != nil },
         payload(
+            "description", in: ["Sources/Conversation/Features/Description.swift": 1],
+            GroupDescription(text: "who brings what").draft(replacing: [])
+        ) { GroupDescription(payload: $0) != nil },
+        payload(
             "receipts", in: ["Sources/Conversation/Features/Receipts.swift": 1],
             Receipts(
                 read: [.init(tag: LogTag(1), places: PlaceSet(3..<9))],

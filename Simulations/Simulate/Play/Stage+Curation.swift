@@ -23,6 +23,8 @@ extension Stage {
             return try space(place, of: node).map { .archive($0.id, isOn: isOn) }
         case .draft(let place, let text):
             return try space(place, of: node).map { .keepUnsent($0.id, text) }
+        case .describe(let place, let text):
+            return try space(place, of: node).map { .describe($0.id, text) }
         case .mention(let place, let users, let text, let edited):
             return try mention(users, text, in: place, editing: edited, of: node)
         case .unread(let place, let isOn):

@@ -46,6 +46,8 @@ public enum Deed: Codable, Equatable, Sendable {
     case star(space: Int, message: Int, on: Bool)
     /// Pins a message, or takes it down.
     case pin(space: Int, message: Int, on: Bool)
+    /// Says what the conversation is for; an empty text ends that.
+    case describe(space: Int, text: String)
     /// Mentions these people, or everybody, in a message or in an edit of one.
     case mention(space: Int, users: [String], text: String, edit: Int?)
     /// Marks the conversation as unread, or ends that.

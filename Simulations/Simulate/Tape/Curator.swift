@@ -27,6 +27,9 @@ struct Curator: Occupation {
         case "draft":
             let number = random.next() % 1_000_000
             return .draft(space: space, text: number % 4 == 0 ? "" : "unsent thought \(number)")
+        case "describe":
+            let number = random.next() % 1_000_000
+            return .describe(space: space, text: number % 4 == 0 ? "" : "we meet for \(number)")
         case "mention":
             let names = (0..<random.next() % 3).compactMap { _ in
                 others.randomElement(using: &random)

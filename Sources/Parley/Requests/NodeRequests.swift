@@ -20,6 +20,7 @@ public enum NodeRequests {
         CreateInvite.self,
         DeleteConversation.self,
         DeleteMessage.self,
+        DescribeGroup.self,
         EditMessage.self,
         ExplainState.self,
         FindSimilar.self,
