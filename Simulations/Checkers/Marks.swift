@@ -25,7 +25,9 @@ public struct Marks {
     ]
 
     /// What a swarm must hit beside these in whose worlds people pass on, star and pin messages, and mention each other.
-    public static let ofCuration: [String] = ["kind-39", "kind-40", "kind-41", "mentioned"]
+    public static let ofCuration: [String] = [
+        "kind-39", "kind-40", "kind-41", "kind-42", "mentioned",
+    ]
 
     private var isRejoining: [DeviceID: Bool] = [:]
     private var failedSteps: [DeviceID: Int] = [:]

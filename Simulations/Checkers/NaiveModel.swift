@@ -48,6 +48,8 @@ struct NaiveModel {
     /// Of each message where its versions stand that mention somebody, in order, and whom.
     var said: [Place: [(place: Place, mentions: NaiveMentions)]] = [:]
     var name: String?
+    /// What each person says of themselves, the last word of each field.
+    var profiles: [PersonID: [UInt32: String]] = [:]
     /// What the group is for.
     var text: String?
     var progress: [Progress: Set<UInt64>] = [:]
@@ -132,7 +134,7 @@ struct NaiveModel {
         acts.sort { $0.order < $1.order }
         fold(acts, authors, isGroup: space.kind == .group)
         if space.kind != .own { foldMentions(acts, control.now) }
-        if space.kind == .group { foldName(acts) }
+        if space.kind == .group { foldName(acts) } else { foldProfiles(acts) }
         if space.kind != .own { foldPins(acts, isGroup: space.kind == .group) }
         foldCalls(acts)
         if space.kind == .own { foldOwn(acts) }
@@ -230,6 +232,17 @@ struct NaiveModel {
             said[line.place] = zip(texts, mentions).sorted { $0.0.order < $1.0.order }.map {
                 (place: $0.place, mentions: $1)
             }
+        }
+    }
+
+    /// The last word of each person and field that keeps to what the field demands.
+    private mutating func foldProfiles(_ acts: [Act]) {
+        for act in acts where act.kind == 42 && act.lane == .shared && act.hasBody {
+            guard let said = Payload.decode(PayloadProfile.self, act.payload),
+                let limit = [1: 256, 2: 35, 3: 64][said.field], said.value.utf8.count <= limit
+            else { continue }
+            profiles[act.author.person, default: [:]][said.field] =
+                said.value.isEmpty ? nil : said.value
         }
     }
 

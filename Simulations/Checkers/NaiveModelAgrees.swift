@@ -56,10 +56,36 @@ final class NaiveModelAgrees: Checker {
         if let differing = zip(shown, expected).first(where: { $0 != $1 }) {
             throw violation("\(node.name) shows \(differing.0), the model \(differing.1)")
         }
+        try lookAtShared(model, in: space, roster, of: node)
+        guard try marks(in: space, roster, of: node) == model.progress else {
+            throw violation("\(node.name) has other receipts than the model")
+        }
+        // What somebody who is out has read is told to nobody any more, the model included.
+        if roster.contains(node.identity.device) {
+            try lookAtUnread(model, in: space, roster, of: node)
+        }
+        if space.kind == .own { try lookAtOwn(space, model, of: node) }
+        return model
+    }
+
+    /// What is said of the conversation itself, and of its members: name, description, profiles, calls, pins.
+    private func lookAtShared(
+        _ model: NaiveModel, in space: SpaceRecord, _ roster: Roster, of node: SimulatedNode
+    ) throws {
         let name = try Overview.name(of: space.number, in: node.store)
         guard name == model.name else {
             throw violation(
                 "\(node.name) calls it \(name ?? "nothing"), the model \(model.name ?? "nothing")")
+        }
+        for member in roster.members where space.kind != .group {
+            let said = try Overview.profile(
+                of: member.person, in: space.number, store: node.store
+            ).map { (UInt32($0.key.rawValue), $0.value) }
+            let known = Dictionary(uniqueKeysWithValues: said)
+            guard known == model.profiles[member.person] ?? [:] else {
+                throw violation(
+                    "\(node.name) and the model differ in what a person says of themselves")
+            }
         }
         guard try Overview.description(of: space.number, in: node.store) == model.text else {
             throw violation("\(node.name) and the model differ in what the group is for")
@@ -77,15 +103,6 @@ final class NaiveModelAgrees: Checker {
         guard pins == model.pins else {
             throw violation("\(node.name) shows \(pins) as pinned, the model \(model.pins)")
         }
-        guard try marks(in: space, roster, of: node) == model.progress else {
-            throw violation("\(node.name) has other receipts than the model")
-        }
-        // What somebody who is out has read is told to nobody any more, the model included.
-        if roster.contains(node.identity.device) {
-            try lookAtUnread(model, in: space, roster, of: node)
-        }
-        if space.kind == .own { try lookAtOwn(space, model, of: node) }
-        return model
     }
 
     /// How a conversation stands in the list: whether it is put away or marked as unread, and what

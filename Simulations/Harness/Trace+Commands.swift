@@ -58,7 +58,7 @@ extension Trace {
         case .declineInvitation(let space): add(28, space)
         case .setAdditionPolicy(let policy): add(29 << 8 | UInt64(policy.rawValue))
         case .deleteConversation(let space): add(33, space)
-        case .star, .pin, .archive, .markUnread, .keepUnsent, .describe:
+        case .star, .pin, .archive, .markUnread, .keepUnsent, .describe, .say:
             addCuration(command)
         // Rare: what it is called is bytes enough.
         case .call, .act, .types, .setPresence, .setPrivacy, .setCallServer,
@@ -76,6 +76,9 @@ extension Trace {
         case .keepUnsent(let space, let text):
             add(42, space)
             add(text)
+        case .say(let field):
+            add(44 << 8 | UInt64(field.subject.rawValue))
+            add(field.value)
         case .describe(let space, let text):
             add(43, space)
             add(text)

@@ -221,7 +221,9 @@ struct ParleyCommand: AsyncParsableCommand {
         groupedSubcommands: [
             CommandGroup(
                 name: "Node:",
-                subcommands: [Initialise.self, NameCommand.self, Run.self, Status.self]),
+                subcommands: [
+                    Initialise.self, NameCommand.self, ProfileCommand.self, Run.self, Status.self,
+                ]),
             CommandGroup(
                 name: "People:",
                 subcommands: [

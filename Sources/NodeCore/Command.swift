@@ -61,6 +61,8 @@ public enum Command: Sendable {
     case joinGroup(GroupLink)
     /// Names a conversation.
     case rename(SpaceID, String)
+    /// Says something of oneself to one's devices and contacts.
+    case say(ProfileField)
     /// Says what a group is for; an empty text ends that.
     case describe(SpaceID, String)
     /// Silences a conversation, for good or until a time, or ends that.
@@ -308,7 +310,8 @@ extension Command {
             .removeMember, .setRole, .leave, .acceptInvitation, .declineInvitation,
             .setAdditionPolicy, .deleteConversation, .changeSettings, .createGroupInvite,
             .endGroupInvite,
-            .joinGroup, .rename, .describe, .mute, .createInvite, .revokeInvite, .acceptInvite,
+            .joinGroup, .rename, .describe, .say, .mute, .createInvite, .revokeInvite,
+            .acceptInvite,
             .requestContact, .answerContact, .markVerified, .addDevice, .revokeDevice,
             .renameDevice, .chooseRelays, .importMessages, .call, .setPrivacy,
             .setCallServer, .removeCallServer, .noteRecoveryCheck, .setAlias, .star,

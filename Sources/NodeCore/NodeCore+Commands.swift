@@ -125,6 +125,8 @@ extension NodeCore {
             return try markRead(shown, in: space, &turn)
         case .rename(let space, let name):
             return try rename(space, name, &turn)
+        case .say(let field):
+            return try say(field, &turn)
         case .describe(let space, let text):
             return try describe(space, text, &turn)
         case .mute(let space, let isOn, let until):

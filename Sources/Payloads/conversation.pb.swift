@@ -351,6 +351,23 @@ public nonisolated struct PayloadDescription: Sendable {
   public init() {}
 }
 
+/// Kind 42, lane 4 of the own space and of conversations of two: what the author says of themselves.
+public nonisolated struct PayloadProfile: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// 1 status, 2 language, 3 time zone.
+  public var field: UInt32 = 0
+
+  /// Empty for nothing.
+  public var value: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
 /// Kind 33, lane 4 of the own space.
 public nonisolated struct PayloadMute: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -1112,6 +1129,41 @@ nonisolated extension PayloadDescription: SwiftProtobuf.Message, SwiftProtobuf._
   public static func ==(lhs: PayloadDescription, rhs: PayloadDescription) -> Bool {
     if lhs.text != rhs.text {return false}
     if lhs.version != rhs.version {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PayloadProfile: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Profile"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}field\0\u{1}value\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.field) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.value) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.field != 0 {
+      try visitor.visitSingularUInt32Field(value: self.field, fieldNumber: 1)
+    }
+    if !self.value.isEmpty {
+      try visitor.visitSingularStringField(value: self.value, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: PayloadProfile, rhs: PayloadProfile) -> Bool {
+    if lhs.field != rhs.field {return false}
+    if lhs.value != rhs.value {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

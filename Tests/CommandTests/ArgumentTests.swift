@@ -18,7 +18,7 @@ struct ArgumentTests {
             ["edit", "-1", "x"], ["react", "1", long], ["react", "1", " "],
             ["forward", "one", "home"], ["forward", "1", ""],
             ["star", "one"], ["pin", "one"], ["pins", ""], ["mentions", "--limit", "0"],
-            ["thread", "one"],
+            ["thread", "one"], ["profile", "ben", "--status", "x"], ["profile", ""],
             ["group", "describe", "trip"], ["group", "describe", "trip", "x", "--remove"],
             ["thread", "1", "--limit", "0"], ["threads", ""], ["threads", "--limit", "0"],
             ["send", "home", "--lines", "--thread", "1"],
@@ -154,7 +154,7 @@ struct ArgumentTests {
             ["send", "home", "x"], ["reply", "home", "1", "x"], ["edit", "1", "x"],
             ["react", "1", "x"], ["forward", "1", "home"], ["star", "1"],
             ["stars"], ["pin", "1"], ["pins", "home"], ["mentions"], ["thread", "1"], ["threads"],
-            ["draft", "home", "x"],
+            ["profile"], ["profile", "--status", "x"], ["draft", "home", "x"],
             ["draft", "home", "--send"], ["delete", "1"],
         ]
         for arguments in reading {

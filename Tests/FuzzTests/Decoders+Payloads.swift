@@ -59,6 +59,10 @@ extension Decoder {
             GroupDescription(text: "who brings what").draft(replacing: [])
         ) { GroupDescription(payload: $0) != nil },
         payload(
+            "profile", in: ["Sources/Conversation/Features/Profile.swift": 1],
+            Draft(kind: .profile, lane: .shared, payload: [0x08, 0x02, 0x12, 0x02, 0x64, 0x65])
+        ) { ProfileField(payload: $0) != nil },
+        payload(
             "receipts", in: ["Sources/Conversation/Features/Receipts.swift": 1],
             Receipts(
                 read: [.init(tag: LogTag(1), places: PlaceSet(3..<9))],

@@ -97,6 +97,8 @@ struct APIDescriptionTests {
         try await check(ForwardMessage(message: 1, conversation: "home"))
         try await check(PinMessage(message: 1, on: true))
         try await check(ListMentions(limit: 1))
+        try await check(GetProfile())
+        try await check(ChangeProfile(status: "a"))
         try await check(DescribeGroup(conversation: "home", text: "a"))
         try await check(ReadThread(message: 1, limit: 1))
         try await check(ListThreads(limit: 1))

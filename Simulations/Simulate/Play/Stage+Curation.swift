@@ -23,6 +23,10 @@ extension Stage {
             return try space(place, of: node).map { .archive($0.id, isOn: isOn) }
         case .draft(let place, let text):
             return try space(place, of: node).map { .keepUnsent($0.id, text) }
+        case .profile(let number, let text):
+            let subject = ProfileField.Subject(rawValue: UInt8(clamping: number)) ?? .status
+            let value = subject == .status ? text : text.filter { $0 != " " }
+            return ProfileField(subject, value).map { .say($0) }
         case .describe(let place, let text):
             return try space(place, of: node).map { .describe($0.id, text) }
         case .mention(let place, let users, let text, let edited):

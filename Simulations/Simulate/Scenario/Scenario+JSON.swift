@@ -106,7 +106,7 @@ extension Deed {
             .backUp, .restore, .quit, .govern, .steal, .impersonate, .openGroup, .closeGroup,
             .keepBackup, .befall, .call, .pickUp, .turnDown, .hangUp, .typing, .appear, .ringAndGo,
             .intrude, .consent, .permit, .forward,
-            .star, .pin, .archive, .unread, .draft, .describe:
+            .star, .pin, .archive, .unread, .draft, .describe, .profile:
             []
         }
     }
@@ -136,6 +136,7 @@ extension Deed {
         case .pin: "pin"
         case .archive: "archive"
         case .draft: "draft"
+        case .profile: "profile"
         case .describe: "describe"
         case .mention: "mention"
         case .unread: "unread"

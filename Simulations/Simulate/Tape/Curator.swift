@@ -27,6 +27,9 @@ struct Curator: Occupation {
         case "draft":
             let number = random.next() % 1_000_000
             return .draft(space: space, text: number % 4 == 0 ? "" : "unsent thought \(number)")
+        case "profile":
+            let number = random.next() % 1_000_000
+            return .profile(field: Int(number % 4), text: number % 5 == 0 ? "" : "busy \(number)")
         case "describe":
             let number = random.next() % 1_000_000
             return .describe(space: space, text: number % 4 == 0 ? "" : "we meet for \(number)")
