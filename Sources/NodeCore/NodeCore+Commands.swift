@@ -35,6 +35,8 @@ extension NodeCore {
             try drawPrekey(&turn)
         }
         try tendKeys(&turn)
+        // Before there is anything that this program folded itself.
+        try foldAnew(&turn)
         ownSpace = try turn.store.spaces().first { $0.kind == .own }
         // A device that was linked takes in the space that the others have already.
         if ownSpace == nil, identity.log.devices.map(\.device) == [identity.device] {
