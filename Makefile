@@ -141,7 +141,7 @@ test-calls: packages swift
 # The simulator, in a release build: stories, runs that once found something, one seed in two
 # processes that must agree, and a fixed swarm. From 100 on people have several devices, from 200 on
 # there are relays, from 300 on people meet through these alone, from 400 on there are strangers, and
-# ways of repair are alone, from 500 on they pass on, star and pin messages. A run that fails is kept as
+# ways of repair are alone, from 500 on they pass on, star and pin messages, and mention. A run that fails is kept as
 # data, and printed.
 simulations: packages swift
 	swift build -c release --product parley

@@ -150,7 +150,7 @@ final class EventsTellAll: Checker {
         case .refolded(let space):
             reader.refolded.insert(space)
             reader.everRefolded.insert(space)
-        case .conversation, .receipts, .contact, .devices, .relays, .card, .membership,
+        case .mention, .conversation, .receipts, .contact, .devices, .relays, .card, .membership,
             .invitation, .additionPolicy, .preference, .typing, .presence, .calls, .clocks:
             break
         }

@@ -1,3 +1,4 @@
+import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
 import ParleySimulation
@@ -23,8 +24,10 @@ public struct Marks {
         "step-undone",
     ]
 
-    /// What a swarm must hit beside these in whose worlds people pass on, star and pin messages.
-    public static let ofCuration: [String] = ["kind-39", "kind-40"]
+    /// What a swarm must hit beside these in whose worlds people pass on, star and pin messages, and mention each other.
+    public static let ofCuration: [String] = [
+        "kind-39", "kind-40", "kind-41", "kind-42", "mentioned",
+    ]
 
     private var isRejoining: [DeviceID: Bool] = [:]
     private var failedSteps: [DeviceID: Int] = [:]
@@ -63,6 +66,7 @@ public struct Marks {
         case .reply(_, .failure(.deleted)): hit("edited-what-was-deleted")
         case .reply(_, .success(.imported(_, let known, _))) where known > 0: hit("imported-again")
         case .send(_, let bytes): sent(bytes.first)
+        case .changed(let changes) where changes.contains(where: \.isMention): hit("mentioned")
         case .hangUp, .admitted, .commitFully, .dial, .timer, .changed, .linksChanged, .reply,
             .renewIdentity, .forgetKeys, .callRelay, .askRelay, .leaveRelay, .call:
             break
@@ -101,4 +105,8 @@ public struct Marks {
     }
 
     private mutating func hit(_ name: String) { counts[name, default: 0] += 1 }
+}
+
+extension ViewChange {
+    fileprivate var isMention: Bool { if case .mention = self { true } else { false } }
 }

@@ -8,7 +8,7 @@ import ParleyWire
 ///
 /// Written from the specification and apart from the merge rules, slow and simple: it knows
 /// nothing of arrival, rows or marks that grow. Where it and the views differ, one is wrong.
-struct NaiveModel: Equatable {
+struct NaiveModel {
     /// What a screen shows of one message.
     struct Line: Equatable {
         var order: OrderKey
@@ -16,9 +16,12 @@ struct NaiveModel: Equatable {
         var place: Place { Place(tag: order.tag, sequence: order.sequence) }
         var author: PersonID
         var answers: OperationReference?
+        var thread: OperationReference?
         var versions: [String]
         /// Whose words they are said to be, where they were not edited.
         var forwardedFrom: String?
+        /// Whom the last version mentions.
+        var mentions = NaiveMentions()
         var reactions: [String]
         var isDeleted: Bool
     }
@@ -42,7 +45,13 @@ struct NaiveModel: Equatable {
     }
 
     var lines: [Line] = []
+    /// Of each message where its versions stand that mention somebody, in order, and whom.
+    var said: [Place: [(place: Place, mentions: NaiveMentions)]] = [:]
     var name: String?
+    /// What each person says of themselves, the last word of each field.
+    var profiles: [PersonID: [UInt32: String]] = [:]
+    /// What the group is for.
+    var text: String?
     var progress: [Progress: Set<UInt64>] = [:]
     /// What became of each call, by when it began.
     var calls: [String] = []
@@ -124,7 +133,8 @@ struct NaiveModel: Equatable {
         }
         acts.sort { $0.order < $1.order }
         fold(acts, authors, isGroup: space.kind == .group)
-        if space.kind == .group { foldName(acts) }
+        if space.kind != .own { foldMentions(acts, control.now) }
+        if space.kind == .group { foldName(acts) } else { foldProfiles(acts) }
         if space.kind != .own { foldPins(acts, isGroup: space.kind == .group) }
         foldCalls(acts)
         if space.kind == .own { foldOwn(acts) }
@@ -176,6 +186,7 @@ struct NaiveModel: Equatable {
                 Line(
                     order: order, author: act.author.person,
                     answers: act.operation.operation.header.references.first,
+                    thread: act.operation.operation.header.references.prefix(2).last,
                     versions: isDeleted ? [] : first + versions.map(\.text),
                     forwardedFrom: forwarded,
                     reactions: isDeleted ? [] : Self.reactions(toggles[place] ?? []),
@@ -200,17 +211,58 @@ struct NaiveModel: Equatable {
         }
     }
 
+    /// What the last version of each message says that has its text; persons who never were in the
+    /// conversation are nobody.
+    private mutating func foldMentions(_ acts: [Act], _ now: NaiveRosters.Fold) {
+        let devices = Array(now.owners.keys) + now.former.keys
+        let known = Set(devices.compactMap { now.person(of: $0) })
+        var versions: [Named: [Act]] = [:]
+        for act in acts where act.lane == .content && act.author.role >= .member && act.hasBody {
+            if act.kind == 64 { versions[act.named, default: []].insert(act, at: 0) }
+            if act.kind == 65, let changed = act.changed {
+                versions[changed, default: []].append(act)
+            }
+        }
+        for place in lines.indices where !lines[place].isDeleted {
+            let line = lines[place]
+            let message = Named(place: line.place, check: line.order.id.check)
+            let texts = (versions[message] ?? []).filter { $0.author.person == line.author }
+            let mentions = texts.map { NaiveMentions(in: $0.payload, isEdit: $0.kind == 65) }
+            lines[place].mentions = mentions.last?.among(known) ?? NaiveMentions()
+            said[line.place] = zip(texts, mentions).sorted { $0.0.order < $1.0.order }.map {
+                (place: $0.place, mentions: $1)
+            }
+        }
+    }
+
+    /// The last word of each person and field that keeps to what the field demands.
+    private mutating func foldProfiles(_ acts: [Act]) {
+        for act in acts where act.kind == 42 && act.lane == .shared && act.hasBody {
+            guard let said = Payload.decode(PayloadProfile.self, act.payload),
+                let limit = [1: 256, 2: 35, 3: 64][said.field], said.value.utf8.count <= limit
+            else { continue }
+            profiles[act.author.person, default: [:]][said.field] =
+                said.value.isEmpty ? nil : said.value
+        }
+    }
+
     private mutating func foldName(_ acts: [Act]) {
+        name = lastOf(32, acts).flatMap { Payload.decode(PayloadName.self, $0.payload) }?.name
+        let said = lastOf(41, acts).flatMap { Payload.decode(PayloadDescription.self, $0.payload) }
+        text = said?.text.isEmpty == false ? said?.text : nil
+    }
+
+    /// The last of a kind that no other replaced.
+    private func lastOf(_ kind: UInt64, _ acts: [Act]) -> Act? {
         let names = acts.filter {
-            $0.kind == 32 && $0.lane == .shared && $0.hasBody && $0.author.role >= .admin
+            $0.kind == kind && $0.lane == .shared && $0.hasBody && $0.author.role >= .admin
         }
         let replaced = names.flatMap(\.operation.operation.header.references)
-        let left = names.last { act in
+        return names.last { act in
             !replaced.contains {
                 $0.tag == act.operation.tag && $0.sequence == act.operation.sequence
             }
         }
-        name = left.flatMap { Payload.decode(PayloadName.self, $0.payload) }?.name
     }
 
     /// The last word on each message, of those that are shown and not deleted; of these the last 32.
@@ -305,31 +357,6 @@ struct NaiveModel: Equatable {
             }
         }
         contacts = last.keys.sorted().map { "\($0) \(last[$0] ?? "")" }
-    }
-
-    /// Messages of others that this person has not said to have read, on any of these devices.
-    /// Whether a conversation was put away with all that is here: the place of the newest message, then
-    /// how many were unread, of eight bytes each.
-    func isArchived(_ space: SpaceID, by own: NaiveModel, unread: Int) -> Bool {
-        guard let value = own.preferences[[0, 6] + space.bytes], value.count == 16 else {
-            return false
-        }
-        func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
-            bytes.reduce(0) { $0 * 256 + UInt64($1) }
-        }
-        let isAbove = lines.contains { $0.order.stand > number(value[..<8]) }
-        return !isAbove && unread <= number(value[8...])
-    }
-
-    func unread(of person: PersonID, with devices: [DeviceID]) -> [Line] {
-        lines.filter { line in
-            let isRead = devices.contains { device in
-                let key = Progress(
-                    isRead: true, actor: Digest(reinterpreting: device), tag: line.place.tag)
-                return progress[key]?.contains(line.place.sequence) ?? false
-            }
-            return line.author != person && !line.isDeleted && !isRead
-        }
     }
 
     /// What a person has read counts with whichever device they had; what a device has, while it is in.

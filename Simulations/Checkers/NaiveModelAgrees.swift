@@ -56,10 +56,39 @@ final class NaiveModelAgrees: Checker {
         if let differing = zip(shown, expected).first(where: { $0 != $1 }) {
             throw violation("\(node.name) shows \(differing.0), the model \(differing.1)")
         }
+        try lookAtShared(model, in: space, roster, of: node)
+        guard try marks(in: space, roster, of: node) == model.progress else {
+            throw violation("\(node.name) has other receipts than the model")
+        }
+        // What somebody who is out has read is told to nobody any more, the model included.
+        if roster.contains(node.identity.device) {
+            try lookAtUnread(model, in: space, roster, of: node)
+        }
+        if space.kind == .own { try lookAtOwn(space, model, of: node) }
+        return model
+    }
+
+    /// What is said of the conversation itself, and of its members: name, description, profiles, calls, pins.
+    private func lookAtShared(
+        _ model: NaiveModel, in space: SpaceRecord, _ roster: Roster, of node: SimulatedNode
+    ) throws {
         let name = try Overview.name(of: space.number, in: node.store)
         guard name == model.name else {
             throw violation(
                 "\(node.name) calls it \(name ?? "nothing"), the model \(model.name ?? "nothing")")
+        }
+        for member in roster.members where space.kind != .group {
+            let said = try Overview.profile(
+                of: member.person, in: space.number, store: node.store
+            ).map { (UInt32($0.key.rawValue), $0.value) }
+            let known = Dictionary(uniqueKeysWithValues: said)
+            guard known == model.profiles[member.person] ?? [:] else {
+                throw violation(
+                    "\(node.name) and the model differ in what a person says of themselves")
+            }
+        }
+        guard try Overview.description(of: space.number, in: node.store) == model.text else {
+            throw violation("\(node.name) and the model differ in what the group is for")
         }
         let calls = try Overview.calls(in: space.number, store: node.store).map { call in
             let persons = call.summary.persons.map(\.description)
@@ -74,15 +103,6 @@ final class NaiveModelAgrees: Checker {
         guard pins == model.pins else {
             throw violation("\(node.name) shows \(pins) as pinned, the model \(model.pins)")
         }
-        guard try marks(in: space, roster, of: node) == model.progress else {
-            throw violation("\(node.name) has other receipts than the model")
-        }
-        // What somebody who is out has read is told to nobody any more, the model included.
-        if roster.contains(node.identity.device) {
-            try lookAtUnread(model, in: space, roster, of: node)
-        }
-        if space.kind == .own { try lookAtOwn(space, model, of: node) }
-        return model
     }
 
     /// How a conversation stands in the list: whether it is put away or marked as unread, and what
@@ -103,12 +123,66 @@ final class NaiveModelAgrees: Checker {
         guard listed.isMarkedUnread == isMarked else {
             throw violation("\(node.name) and the model differ in what is marked as unread")
         }
+        try lookAtMentions(listed, space, roster, model, of: node)
+        try lookAtThreads(in: space, roster, model, own: ownSpace, of: node)
         let unsent = own.preferences[[0, 8] + space.id.bytes]
         guard listed.unsentText.map({ Array($0.utf8) }) == unsent else {
             throw violation("\(node.name) and the model differ in what was begun")
         }
         guard listed.isArchived == model.isArchived(space.id, by: own, unread: unread.count) else {
             throw violation("\(node.name) and the model differ in what is put away")
+        }
+    }
+
+    /// Which messages mention the person, and how many of them are not read.
+    private func lookAtMentions(
+        _ listed: ConversationSummary, _ space: SpaceRecord, _ roster: Roster,
+        _ model: NaiveModel, of node: SimulatedNode
+    ) throws {
+        let person = node.identity.person
+        let expected = model.mentions(of: person)
+        let found = try node.store.mentions(before: nil, limit: .max).filter {
+            $0.space == space.number
+        }
+        let places = found.map {
+            NaiveModel.Place(tag: $0.order.tag, sequence: $0.order.sequence)
+        }
+        checkCount += 1 + expected.count
+        guard places.count == expected.count, Set(places) == Set(expected) else {
+            throw violation("\(node.name) and the model differ in what mentions the person")
+        }
+        let unread = model.unread(expected, with: roster.everyDevice(of: person))
+        guard listed.unreadMentionCount == unread.count else {
+            throw violation(
+                "\(node.name) counts \(listed.unreadMentionCount) unread mentions, the model "
+                    + "\(unread.count)")
+        }
+    }
+
+    /// What each thread begins with, how many answers it has, and how many of them are not read.
+    private func lookAtThreads(
+        in space: SpaceRecord, _ roster: Roster, _ model: NaiveModel, own: SpaceRecord,
+        of node: SimulatedNode
+    ) throws {
+        let person = node.identity.person
+        let expected = model.threads(unreadBy: person, with: roster.everyDevice(of: person))
+        let unread = try UnreadPlaces(
+            of: space, roster: roster, ownPerson: person, ownSpace: own.number, in: node.store)
+        let found = try Overview.threads(
+            in: space.number, before: nil, limit: .max, store: node.store
+        ) { _ in unread }.compactMap(\.summary)
+        checkCount += expected.count
+        guard found.map(\.order) == found.map(\.order).sorted(by: >) else {
+            throw violation(
+                "\(node.name) lists threads in another order than that of their answers")
+        }
+        let shown = found.map {
+            NaiveModel.Thread(
+                root: $0.root, newest: $0.order, answerCount: $0.answerCount,
+                unreadCount: $0.unreadCount)
+        }
+        guard shown.sorted(by: { $0.newest > $1.newest }) == expected else {
+            throw violation("\(node.name) lists the threads \(shown), the model \(expected)")
         }
     }
 
@@ -207,8 +281,9 @@ final class NaiveModelAgrees: Checker {
     private static func line(_ message: Message) -> NaiveModel.Line {
         NaiveModel.Line(
             order: message.order, author: message.author, answers: message.parent,
+            thread: message.thread,
             versions: message.history + (message.text.map { [$0] } ?? []),
-            forwardedFrom: message.forwardedFrom,
+            forwardedFrom: message.forwardedFrom, mentions: NaiveMentions(message.mentions),
             reactions: message.reactions.map { reaction in
                 let persons = reaction.persons.map(\.description).joined(separator: " ")
                 return reaction.emoji + " " + persons
@@ -234,5 +309,12 @@ final class NaiveModelAgrees: Checker {
             }
         }
         return marks
+    }
+}
+
+extension NaiveMentions {
+    fileprivate init(_ mentions: Mentions) {
+        self.init()
+        (persons, everyone) = (mentions.persons.map(\.person), mentions.everyone)
     }
 }

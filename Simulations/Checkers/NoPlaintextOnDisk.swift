@@ -19,10 +19,12 @@ final class NoPlaintextOnDisk: Checker {
         guard case .command(_, let command) = step.input else { return }
         switch command {
         case .send(_, let messages, _): for message in messages { add(message.text) }
-        case .edit(_, let text): add(text)
+        case .edit(_, let text, _): add(text)
         case .createGroup(let name, _): add(name)
         // None is ended by an empty one, which stands everywhere.
-        case .keepUnsent(_, let text): if !text.isEmpty { add(text) }
+        case .keepUnsent(_, let text), .describe(_, let text): if !text.isEmpty { add(text) }
+        case .say(let field):
+            if field.subject == .status, !field.value.isEmpty { add(field.value) }
         case .rename(_, let name), .renameDevice(_, let name): add(name)
         case .importMessages(_, _, let rows, _, _): for row in rows { add(row.message.text) }
         case .setProfile(let name, _): add(name ?? "")

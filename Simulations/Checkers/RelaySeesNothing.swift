@@ -93,8 +93,9 @@ final class RelaySeesNothing: Checker {
         case .send(let space, let messages, _):
             words.add(space.bytes)
             for message in messages { words.add(Array(message.text.utf8)) }
-        case .edit(_, let text): words.add(Array(text.utf8))
+        case .edit(_, let text, _): words.add(Array(text.utf8))
         case .createGroup(let name, _), .rename(_, let name): words.add(Array(name.utf8))
+        case .describe(_, let text) where !text.isEmpty: words.add(Array(text.utf8))
         default: break
         }
         // An edit or a reaction answers with the message that it is about.

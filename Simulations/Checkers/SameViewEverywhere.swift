@@ -125,7 +125,8 @@ extension ViewChange {
     /// The conversation that it is about.
     fileprivate var space: SpaceNumber? {
         switch self {
-        case .message(let space, _), .conversation(let space), .receipts(let space),
+        case .message(let space, _), .mention(let space, _), .conversation(let space),
+            .receipts(let space),
             .membership(let space), .refolded(let space):
             space
         // What may be forgotten is no view of what is stored.

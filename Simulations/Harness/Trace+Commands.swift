@@ -22,9 +22,10 @@ extension Trace {
             add(space.bytes)
             add(UInt64(bitPattern: parent?.rawValue ?? 0))
             for message in messages { add(message) }
-        case .edit(let number, let text):
+        case .edit(let number, let text, let mentions):
             add(4, number)
             add(text)
+            if !mentions.isEmpty { add(mentions) }
         case .delete(let number): add(5, number)
         case .react(let number, let reaction):
             add(6, number)
@@ -57,7 +58,8 @@ extension Trace {
         case .declineInvitation(let space): add(28, space)
         case .setAdditionPolicy(let policy): add(29 << 8 | UInt64(policy.rawValue))
         case .deleteConversation(let space): add(33, space)
-        case .star, .pin, .archive, .markUnread, .keepUnsent: addCuration(command)
+        case .star, .pin, .archive, .markUnread, .keepUnsent, .describe, .say:
+            addCuration(command)
         // Rare: what it is called is bytes enough.
         case .call, .act, .types, .setPresence, .setPrivacy, .setCallServer,
             .removeCallServer, .noteRecoveryCheck, .setAlias:
@@ -73,6 +75,12 @@ extension Trace {
         case .archive(let space, let isOn): add(isOn ? 38 : 39, space)
         case .keepUnsent(let space, let text):
             add(42, space)
+            add(text)
+        case .say(let field):
+            add(44 << 8 | UInt64(field.subject.rawValue))
+            add(field.value)
+        case .describe(let space, let text):
+            add(43, space)
             add(text)
         case .markUnread(let space, let isOn): add(isOn ? 40 : 41, space)
         default: break
@@ -204,10 +212,16 @@ extension Trace {
         }
     }
 
+    private mutating func add(_ mentions: Mentions) {
+        add(UInt64(mentions.persons.count) << 1 | (mentions.everyone ? 1 : 0))
+        for mention in mentions.persons { add(mention.person.bytes) }
+    }
+
     private mutating func add(_ message: TextMessage) {
         add(message.text)
         // Of what is not forwarded nothing: traces of before stay what they were.
         if let name = message.forwardedFrom { add(name) }
+        if !message.mentions.isEmpty { add(message.mentions) }
         guard let origin = message.origin else { return add(0) }
         add(origin.author)
         add(origin.time)

@@ -176,6 +176,9 @@ struct Trace {
         case .message(let space, let number):
             add(UInt64(space.rawValue))
             add(UInt64(number.rawValue))
+        case .mention(let space, let number):
+            add(7 << 60 | 5 << 56 | UInt64(space.rawValue))
+            add(UInt64(number.rawValue))
         case .conversation(let space): add(1 << 60 | UInt64(space.rawValue))
         case .receipts(let space): add(2 << 60 | UInt64(space.rawValue))
         case .contact(let person): add(person.bytes)

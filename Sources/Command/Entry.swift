@@ -221,7 +221,9 @@ struct ParleyCommand: AsyncParsableCommand {
         groupedSubcommands: [
             CommandGroup(
                 name: "Node:",
-                subcommands: [Initialise.self, NameCommand.self, Run.self, Status.self]),
+                subcommands: [
+                    Initialise.self, NameCommand.self, ProfileCommand.self, Run.self, Status.self,
+                ]),
             CommandGroup(
                 name: "People:",
                 subcommands: [
@@ -240,7 +242,8 @@ struct ParleyCommand: AsyncParsableCommand {
                 subcommands: [
                     Send.self, DraftCommand.self, Reply.self, Edit.self, Edits.self, Delete.self,
                     React.self, Forward.self, StarCommand.self, StarsCommand.self,
-                    PinCommand.self, PinsCommand.self, Import.self,
+                    PinCommand.self, PinsCommand.self, MentionsCommand.self,
+                    ThreadCommand.self, ThreadsCommand.self, Import.self,
                 ]),
             CommandGroup(
                 name: "Calls:",

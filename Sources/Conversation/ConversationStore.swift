@@ -187,6 +187,34 @@ public protocol ConversationStore: AnyObject {
         about object: EntryObject, in space: SpaceNumber, field: EntryField
     ) throws(StoreError) -> Bool
 
+    /// How many entries of the field ``EntryField/mention`` are on about places of a log in the range
+    /// and stand above this.
+    func mentionCount(
+        on tag: LogTag, _ range: ClosedRange<UInt64>, above stand: UInt64, in space: SpaceNumber
+    ) throws(StoreError) -> Int
+    /// At most `limit` entries of that field, of all spaces, that are on and stand below `before` (or
+    /// all), the highest first.
+    func mentions(before: OrderKey?, limit: Int) throws(StoreError) -> [Entry]
+
+    /// At most `limit` answers of a thread, named by the element, below `before` or the newest; newest
+    /// first.
+    func answers(
+        in thread: UInt64, of space: SpaceNumber, before: OrderKey?, limit: Int
+    ) throws(StoreError) -> [Entry]
+    /// How many answers of a thread there are below `before`, or in all.
+    func answerCount(
+        in thread: UInt64, of space: SpaceNumber, before: OrderKey?
+    ) throws(StoreError) -> Int
+    /// The thread of each answer about a place of a log in the range that stands above this.
+    func threadsAnswered(
+        on tag: LogTag, _ range: ClosedRange<UInt64>, above stand: UInt64, in space: SpaceNumber
+    ) throws(StoreError) -> [UInt64]
+    /// At most `limit` threads of a space or of all, below `before` or all, the highest first: by where the
+    /// newest answer stands, then by its row.
+    func threads(
+        in space: SpaceNumber?, before: Entry?, limit: Int
+    ) throws(StoreError) -> [Entry]
+
     /// Keeps a mark in place of the one of the same kind, actor and log.
     func put(_ mark: Mark) throws(StoreError)
     /// The mark of one actor on one log, or nil.

@@ -6,6 +6,8 @@ public import ParleyWire
 public enum ViewChange: Hashable, Sendable {
     /// A message appeared or changed.
     case message(SpaceNumber, OperationNumber)
+    /// A message that came, or an edit of it, mentions this person where none of its versions did before.
+    case mention(SpaceNumber, OperationNumber)
     /// A conversation's name, mute or unread count changed.
     case conversation(SpaceNumber)
     /// Somebody received or read something.
@@ -93,7 +95,8 @@ public enum Merge {
     /// Every feature. A new one adds its rule here.
     static let rules: [any MergeRule.Type] = [
         TextRule.self, EditRule.self, DeleteRule.self, ReactionRule.self, ReceiptsRule.self,
-        NameRule.self, PinRule.self, CallRule.self, SharedCardRule.self, OwnNoteRule<Mute>.self,
+        NameRule.self, DescriptionRule.self, ProfileRule.self, PinRule.self, CallRule.self,
+        SharedCardRule.self, OwnNoteRule<Mute>.self,
         OwnNoteRule<Contact>.self,
         OwnNoteRule<DeviceName>.self, OwnNoteRule<RelayChoice>.self,
         OwnNoteRule<AdditionPolicy>.self, OwnNoteRule<Preference>.self,

@@ -53,10 +53,14 @@ public struct Message: Equatable, Sendable {
     public var content: TextMessage?
     /// Where it came from, unless it was written here.
     public var origin: ImportedOrigin? { content?.origin }
+    /// Whom the text that is shown mentions, of those who are in the conversation or were.
+    public var mentions: Mentions
     /// When it was written by its author's clock, in Unix milliseconds.
     public var time: UInt64
     /// The message that it replies to.
     public var parent: OperationReference?
+    /// The message that its thread begins with; nil where it answers none.
+    public var thread: OperationReference?
     /// Earlier texts, oldest first; empty where it was never edited, and where they were not asked for.
     public var history: [String]
     /// How often it was edited.
@@ -70,6 +74,20 @@ public struct Message: Equatable, Sendable {
     public var state: MessageState?
     /// What this person changed about it and no device of another person holds yet.
     public var waiting: [WaitingChange]
+}
+
+/// A message as another one that answers it shows it.
+public struct QuotedMessage: Equatable, Sendable {
+    /// Who wrote it, or who brought it in.
+    public var author: PersonID
+    /// Where it came from, unless it was written here.
+    public var origin: ImportedOrigin?
+    /// The text as last edited; nil where it was deleted or has not arrived.
+    public var text: String?
+    /// Whether it was deleted for everyone.
+    public var isDeleted: Bool
+    /// Whether it was edited.
+    public var isEdited: Bool
 }
 
 /// A text that a message had.

@@ -33,13 +33,8 @@ extension Overview {
         of space: SpaceRecord, roster: Roster, ownPerson: PersonID, ownSpace: SpaceNumber? = nil,
         in store: some MergeStore
     ) throws(StoreError) -> Int {
-        let unread = try UnreadPlaces(of: space, roster, ownPerson, ownSpace, in: store)
-        guard unread.end == nil else {
-            var count = 0
-            try unread.each(of: space, in: store) { _ in count += 1 }
-            return count
-        }
-        return try unread.count(in: store)
+        try UnreadPlaces(of: space, roster, ownPerson, ownSpace, in: store)
+            .messageCount(of: space, in: store)
     }
 
     /// Whether the person marked this conversation as unread, and has read nothing in it since.
@@ -159,13 +154,21 @@ extension Overview {
     }
 }
 
-/// The places of others' logs of content that the person has not read.
-private struct UnreadPlaces {
+/// The places of others' logs of content that a person has not read.
+public struct UnreadPlaces {
     private var gaps: [(log: LogNumber, gaps: [Range<UInt64>])] = []
     private var byTag: [LogTag: [Range<UInt64>]] = [:]
     /// Up to where everything counts as read, since the person is out and read so far; nil where places
     /// alone count.
     private(set) var end: UInt64?
+
+    /// What this person has not read of a space.
+    public init(
+        of space: SpaceRecord, roster: Roster, ownPerson: PersonID, ownSpace: SpaceNumber?,
+        in store: some MergeStore
+    ) throws(StoreError) {
+        try self.init(of: space, roster, ownPerson, ownSpace, in: store)
+    }
 
     init(
         of space: SpaceRecord, _ roster: Roster, _ ownPerson: PersonID, _ ownSpace: SpaceNumber?,
@@ -188,6 +191,38 @@ private struct UnreadPlaces {
             .readOutside, about: space.id.bytes, ownSpace: ownSpace, in: store)
     }
 
+    /// How many messages are not read.
+    func messageCount(of space: SpaceRecord, in store: some MergeStore) throws(StoreError) -> Int {
+        guard end != nil else { return try count(in: store) }
+        var count = 0
+        try each(of: space, in: store) { _ in count += 1 }
+        return count
+    }
+
+    /// What is not read, by log.
+    var sortedGaps: [(tag: LogTag, gap: ClosedRange<UInt64>)] {
+        byTag.sorted { $0.key < $1.key }.flatMap { tag, gaps in
+            gaps.map { (tag: tag, gap: $0.closed) }
+        }
+    }
+
+    /// How many messages of others mention the person at these places.
+    public func mentionCount(
+        of space: SpaceRecord, in store: some MergeStore
+    ) throws(StoreError) -> Int {
+        var count = 0
+        for (tag, gap) in sortedGaps {
+            count += try store.mentionCount(on: tag, gap, above: end ?? 0, in: space.number)
+        }
+        return count
+    }
+
+    /// Whether what stands there is not read.
+    public func contains(_ order: OrderKey) -> Bool {
+        (byTag[order.tag]?.contains { $0.contains(order.sequence) } ?? false)
+            && end.map { order.stand > $0 } ?? true
+    }
+
     /// How many messages stand at these places.
     func count(in store: some MergeStore) throws(StoreError) -> Int {
         var count = 0
@@ -206,7 +241,7 @@ private struct UnreadPlaces {
         while left > 0 {
             let rows = try store.messages(in: space.number, before: before, limit: 500)
             guard let last = rows.last else { return }
-            for row in rows where !row.flags.contains(.deleted) && contains(row.order) {
+            for row in rows where !row.flags.contains(.deleted) && holds(row.order) {
                 left -= 1
                 if let end, row.order.stand <= end { return }
                 body(row)
@@ -215,7 +250,7 @@ private struct UnreadPlaces {
         }
     }
 
-    private func contains(_ order: OrderKey) -> Bool {
+    private func holds(_ order: OrderKey) -> Bool {
         byTag[order.tag]?.contains { $0.contains(order.sequence) } ?? false
     }
 }

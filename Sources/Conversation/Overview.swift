@@ -12,6 +12,8 @@ public struct ConversationSummary: Equatable, Sendable {
     public var members: [Member]
     /// Messages of others that the person has not read.
     public var unreadCount: Int
+    /// Messages of others that mention the person where they have not read it.
+    public var unreadMentionCount: Int
     /// Whether the person marked it as unread.
     public var isMarkedUnread: Bool
     /// That the person silenced it, and until when; nil where it is heard.
@@ -37,8 +39,8 @@ public enum Overview {
         in store: some MergeStore
     ) throws(StoreError) -> ConversationSummary {
         let newest = try store.messages(in: space.number, before: nil, limit: 1).first
-        let unreadCount = try Self.unreadCount(
-            of: space, roster: roster, ownPerson: ownPerson, ownSpace: ownSpace, in: store)
+        let unread = try UnreadPlaces(of: space, roster, ownPerson, ownSpace, in: store)
+        let unreadCount = try unread.messageCount(of: space, in: store)
         var isMarkedUnread = false
         var archive: Archive?
         var mute: Mute?
@@ -51,7 +53,9 @@ public enum Overview {
         }
         return ConversationSummary(
             space: space, name: try name(of: space.number, in: store), members: roster.members,
-            unreadCount: unreadCount, isMarkedUnread: isMarkedUnread, mute: mute,
+            unreadCount: unreadCount,
+            unreadMentionCount: try unread.mentionCount(of: space, in: store),
+            isMarkedUnread: isMarkedUnread, mute: mute,
             isArchived: archive?.covers(newest: newest?.order, unreadCount: unreadCount) ?? false,
             unsentText: unsentText, newest: newest?.order,
             newestTime: try newest.flatMap { row throws(StoreError) in
@@ -84,7 +88,7 @@ public enum Overview {
     public static func name(
         of space: SpaceNumber, in store: some MergeStore
     ) throws(StoreError) -> String? {
-        let shown = try NameRule.survivors(in: space, store: store).first
+        let shown = try Register.survivors(of: .name, in: space, store: store).first
         return shown?.operation.operation.payload.flatMap(ConversationName.init)?.name
     }
 
@@ -92,7 +96,7 @@ public enum Overview {
     public static func nameReferences(
         of space: SpaceNumber, in store: some MergeStore
     ) throws(StoreError) -> [OperationReference] {
-        try NameRule.survivors(in: space, store: store).map(\.entry.order.reference)
+        try Register.survivors(of: .name, in: space, store: store).map(\.entry.order.reference)
     }
 
     /// That the person silenced this conversation, and until when; nil where they did not, or ended it.

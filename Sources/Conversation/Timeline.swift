@@ -83,21 +83,43 @@ public struct Timeline {
         let notes = try notes(of: stored, in: log, store)
         let isDeleted = row.flags.contains(.deleted)
         let edits = isDeleted ? [] : notes.filter { $0.field == .edit }
-        var versions = isDeleted ? [] : content.map { [$0.text] } ?? []
+        var versions =
+            isDeleted
+            ? [] : content.map { [MessageEdit(text: $0.text, mentions: $0.mentions)] } ?? []
         versions += try texts(of: edits, isLastEnough: !includesHistory, in: store)
         return Message(
             number: row.operation,
             reference: OperationReference(
                 tag: log.tag, sequence: stored.sequence, check: stored.id.check),
-            order: row.order, author: author, text: versions.last, content: content,
+            order: row.order, author: author, text: versions.last?.text, content: content,
+            mentions: versions.last?.mentions.known(to: roster) ?? Mentions(),
             time: content?.origin?.time ?? stored.operation.header.wallClock,
             parent: stored.operation.header.references.first,
-            history: includesHistory ? Array(versions.dropLast()) : [], editCount: edits.count,
+            thread: MessageThread.root(of: stored.operation.header),
+            history: includesHistory ? versions.dropLast().map(\.text) : [], editCount: edits.count,
             reactions: isDeleted ? [] : try reactions(notes, to: stored.id.check, in: store),
             flags: row.flags,
             state: author == ownPerson
                 ? Self.state(of: log.tag, stored.sequence, isDeleted, notes, states) : nil,
             waiting: Self.waiting(notes, isDeleted, states))
+    }
+
+    /// What a message says now, and who does: without how far it has come, which costs more to read. Nil
+    /// where it does not count.
+    public func content(
+        of stored: StoredOperation, in store: some MergeStore
+    ) throws(StoreError) -> QuotedMessage? {
+        guard let log = try store.log(stored.log), let author = roster.person(of: log.device),
+            let row = try store.message(stored.messageOrder(in: log), in: space.number)
+        else { return nil }
+        let content = stored.operation.payload.flatMap(TextMessage.init)
+        let isDeleted = row.flags.contains(.deleted)
+        let edits =
+            isDeleted ? [] : try notes(of: stored, in: log, store).filter { $0.field == .edit }
+        let shown = try texts(of: edits, isLastEnough: true, in: store).last?.text
+        return QuotedMessage(
+            author: author, origin: content?.origin, text: isDeleted ? nil : shown ?? content?.text,
+            isDeleted: isDeleted, isEdited: !edits.isEmpty)
     }
 
     /// What is about a message; of edits and deletions those that name it, and not another one that
@@ -149,11 +171,11 @@ public struct Timeline {
     /// The texts of edits, oldest first, or the last one alone.
     private func texts(
         of edits: [Entry], isLastEnough: Bool, in store: some MergeStore
-    ) throws(StoreError) -> [String] {
-        var texts: [String] = []
+    ) throws(StoreError) -> [MessageEdit] {
+        var texts: [MessageEdit] = []
         for entry in edits.sorted(by: { $0.order > $1.order }) {
             let payload = try store.operation(entry.operation)?.operation.payload
-            if let edit = payload.flatMap(MessageEdit.init) { texts.append(edit.text) }
+            if let edit = payload.flatMap(MessageEdit.init) { texts.append(edit) }
             if isLastEnough, !texts.isEmpty { break }
         }
         return texts.reversed()

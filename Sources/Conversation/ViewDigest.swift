@@ -41,9 +41,11 @@ public struct ViewDigest {
         let timeline = Timeline(
             of: space, roster: roster, ownPerson: PersonID(reinterpreting: space.id))
         var before: OrderKey?
+        var mentioning: [Message] = []
         while true {
             let page = try timeline.page(before: before, limit: 500, in: store)
             for message in page { add(message) }
+            mentioning += page.filter { !$0.mentions.isEmpty }
             guard let last = page.last else { break }
             before = last.order
         }
@@ -55,6 +57,16 @@ public struct ViewDigest {
             hash.update(pin.check.high)
             hash.update(pin.check.low)
         }
+        for message in mentioning { add(mentionsOf: message) }
+        if let text = try Overview.description(of: space.number, in: store) { add(text: text) }
+    }
+
+    private mutating func add(mentionsOf message: Message) {
+        hash.update(message.order.tag.value)
+        hash.update(message.order.sequence)
+        hash.update(message.mentions.everyone ? 1 : 0 as UInt8)
+        hash.update(UInt64(message.mentions.persons.count))
+        for mention in message.mentions.persons { hash.update(mention.person) }
     }
 
     private mutating func add(_ call: CallRecord) {

@@ -14,7 +14,7 @@ public enum Command: Sendable {
     /// Writes messages.
     case send(SpaceID, [TextMessage], replyingTo: OperationNumber?)
     /// Gives an own message a new text.
-    case edit(OperationNumber, text: String)
+    case edit(OperationNumber, text: String, mentions: Mentions = Mentions())
     /// Takes a message back for everyone.
     case delete(OperationNumber)
     /// Adds or takes back a reaction.
@@ -61,6 +61,10 @@ public enum Command: Sendable {
     case joinGroup(GroupLink)
     /// Names a conversation.
     case rename(SpaceID, String)
+    /// Says something of oneself to one's devices and contacts.
+    case say(ProfileField)
+    /// Says what a group is for; an empty text ends that.
+    case describe(SpaceID, String)
     /// Silences a conversation, for good or until a time, or ends that.
     case mute(SpaceID, isOn: Bool, until: UInt64? = nil)
     /// Opens an invite with this secret.
@@ -306,7 +310,8 @@ extension Command {
             .removeMember, .setRole, .leave, .acceptInvitation, .declineInvitation,
             .setAdditionPolicy, .deleteConversation, .changeSettings, .createGroupInvite,
             .endGroupInvite,
-            .joinGroup, .rename, .mute, .createInvite, .revokeInvite, .acceptInvite,
+            .joinGroup, .rename, .describe, .say, .mute, .createInvite, .revokeInvite,
+            .acceptInvite,
             .requestContact, .answerContact, .markVerified, .addDevice, .revokeDevice,
             .renameDevice, .chooseRelays, .importMessages, .call, .setPrivacy,
             .setCallServer, .removeCallServer, .noteRecoveryCheck, .setAlias, .star,

@@ -65,7 +65,7 @@ struct EventGathering {
         switch change {
         case .message(let space, let number) where number > lastBefore:
             addNew(number, in: space)
-        case .message, .conversation, .receipts, .contact, .devices, .relays, .membership,
+        case .message, .mention, .conversation, .receipts, .contact, .devices, .relays, .membership,
             .invitation, .additionPolicy, .preference, .refolded, .calls:
             let event = Event(change)
             if seen.insert(event).inserted { items.append(.one(event)) }
@@ -126,6 +126,7 @@ private enum EventCode {
     static let refolded: UInt8 = 11
     static let calls: UInt8 = 12
     static let preference: UInt8 = 13
+    static let mention: UInt8 = 41
 }
 
 extension EventEntry {
@@ -171,6 +172,10 @@ extension Event {
             writer.number(space)
             writer.number(UInt64(bitPattern: number.rawValue))
             if isNew { writer.number(1) }
+        case .mention(let space, let number):
+            writer.byte(EventCode.mention)
+            writer.number(space)
+            writer.number(UInt64(bitPattern: number.rawValue))
         case .conversation(let space): writer.event(EventCode.conversation, space)
         case .receipts(let space): writer.event(EventCode.receipts, space)
         case .membership(let space): writer.event(EventCode.membership, space)
@@ -200,6 +205,9 @@ extension Event {
         case EventCode.message:
             let space = try reader.spaceNumber()
             self.init(.message(space, OperationNumber(Int64(bitPattern: try reader.number()))))
+        case EventCode.mention:
+            let space = try reader.spaceNumber()
+            self.init(.mention(space, OperationNumber(Int64(bitPattern: try reader.number()))))
         case EventCode.conversation: self.init(.conversation(try reader.spaceNumber()))
         case EventCode.receipts: self.init(.receipts(try reader.spaceNumber()))
         case EventCode.membership: self.init(.membership(try reader.spaceNumber()))

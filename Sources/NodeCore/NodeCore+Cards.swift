@@ -122,8 +122,8 @@ extension NodeCore {
                     preferences.formUnion(PreferenceKey.all)
                 case .additionPolicy: areInvitationsDue = true
                 case .preference(let key): preferences.insert(key)
-                case .message, .receipts, .devices, .typing, .presence, .calls, .invitation,
-                    .clocks:
+                case .message, .mention, .receipts, .devices, .typing, .presence, .calls,
+                    .invitation, .clocks:
                     break
                 }
             }

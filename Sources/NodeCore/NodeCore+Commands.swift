@@ -35,6 +35,8 @@ extension NodeCore {
             try drawPrekey(&turn)
         }
         try tendKeys(&turn)
+        // Before there is anything that this program folded itself.
+        try foldAnew(&turn)
         ownSpace = try turn.store.spaces().first { $0.kind == .own }
         // A device that was linked takes in the space that the others have already.
         if ownSpace == nil, identity.log.devices.map(\.device) == [identity.device] {
@@ -125,6 +127,10 @@ extension NodeCore {
             return try markRead(shown, in: space, &turn)
         case .rename(let space, let name):
             return try rename(space, name, &turn)
+        case .say(let field):
+            return try say(field, &turn)
+        case .describe(let space, let text):
+            return try describe(space, text, &turn)
         case .mute(let space, let isOn, let until):
             return try mute(space, isOn, until: until, &turn)
         case .markUnread(let space, let isOn):
@@ -172,9 +178,9 @@ extension NodeCore {
         throws(StoreError) -> Result<CommandReply, CommandRefusal>
     {
         switch command {
-        case .edit(let number, let text):
+        case .edit(let number, let text, let mentions):
             return try change(number, byAuthor: true, &turn) {
-                MessageEdit(text: text).draft(of: $0)
+                MessageEdit(text: text, mentions: mentions).draft(of: $0)
             } unless: {
                 Self.refusal(text: text)
             }

@@ -78,6 +78,28 @@ extension NodeCore {
         return .success(.done)
     }
 
+    mutating func describe(_ id: SpaceID, _ text: String, _ turn: inout some Turn)
+        throws(StoreError) -> Result<CommandReply, CommandRefusal>
+    {
+        guard let space = try conversation(id, turn.store) else {
+            return .failure(.unknownConversation)
+        }
+        guard space.kind == .group else { return .failure(.directConversation) }
+        let limit = Limits.groupDescriptionByteCountMax
+        guard text.utf8.count <= limit else {
+            return .failure(.tooLong(byteCount: text.utf8.count, limit: limit))
+        }
+        if let refusal = try self.refusal(writingIn: space, turn.store) { return .failure(refusal) }
+        let role = try roster(of: space, turn.store)?.member(identity.person)?.role ?? .reader
+        guard role >= .admin else { return .failure(.notAllowed) }
+        let before = try Overview.description(of: space.number, in: turn.store) ?? ""
+        if before == text { return .success(.done) }
+        let previous = try Overview.descriptionReferences(of: space.number, in: turn.store)
+        let draft = GroupDescription(text: text).draft(replacing: previous)
+        _ = try write([draft], in: space, &turn)
+        return .success(.done)
+    }
+
     mutating func mute(_ id: SpaceID, _ isOn: Bool, until: UInt64?, _ turn: inout some Turn)
         throws(StoreError) -> Result<CommandReply, CommandRefusal>
     {

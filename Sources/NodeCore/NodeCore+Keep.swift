@@ -66,6 +66,19 @@ extension NodeCore {
         ingested.note(run)
     }
 
+    /// What the rules of this program come to: 1 before there were mentions, threads, descriptions and
+    /// profiles. It grows with each rule that takes in what earlier programs only carried.
+    static let viewGeneration: UInt64 = 2
+
+    /// Folds all spaces anew where an earlier program folded them: it carried what it did not know, and
+    /// showed nothing of it.
+    mutating func foldAnew(_ turn: inout some Turn) throws(StoreError) {
+        let key = Array("views".utf8)
+        guard try turn.store.number(.profile, key) ?? 0 < Self.viewGeneration else { return }
+        for space in try turn.store.spaces() { try refold(space, &turn) }
+        try turn.store.setNumber(Self.viewGeneration, .profile, key)
+    }
+
     /// Folds a space anew: some of what it holds counts no more, or again.
     mutating func refold(_ space: SpaceRecord, _ turn: inout some Turn) throws(StoreError) {
         try prepare(space, turn.store)

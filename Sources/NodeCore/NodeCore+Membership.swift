@@ -51,8 +51,8 @@ extension NodeCore {
         return .success(.done)
     }
 
-    /// Names a conversation as it is named, for who may not be given the name from below their horizon:
-    /// under most policies a newcomer, under each who comes back.
+    /// Names and describes a conversation as it is, for who may not be given that from below their
+    /// horizon: under most policies a newcomer, under each who comes back.
     mutating func nameAnew(
         _ space: SpaceRecord, for person: PersonID, by policy: HistoryPolicy,
         _ turn: inout some Turn
@@ -61,8 +61,12 @@ extension NodeCore {
             let name = try Overview.name(of: space.number, in: turn.store)
         else { return }
         let previous = try Overview.nameReferences(of: space.number, in: turn.store)
-        let draft = ConversationName(name: name).draft(replacing: previous)
-        _ = try write([draft], in: space, &turn)
+        var drafts = [ConversationName(name: name).draft(replacing: previous)]
+        if let text = try Overview.description(of: space.number, in: turn.store) {
+            let previous = try Overview.descriptionReferences(of: space.number, in: turn.store)
+            drafts.append(GroupDescription(text: text).draft(replacing: previous))
+        }
+        _ = try write(drafts, in: space, &turn)
     }
 
     mutating func removeMember(_ person: PersonID, from id: SpaceID, _ turn: inout some Turn)

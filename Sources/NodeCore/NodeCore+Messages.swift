@@ -16,15 +16,19 @@ extension NodeCore {
         for message in messages {
             if let refusal = Self.refusal(message) { return .failure(refusal) }
         }
-        var reference: OperationReference?
+        var references: [OperationReference] = []
         if let parent {
             guard let target = try target(parent, turn.store), target.space == space else {
                 return .failure(.unknownMessage)
             }
-            reference = target.reference
+            references = MessageThread.references(answering: target.reference, target.header)
         }
         if let refusal = try refusal(writingIn: space, turn.store) { return .failure(refusal) }
-        let drafts = messages.map { $0.draft(replyingTo: reference) }
+        let drafts = messages.map { message in
+            var draft = message.draft()
+            draft.references = references
+            return draft
+        }
         if ownHistory.hasGap(in: space.number) {
             guard try keptCount(of: space.number, turn.store) + drafts.count <= Self.keptCountMax
             else {
@@ -124,6 +128,7 @@ extension NodeCore {
     private struct CommandTarget {
         var space: SpaceRecord
         var reference: OperationReference
+        var header: OperationHeader
         var author: PersonID
         var isDeleted: Bool
     }
@@ -138,7 +143,7 @@ extension NodeCore {
         let reference = OperationReference(
             tag: log.tag, sequence: stored.sequence, check: stored.id.check)
         return CommandTarget(
-            space: space, reference: reference, author: author,
+            space: space, reference: reference, header: stored.operation.header, author: author,
             isDeleted: try Overview.isDeleted(reference, in: space.number, store: store))
     }
 }

@@ -197,7 +197,9 @@ public struct NodeCore: Sendable {
         case .waiting: try endWaiting(&turn)
         case .placing(let space): try place(space, &turn)
         case .devices: try lookAtDevices(&turn)
-        case .card(let space): try writeCard(in: space, &turn)
+        case .card(let number):
+            try writeCard(in: number, &turn)
+            if let space = try turn.store.space(number) { try tellProfile(in: space, &turn) }
         case .keys: try tendKeys(&turn)
         case .upkeep(let space): try tendKeys(of: space, &turn)
         case .epoch(let space): try mintIfNeeded(space, &turn)

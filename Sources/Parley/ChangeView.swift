@@ -4,7 +4,8 @@
 /// over restarts of the node and of who reads them. What may be forgotten is told as it comes to those
 /// who listen: links, typing, presence, calls as they go on, and long works on the indexes.
 public struct ChangeView: Codable, Equatable, Sendable {
-    /// `message`, `conversation`, `receipts`, `members`, `refolded` (all of a conversation may look
+    /// `message`, `mention` (a message mentions one that did not before; told after the message itself),
+    /// `conversation`, `receipts`, `members`, `refolded` (all of a conversation may look
     /// different), `contact`, `invitation` (one into a group came, changed or was answered),
     /// `invitations` (who may add one unasked), `preferences` (something else that holds for the person
     /// on all devices), `devices`, `relays`, `link`, `call` (one that goes on), `calls` (what

@@ -10,6 +10,9 @@ public struct ConversationView: Codable, Equatable, Sendable {
     public var members: [String]
     /// Messages not read.
     public var unread: Int
+    /// Of messages of others, those that mention one where one has not read it: also in a message that was
+    /// read before an edit of it mentioned one.
+    public var unreadMentions = 0
     /// Whether one marked it as unread, and has read nothing in it since.
     public var isMarkedUnread = false
     /// Whether it is silenced.

@@ -4,6 +4,8 @@ public struct GroupView: Codable, Equatable, Sendable {
     public var id: String
     /// Its name.
     public var name: String
+    /// What it is for, as its admins say; nil where they say nothing.
+    public var description: String?
     /// Who is in it: owners first, then by name.
     public var members: [MemberView]
     /// What a newcomer is given of what was written before: `none`, `all`, or days as `30d`.

@@ -13,6 +13,31 @@ public struct MessageView: Codable, Equatable, Sendable {
         /// How many they are.
         public var count: Int
     }
+    /// A message as another one that answers it shows it.
+    public struct Quote: Codable, Equatable, Sendable {
+        /// Characters of its text, at most.
+        public static let characterCountMax = 100
+        /// The name of its author.
+        public var author: String
+        /// How its text begins; nil where it was deleted or has not arrived.
+        public var text: String?
+        /// Whether it was deleted for everyone.
+        public var isDeleted: Bool
+        /// Whether it was edited.
+        public var isEdited: Bool
+    }
+    /// That the text mentions a person.
+    public struct Mention: Codable, Equatable, Sendable {
+        /// The person, in hex.
+        public var person: String
+        /// What they are called now.
+        public var name: String
+        /// The first byte of their name in the UTF-8 of the text, which is that of an `@`; nil where no
+        /// name stands in it.
+        public var start: Int?
+        /// How many bytes it has.
+        public var length: Int?
+    }
     /// A change of one's own that no device of another person holds yet.
     public struct Waiting: Codable, Equatable, Sendable {
         /// `edit`, `deletion` or `reaction`.
@@ -40,12 +65,22 @@ public struct MessageView: Codable, Equatable, Sendable {
     public var isOwn: Bool
     /// The text; nil where it was deleted or has not arrived.
     public var text: String?
+    /// Persons whom the text mentions, in the order in which they stand in it.
+    public var mentions: [Mention] = []
+    /// Whether it mentions everybody in the conversation.
+    public var mentionsEveryone = false
+    /// Whether it mentions one, by name or with everybody; false of one's own.
+    public var mentionsMe = false
     /// When it was written, in Unix milliseconds.
     public var time: UInt64
     /// The number of the message that it replies to, where that is held.
     public var replyTo: Int64?
     /// The name of the message that it replies to, held or not.
     public var replyToID: String?
+    /// What the message is now that it replies to; nil where that is not here.
+    public var quote: Quote?
+    /// The name of the message that its thread begins with, held or not; nil where it answers none.
+    public var threadID: String?
     /// How many texts it had before this one; `history` tells them.
     public var editCount: Int
     /// Reactions.
@@ -92,7 +127,12 @@ public struct MessageView: Codable, Equatable, Sendable {
 extension MessageView {
     /// About how many bytes it takes in a line of JSON, at most.
     var lineByteCount: Int {
-        let names = reactions.flatMap { [$0.emoji] + $0.names }
+        let quoted = quote.map { [$0.author, $0.text ?? ""] } ?? []
+        let names =
+            quoted + reactions.flatMap { [$0.emoji] + $0.names }
+            + mentions.flatMap {
+                [$0.person, $0.name, ""]
+            }
         return ([text ?? "", author, importedBy ?? "", forwardedFrom ?? ""] + names).reduce(1024) {
             $0 + 8 + Self.jsonByteCount($1)
         }

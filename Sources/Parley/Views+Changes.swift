@@ -47,7 +47,7 @@ extension Views {
     private func messages(of events: [Event]) throws -> [OperationNumber: MessageView] {
         var numbers: [SpaceNumber: Set<OperationNumber>] = [:]
         for event in events {
-            guard case .message(let space, let number) = event.change else { continue }
+            guard let (space, number) = event.message else { continue }
             numbers[space, default: []].insert(number)
         }
         var found: [OperationNumber: MessageView] = [:]
@@ -67,10 +67,15 @@ extension Views {
     private func change(
         _ event: Event, _ messages: [OperationNumber: MessageView]
     ) throws -> ChangeView? {
-        guard case .message(_, let number) = event.change else {
-            return try change(event.change)
-        }
+        guard let (_, number) = event.message else { return try change(event.change) }
         guard let message = messages[number] else { return nil }
+        if case .mention = event.change {
+            // It may have been edited since, so that it mentions the person no more.
+            guard message.mentionsMe else { return nil }
+            return ChangeView(
+                kind: "mention", conversation: message.conversation, message: message,
+                isNew: false)
+        }
         return ChangeView(
             kind: "message", conversation: message.conversation, message: message,
             isNew: event.isNew)
@@ -80,7 +85,8 @@ extension Views {
     func passing(_ change: ViewChange) throws -> ChangeView? {
         switch change {
         case .typing, .presence, .clocks: try self.change(change)
-        case .message, .conversation, .receipts, .contact, .devices, .relays, .card, .membership,
+        case .message, .mention, .conversation, .receipts, .contact, .devices, .relays, .card,
+            .membership,
             .invitation, .additionPolicy, .preference, .refolded, .calls:
             nil
         }
@@ -88,7 +94,7 @@ extension Views {
 
     private func change(_ change: ViewChange) throws -> ChangeView? {
         switch change {
-        case .message, .card: return nil
+        case .message, .mention, .card: return nil
         case .conversation(let space): return try view("conversation", space)
         case .receipts(let space): return try view("receipts", space)
         case .membership(let space): return try view("members", space)
@@ -124,6 +130,16 @@ extension Views {
         var view = ChangeView(kind: kind)
         view.conversation = try store.space(space)?.id.description
         return view
+    }
+}
+
+extension Event {
+    /// The message that it is about, where it is about one.
+    fileprivate var message: (space: SpaceNumber, number: OperationNumber)? {
+        switch change {
+        case .message(let space, let number), .mention(let space, let number): (space, number)
+        default: nil
+        }
     }
 }
 

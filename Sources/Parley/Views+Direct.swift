@@ -19,7 +19,7 @@ extension Views {
     }
 
     /// The conversation with a person alone: of several the one whose identifier is less.
-    private func directConversation(with person: PersonID) throws -> SpaceRecord? {
+    func directConversation(with person: PersonID) throws -> SpaceRecord? {
         var first: SpaceRecord?
         for naming in try store.spaces(naming: person) {
             guard let space = try store.space(naming.space), space.kind == .direct else { continue }

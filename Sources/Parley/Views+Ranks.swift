@@ -90,7 +90,8 @@ extension Views {
     func isReader(where command: Command) throws -> Bool {
         let space: SpaceRecord?
         switch command {
-        case .send(let id, _, _), .rename(let id, _), .importMessages(let id, _, _, _, _):
+        case .send(let id, _, _), .rename(let id, _), .describe(let id, _),
+            .importMessages(let id, _, _, _, _):
             space = try store.space(id)
         case .react(let message, _), .pin(let message, _): space = try conversation(of: message)
         // What else is refused is refused to others as well.

@@ -117,7 +117,8 @@ struct Views {
             kind: summary.space.kind == .direct ? "direct" : "group",
             name: try title(of: summary.space, roster),
             members: try summary.members.map { try name(of: $0.person, in: roster) }.sorted(),
-            unread: summary.unreadCount, isMarkedUnread: summary.isMarkedUnread,
+            unread: summary.unreadCount, unreadMentions: summary.unreadMentionCount,
+            isMarkedUnread: summary.isMarkedUnread,
             isMuted: mute != nil, mutedUntil: mute?.until,
             isArchived: summary.isArchived, draft: summary.unsentText,
             newest: summary.newestTime,
@@ -188,6 +189,7 @@ struct Views {
         if let parent = message.parent {
             (replyToID, answered) = try self.answered(parent, in: space.number)
         }
+        let quote = try answered.flatMap { try self.quote(of: $0, in: space, roster) }
         let untaken = try untakenChanges(in: space, roster)[message.reference] ?? []
         let isMissing = message.flags.contains(.bodyless)
         let isGone = try isMissing && isGoneHere(message, untaken, in: space)
@@ -198,8 +200,13 @@ struct Views {
             author: try message.origin.map { VisibleName.shown($0.author) }
                 ?? name(of: message.author, in: roster),
             person: message.author.description, isOwn: message.author == ownPerson,
-            text: message.text, time: message.time,
+            text: message.text, mentions: try mentions(message.mentions, roster),
+            mentionsEveryone: message.mentions.everyone,
+            mentionsMe: message.author != ownPerson && message.mentions.includes(ownPerson),
+            time: message.time,
             replyTo: answered?.number.rawValue, replyToID: replyToID,
+            quote: quote,
+            threadID: try message.thread.map { try identifier($0, in: space.number) },
             editCount: message.editCount, reactions: try reactions(message.reactions, roster),
             state: message.state.map { shown($0, roster) },
             isDeleted: message.flags.contains(.deleted),

@@ -166,6 +166,45 @@ extension SQLiteStore {
         return try statement.step("looking for an entry")
     }
 
+    /// How many entries that are mentions are on about these places and stand above this.
+    public func mentionCount(
+        on tag: LogTag, _ range: ClosedRange<UInt64>, above stand: UInt64, in space: SpaceNumber
+    ) throws(StoreError) -> Int {
+        let statement = statements.entries.mentionCount
+        statement.bind(1, space.rawValue)
+        statement.bind(2, Int64(ordered: tag.value))
+        statement.bind(3, Int64(clamping: range.lowerBound))
+        statement.bind(4, Int64(clamping: range.upperBound))
+        statement.bind(5, Int64(clamping: stand))
+        defer { statement.reset() }
+        return try statement.step("counting mentions") ? Int(statement.integer(0)) : 0
+    }
+
+    /// At most `limit` entries that are mentions and on, of all spaces, the highest first.
+    public func mentions(before: OrderKey?, limit: Int) throws(StoreError) -> [Entry] {
+        let statement = statements.entries.mentions
+        statement.bind(1, Int64(limit))
+        // Nothing stands as high as that.
+        statement.bind(2, before.map { Int64(clamping: $0.stand) } ?? .max)
+        statement.bind(3, Int64(ordered: before?.tag.value ?? .max))
+        statement.bind(4, before.map { Int64(clamping: $0.sequence) } ?? .max)
+        return try foundEntries(statement).map { entry in
+            var entry = entry
+            entry.object = .operation(entry.order.tag, entry.order.sequence)
+            return entry
+        }
+    }
+
+    /// Entries about whatever they are about, each with its space.
+    func foundEntries(_ statement: Statement) throws(StoreError) -> [Entry] {
+        defer { statement.reset() }
+        var found: [Entry] = []
+        while try statement.step("reading entries") {
+            found.append(try entry(statement, .space, SpaceNumber(statement.integer(8))))
+        }
+        return found
+    }
+
     private func entries(
         _ statement: Statement, _ object: EntryObject, _ space: SpaceNumber
     ) throws(StoreError) -> [Entry] {

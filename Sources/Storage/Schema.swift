@@ -16,6 +16,12 @@ enum Schema {
         migrator.registerMigration("log of events") { database in
             try database.execute(sql: events)
         }
+        migrator.registerMigration("mentions") { database in
+            try database.execute(sql: mentions)
+        }
+        migrator.registerMigration("threads") { database in
+            try database.execute(sql: threads)
+        }
         return migrator
     }
 
@@ -119,6 +125,23 @@ enum Schema {
             places BLOB NOT NULL,
             PRIMARY KEY (space, kind, tag, actor)
         ) STRICT, WITHOUT ROWID;
+        """
+
+    /// 41 is the field of mentions. Of all entries these alone are looked for across what they are about:
+    /// by log, to count what is unread, and over all conversations.
+    private static let mentions = """
+        CREATE INDEX mentionPlace ON entry (space, tag, sequence, stand)
+            WHERE field = 41 AND isOn = 1;
+        CREATE INDEX mentionOrder ON entry (stand, tag, sequence, space, operation)
+            WHERE field = 41 AND isOn = 1;
+        """
+
+    /// 44 is the field of answers, whose element is their thread; 45 that of threads.
+    private static let threads = """
+        CREATE INDEX threadAnswer ON entry (space, element, stand, tag, sequence, operation)
+            WHERE field = 44;
+        CREATE INDEX threadOrder ON entry (stand, operation) WHERE field = 45;
+        CREATE INDEX threadOfSpace ON entry (space, stand, operation) WHERE field = 45;
         """
 
     private static let vault = """

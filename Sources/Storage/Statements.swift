@@ -87,8 +87,15 @@ struct Statements {
 /// The statements about what operations established about an object.
 struct EntryStatements {
     let put, remove, all, ofField, ofElement, anyOfField, anyOfElement: Statement
+    let mentionCount, mentions: Statement
+    let answers, answerCount, threadsAnswered, threads, threadsOfSpace: Statement
 
     init(_ connection: Connection) throws(StoreError) {
+        answers = try connection.prepare(SQL.answers)
+        answerCount = try connection.prepare(SQL.answerCount)
+        threadsAnswered = try connection.prepare(SQL.threadsAnswered)
+        threads = try connection.prepare(SQL.threads)
+        threadsOfSpace = try connection.prepare(SQL.threadsOfSpace)
         put = try connection.prepare(SQL.putEntry)
         remove = try connection.prepare(SQL.removeEntry)
         all = try connection.prepare(SQL.entries)
@@ -96,6 +103,8 @@ struct EntryStatements {
         ofElement = try connection.prepare(SQL.entriesOfElement)
         anyOfField = try connection.prepare(SQL.anyEntryOfField)
         anyOfElement = try connection.prepare(SQL.anyEntryOfElement)
+        mentionCount = try connection.prepare(SQL.mentionCount)
+        mentions = try connection.prepare(SQL.mentions)
     }
 }
 
@@ -269,6 +278,42 @@ enum SQL {
     static let anyEntryOfElement = """
         SELECT 1 FROM entry
         WHERE space = ?1 AND tag = ?2 AND sequence = ?3 AND field = ?4 AND element = ?5 LIMIT 1
+        """
+
+    // Written out, so that the partial indexes serve them.
+    private static let isMention = "field = 41 AND isOn = 1"
+    static let mentionCount = """
+        SELECT count(*) FROM entry WHERE \(isMention) AND space = ?1 AND tag = ?2
+        AND sequence BETWEEN ?3 AND ?4 AND stand > ?5
+        """
+    private static let foundColumns = """
+        SELECT e.field, e.element, e.operation, e.stand, e.isOn, o.log, o.sequence, o.id, e.space
+        FROM entry AS e CROSS JOIN operation AS o ON o.number = e.operation
+        """
+    static let mentions = """
+        \(foundColumns) WHERE \(isMention) AND (e.stand, e.tag, e.sequence) < (?2, ?3, ?4)
+        ORDER BY e.stand DESC, e.tag DESC, e.sequence DESC LIMIT ?1
+        """
+
+    private static let beforeAnswer = "(e.stand, e.tag, e.sequence) < (?3, ?4, ?5)"
+    static let answers = """
+        \(foundColumns) WHERE e.field = 44 AND e.space = ?1 AND e.element = ?2 AND \(beforeAnswer)
+        ORDER BY e.stand DESC, e.tag DESC, e.sequence DESC LIMIT ?6
+        """
+    static let answerCount = """
+        SELECT count(*) FROM entry AS e
+        WHERE e.field = 44 AND e.space = ?1 AND e.element = ?2 AND \(beforeAnswer)
+        """
+    static let threadsAnswered = """
+        SELECT element FROM entry WHERE field = 44 AND space = ?1 AND tag = ?2
+        AND sequence BETWEEN ?3 AND ?4 AND stand > ?5
+        """
+    private static let threadOrder = """
+        (e.stand, e.operation) < (?1, ?2) ORDER BY e.stand DESC, e.operation DESC LIMIT ?3
+        """
+    static let threads = "\(foundColumns) WHERE e.field = 45 AND \(threadOrder)"
+    static let threadsOfSpace = """
+        \(foundColumns) WHERE e.field = 45 AND e.space = ?4 AND \(threadOrder)
         """
 
     static let putMark = """

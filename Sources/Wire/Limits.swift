@@ -59,6 +59,10 @@ public enum Limits {
     public static let emojiByteCountMax = 64
     /// Reactions of one person to one message that count, those that were taken back included.
     public static let reactionCountMax = 64
+    /// What a group is said to be for, in UTF-8 bytes.
+    public static let groupDescriptionByteCountMax = 2048
+    /// Mentions of persons in one text: whoever means more means everyone.
+    public static let mentionCountMax = 64
     /// Calls that are shown of one conversation: one a day for eleven years.
     public static let callRecordCountMax = 4096
     /// An envelope at its smallest; larger ones are of this times a power of two.

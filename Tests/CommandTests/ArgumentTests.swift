@@ -17,7 +17,12 @@ struct ArgumentTests {
             ["send", "home", "x", "--lines"], ["edit", "one", "x"], ["edit", "0", "x"],
             ["edit", "-1", "x"], ["react", "1", long], ["react", "1", " "],
             ["forward", "one", "home"], ["forward", "1", ""],
-            ["star", "one"], ["pin", "one"], ["pins", ""], ["archive", ""], ["unarchive", " "],
+            ["star", "one"], ["pin", "one"], ["pins", ""], ["mentions", "--limit", "0"],
+            ["thread", "one"], ["profile", "ben", "--status", "x"], ["profile", ""],
+            ["group", "describe", "trip"], ["group", "describe", "trip", "x", "--remove"],
+            ["thread", "1", "--limit", "0"], ["threads", ""], ["threads", "--limit", "0"],
+            ["send", "home", "--lines", "--thread", "1"],
+            ["mentions", "--from", ""], ["archive", ""], ["unarchive", " "],
             ["unread", ""], ["draft", "home", "x", "--send"],
             ["draft", "home", "--send", "--remove"],
             ["mute", "home", "--for", "31d"], ["mute", "home", "--for", "8h", "--off"],
@@ -148,7 +153,8 @@ struct ArgumentTests {
             ["group", "show", "trip"], ["group", "join"], ["why", "1"],
             ["send", "home", "x"], ["reply", "home", "1", "x"], ["edit", "1", "x"],
             ["react", "1", "x"], ["forward", "1", "home"], ["star", "1"],
-            ["stars"], ["pin", "1"], ["pins", "home"], ["draft", "home", "x"],
+            ["stars"], ["pin", "1"], ["pins", "home"], ["mentions"], ["thread", "1"], ["threads"],
+            ["profile"], ["profile", "--status", "x"], ["draft", "home", "x"],
             ["draft", "home", "--send"], ["delete", "1"],
         ]
         for arguments in reading {

@@ -13,6 +13,7 @@ struct MergeCostTests {
     /// What is written without end about one thing.
     enum Flood: CaseIterable {
         case calls, recordsOfOneCall, reactions, toggles, deletions, editsOfADeletedMessage
+        case mentioningEdits, answers
 
         func draft(_ number: Int, about message: OperationReference, by writer: Writer) -> Draft {
             switch self {
@@ -20,6 +21,11 @@ struct MergeCostTests {
             case .recordsOfOneCall: MergeCostTests.record(1, lasting: UInt64(number), by: writer)
             case .reactions: Reaction(emoji: "\(number)", isOn: true).draft(to: message)
             case .toggles: Reaction(emoji: "+", isOn: number % 2 == 0).draft(to: message)
+            case .mentioningEdits:
+                MessageEdit(
+                    text: "\(number)", mentions: Mentions(everyone: number % 3 > 0)
+                ).draft(of: message)
+            case .answers: TextMessage(text: "\(number)").draft(replyingTo: message)
             case .deletions: MessageDeletion.draft(of: message)
             case .editsOfADeletedMessage:
                 number < 200
@@ -48,7 +54,12 @@ struct MergeCostTests {
     @Test(
         "Attack 147: one more of very many calls, reactions or deletions costs what the first did",
         arguments: Flood.allCases)
-    func oneMore(flood: Flood) throws {
+    func oneMore(flood: Flood) throws { try look(at: flood) }
+
+    @Test("Attack 188: one more of very many answers costs what the first did")
+    func oneMoreAnswer() throws { try look(at: .answers) }
+
+    private func look(at flood: Flood) throws {
         let cast = try Cast(seed: 5)
         let message = try cast.ann.say("one")
         let store = cast.ann.replica.store

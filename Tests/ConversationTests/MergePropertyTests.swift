@@ -38,6 +38,9 @@ struct MergePropertyTests {
             let replica = try cast.newReplica(seed: order)
             try cast.deliverAll(to: replica, seed: seed << 8 | order)
             #expect(try replica.digest() == expected, "seed \(seed), order \(order)")
+            #expect(
+                try replica.mentions() == cast.dan.replica.mentions(),
+                "seed \(seed), order \(order)")
             try replica.rebuild()
             #expect(try replica.digest() == expected, "seed \(seed), order \(order), rebuilt")
         }
@@ -67,8 +70,10 @@ struct MergePropertyTests {
             let (messages, unread) = (
                 try writer.replica.messages(), try writer.replica.unreadCount()
             )
+            let mentions = try writer.replica.mentions()
             try writer.replica.rebuild()
             #expect(try writer.replica.unreadCount() == unread, "seed \(seed)")
+            #expect(try writer.replica.mentions() == mentions, "seed \(seed)")
             let rebuilt = try writer.replica.messages()
             #expect(rebuilt.map(\.text) == messages.map(\.text), "seed \(seed)")
             #expect(rebuilt.map(\.state) == messages.map(\.state), "seed \(seed)")
@@ -85,14 +90,20 @@ extension Writer {
         wallClock += random.next() % 20_000
         if random.next() % 8 == 0 { wallClock -= min(wallClock, random.next() % 300_000) }
         guard let target else { return try say("message \(step)") }
-        switch random.next() % 11 {
+        let others = replica.roster.members.map(\.person)
+        let whom = Mentions(
+            others.filter { _ in random.next() % 3 == 0 }.map { .init($0) },
+            everyone: random.next() % 8 == 0)
+        switch random.next() % 12 {
         case 0, 1: return try say("message \(step)")
         case 2: return try say("reply \(step)", replyingTo: target)
         case 3:
             let origin = ImportedOrigin(
                 author: "old \(step)", time: random.next() % 1_700_000_000_000, isAction: false)
             return try write(TextMessage(text: "import \(step)", origin: origin).draft())
-        case 4, 5: try write(MessageEdit(text: "edit \(step)").draft(of: target))
+        case 4: try write(MessageEdit(text: "edit \(step)").draft(of: target))
+        case 5: try write(MessageEdit(text: "to \(step)", mentions: whom).draft(of: target))
+        case 10: return try write(TextMessage(text: "to \(step)", mentions: whom).draft())
         case 6: try write(MessageDeletion.draft(of: target))
         case 7:
             let reaction = Reaction(emoji: ["+", "-"][step % 2], isOn: random.next() % 3 > 0)
@@ -102,6 +113,9 @@ extension Writer {
             let previous = try Overview.nameReferences(
                 of: replica.space.number, in: replica.store)
             try write(ConversationName(name: "name \(step)").draft(replacing: previous))
+            let said = try Overview.descriptionReferences(
+                of: replica.space.number, in: replica.store)
+            try write(GroupDescription(text: "for \(step)").draft(replacing: said))
         default:
             let places = PlaceSet(target.sequence / 2..<target.sequence + 1)
             let progress = Receipts.Progress(tag: target.tag, places: places)

@@ -110,6 +110,16 @@ final class Replica {
         try Overview.unreadCount(of: space, roster: roster, ownPerson: person, in: store)
     }
 
+    /// Where its person is mentioned, the last first.
+    func mentions() throws -> [OrderKey] {
+        try store.mentions(before: nil, limit: 1000).map(\.order)
+    }
+
+    func unreadMentionCount() throws -> Int {
+        try Overview.unreadMentionCount(
+            of: space, roster: roster, ownPerson: person, in: store)
+    }
+
     func fold(_ applied: [AppliedOperation]) throws {
         for operation in applied {
             try look(at: operation.log)

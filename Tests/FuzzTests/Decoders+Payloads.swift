@@ -22,14 +22,19 @@ extension Decoder {
     private static let message = OperationReference(
         tag: LogTag(7), sequence: 3, check: Check(high: 1, low: 2))
 
+    private static let mentions = Mentions(
+        [.init(PersonID { $0[0] = 1 }, at: 0..<4), .init(PersonID { $0[0] = 2 })], everyone: true)
+
     static let payloads: [Decoder] = [
         payload(
             "text", in: ["Sources/Conversation/Features/Text.swift": 1],
-            TextMessage(text: "hello, äöü 👍", forwardedFrom: "Ada").draft()
+            TextMessage(text: "hello, äöü 👍", forwardedFrom: "Ada").draft(),
+            TextMessage(text: "@ann hello", mentions: mentions).draft()
         ) { TextMessage(payload: $0) != nil },
         payload(
             "edit", in: ["Sources/Conversation/Features/Edit.swift": 1],
-            MessageEdit(text: "hello").draft(of: message)
+            MessageEdit(text: "hello").draft(of: message),
+            MessageEdit(text: "@ann hello", mentions: mentions).draft(of: message)
         ) { MessageEdit(payload: $0) != nil },
         payload(
             "reaction", in: ["Sources/Conversation/Features/Reaction.swift": 1],
@@ -49,6 +54,14 @@ extension Decoder {
             "name", in: ["Sources/Conversation/Features/Name.swift": 1],
             ConversationName(name: "trip").draft(replacing: [])
         ) { ConversationName(payload: $0) != nil },
+        payload(
+            "description", in: ["Sources/Conversation/Features/Description.swift": 1],
+            GroupDescription(text: "who brings what").draft(replacing: [])
+        ) { GroupDescription(payload: $0) != nil },
+        payload(
+            "profile", in: ["Sources/Conversation/Features/Profile.swift": 1],
+            Draft(kind: .profile, lane: .shared, payload: [0x08, 0x02, 0x12, 0x02, 0x64, 0x65])
+        ) { ProfileField(payload: $0) != nil },
         payload(
             "receipts", in: ["Sources/Conversation/Features/Receipts.swift": 1],
             Receipts(

@@ -47,7 +47,10 @@ extension HostileWorld {
         case 0: .setProfile(name: "ann", addresses: random.flip() ? nil : ["\(ann.index)"])
         case 1: .createGroup(name: "g", members: [person()])
         case 2: .send(space, [TextMessage(text: "s")], replyingTo: random.flip() ? nil : number)
-        case 3: .edit(number, text: "e")
+        case 3:
+            .edit(
+                number, text: "@e",
+                mentions: Mentions([.init(person(), at: 0..<2)], everyone: random.flip()))
         case 4: .delete(number)
         case 5: .react(number, Reaction(emoji: "👍", isOn: random.flip()))
         case 6:
@@ -57,7 +60,7 @@ extension HostileWorld {
                     (0..<9).map { _ in OperationNumber(Int64(truncatingIfNeeded: random.hostile()))
                     }))
         case 7: .addMember(space, person(), .member)
-        case 8: .rename(space, "n")
+        case 8: random.flip() ? .rename(space, "n") : .describe(space, "d")
         case 9: .mute(space, isOn: random.flip())
         case 10: .call(space, MediaState(rawValue: 1))
         case 11:

@@ -102,7 +102,12 @@ extension HostileWorld {
                 )
             ).draft()
         case 7: ConversationName(name: "n").draft(replacing: [])
-        case 8: MessageEdit(text: "e").draft(of: reference)
+        case 8: MessageEdit(text: "e", mentions: mentions()).draft(of: reference)
+        case 14:
+            Draft(
+                kind: .text, lane: .content, references: [reference, reference],
+                payload: TextMessage(text: "@t", mentions: mentions()).draft().payload)
+        case 15: GroupDescription(text: "d").draft(replacing: [reference])
         case 9: Reaction(emoji: "👍", isOn: true).draft(to: reference)
         case 10: MessageDeletion.draft(of: reference)
         case 11: SharedCard(card: card(of: eve)).draft()
@@ -114,6 +119,14 @@ extension HostileWorld {
         case 13: Mute(space: group, isOn: random.flip()).draft()
         default: controlDraft()
         }
+    }
+
+    /// Of whomever, wherever, and of everybody.
+    private func mentions() -> Mentions {
+        let start = Int(random.next() % 4)
+        return Mentions(
+            [.init(person(), at: start..<start + Int(random.next() % 8))],
+            everyone: random.flip())
     }
 
     private var merge: Draft {

@@ -35,6 +35,10 @@ extension FakeNode {
             state.conversations.append(request.name)
             return .group(request.name)
         }
+        answer(DescribeGroup.self) { state, request in
+            state.calls.append("describe \(request.text)")
+            return NoReply()
+        }
         answer(RenameConversation.self) { state, request in
             try state.requireConversation(request.conversation)
             state.conversations = state.conversations.map {

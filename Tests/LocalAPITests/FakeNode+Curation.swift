@@ -18,6 +18,35 @@ extension FakeNode {
             try state.requireConversation(request.conversation)
             return state.messages.reversed().filter(\.isPinned)
         }
+        answer(ListMentions.self) { state, request in
+            let found = state.messages.reversed().filter(\.mentionsMe)
+            return MentionPage(
+                mentions: found.prefix(request.limit).map {
+                    .init(title: "home", message: $0, isUnread: !state.read.contains($0.number))
+                }, unreadCount: found.count, next: nil)
+        }
+        answer(ReadThread.self) { state, request in
+            let root = try state.change(request.message) { _ in }
+            let answers = state.messages.filter { $0.replyTo == root.number }
+            return ThreadPage(
+                conversation: "home", rootID: root.id, root: root, answers: answers, cursor: nil,
+                aboveCount: 0, answerCount: answers.count, unreadCount: 0, last: 0)
+        }
+        answer(ListThreads.self) { state, _ in
+            let roots = state.messages.filter { root in
+                state.messages.contains { $0.replyTo == root.number }
+            }
+            return ThreadList(
+                threads: roots.reversed().compactMap { root in
+                    let answers = state.messages.filter { $0.replyTo == root.number }
+                    return answers.last.map { newest in
+                        ThreadList.Entry(
+                            title: "home", conversation: "home", rootID: root.id, root: root,
+                            newest: newest, answerCount: answers.count,
+                            unreadCount: answers.count { !$0.isOwn })
+                    }
+                })
+        }
         answer(StarMessage.self) { state, request in
             try state.change(request.message) { $0.isStarred = request.on }
         }

@@ -32,6 +32,14 @@ extension FakeNode {
     /// What is asked of the node itself.
     func answerSelf() {
         answer(GetStatus.self) { _, _ in FakeNode.status }
+        answer(GetProfile.self) { _, request in
+            ProfileView(person: "aaaaaaaaaa", name: request.person ?? "ada", timeZone: "UTC")
+        }
+        answer(ChangeProfile.self) { _, request in
+            ProfileView(
+                person: "aaaaaaaaaa", name: "ada", status: request.status,
+                language: request.language, timeZone: request.timeZone)
+        }
         answer(RenameSelf.self) { state, request in
             state.calls.append("rename self \(request.name)")
             return NoReply()

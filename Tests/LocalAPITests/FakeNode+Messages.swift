@@ -5,7 +5,7 @@ extension FakeNode {
     func answerMessages() {
         answer(SendMessages.self) { state, request in
             try state.requireConversation(request.conversation)
-            let reply = request.replyTo
+            let reply = request.replyTo ?? request.thread
             state.calls.append(
                 "send \(request.conversation) \(request.texts) \(reply.map { "\($0)" } ?? "-")")
             let first = Int64(state.messages.count + 1)

@@ -30,7 +30,7 @@ struct MethodTests {
     @Test(
         "takes the parameters that its request declares",
         arguments: [
-            ("send", ["conversation", "texts", "replyTo?"]),
+            ("send", ["conversation", "texts", "replyTo?", "thread?", "withoutMentions?"]),
             ("import", ["conversation", "fileHash", "throughLine", "rows", "beginnings?"]),
             ("react", ["message", "emoji", "on"]),
         ])

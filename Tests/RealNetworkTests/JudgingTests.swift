@@ -18,7 +18,7 @@ struct JudgingTests {
             conversations: [
                 Sample.decoded(
                     """
-                    {"id":"c1","kind":"group","name":"all","members":[\(names)],"unread":0,
+                    {"id":"c1","kind":"group","name":"all","members":[\(names)],"unreadMentions":0,"unread":0,
                      "isMuted":false,"isArchived":false,"isMarkedUnread":false,
                      "isInvited":false,"lacksEarlier":false,"resembles":[]}
                     """)
@@ -33,7 +33,8 @@ struct JudgingTests {
              "person":"aa","isOwn":true,\(words)"time":1,"editCount":\(number - 1),"reactions":[],
              "waiting":[],"isDeleted":\(text == nil),
              "isImported":false,"isAction":false,"isLate":false,"isMissing":false,
-             "isStranded":false,"isGoneHere":false,"isStarred":false,"isPinned":false}
+             "isStranded":false,"isGoneHere":false,"isStarred":false,"isPinned":false,
+             "mentions":[],"mentionsEveryone":false,"mentionsMe":false}
             """)
     }
 

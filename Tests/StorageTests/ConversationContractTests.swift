@@ -144,6 +144,95 @@ struct ConversationContractTests {
         }
     }
 
+    @Test(
+        "mentions are counted by place and listed over all spaces, the newest first",
+        arguments: StoreKind.allCases)
+    func mentions(kind: StoreKind) throws {
+        try kind.withStore { store in
+            try store.transaction {
+                let logs = [try store.sampleLog(tag: 3), try store.sampleLog(tag: 1 << 63)]
+                var entries: [Entry] = []
+                for log in logs {
+                    let made = try Sample.operations(log, 0..<20)
+                    let numbers = try store.insert(made, in: log.number)
+                    for (operation, number) in zip(made, numbers) {
+                        entries.append(
+                            Entry(
+                                space: log.space, object: .operation(log.tag, operation.sequence),
+                                field: .mention, operation: number, order: operation.orderKey,
+                                isOn: operation.sequence != 7))
+                    }
+                }
+                for entry in entries { try store.put(entry) }
+                // Of another field there may be any number.
+                var other = entries[2]
+                other.field = EntryField(rawValue: 42)
+                try store.put(other)
+                let on = entries.filter(\.isOn).sorted { $0.order > $1.order }
+                #expect(try store.mentions(before: nil, limit: 100) == on)
+                #expect(try store.mentions(before: nil, limit: 5) == Array(on[..<5]))
+                #expect(try store.mentions(before: on[4].order, limit: 3) == Array(on[5..<8]))
+                func count(_ range: ClosedRange<UInt64>, above stand: UInt64 = 0) throws -> Int {
+                    try store.mentionCount(
+                        on: logs[1].tag, range, above: stand, in: logs[1].space)
+                }
+                #expect(try count(0...UInt64.max) == 19)
+                #expect(try count(5...9) == 4)
+                #expect(try count(0...9, above: entries[25].order.stand) == 3)
+                try store.remove(entries[28])
+                #expect(try count(5...9) == 3)
+            }
+        }
+    }
+
+    @Test(
+        "answers and threads are paged, counted and found by place", arguments: StoreKind.allCases)
+    func threads(kind: StoreKind) throws {
+        try kind.withStore { store in
+            try store.transaction {
+                let logs = [try store.sampleLog(tag: 3), try store.sampleLog(tag: 1 << 63)]
+                var answers: [Entry] = []
+                for log in logs {
+                    let made = try Sample.operations(log, 0..<10)
+                    let numbers = try store.insert(made, in: log.number)
+                    for (operation, number) in zip(made, numbers) {
+                        answers.append(
+                            Entry(
+                                space: log.space, object: .operation(log.tag, operation.sequence),
+                                field: .answer, element: operation.sequence < 4 ? 1 << 63 : 5,
+                                operation: number, order: operation.orderKey))
+                    }
+                }
+                for entry in answers { try store.put(entry) }
+                let space = logs[0].space
+                let early = answers.filter { $0.element == 1 << 63 }.sorted { $0.order > $1.order }
+                func page(_ before: OrderKey?, _ limit: Int) throws -> [Entry] {
+                    try store.answers(in: 1 << 63, of: space, before: before, limit: limit)
+                }
+                #expect(try page(nil, 100) == early)
+                #expect(try page(early[2].order, 3) == Array(early[3..<6]))
+                #expect(try store.answerCount(in: 1 << 63, of: space, before: nil) == 8)
+                #expect(
+                    try store.answerCount(in: 1 << 63, of: space, before: early[2].order) == 5)
+                #expect(try page(nil, 1).first == early.first)
+                let found = try store.threadsAnswered(
+                    on: logs[1].tag, 2...5, above: 0, in: space)
+                #expect(found.sorted() == [5, 5, 1 << 63, 1 << 63])
+                let threads = [early[0], answers[19]].map { newest in
+                    var thread = newest
+                    (thread.object, thread.field) = (.space, .thread)
+                    return thread
+                }
+                for thread in threads { try store.put(thread) }
+                let shown = [threads[1], threads[0]]
+                #expect(try store.threads(in: nil, before: nil, limit: 9) == shown)
+                #expect(try store.threads(in: space, before: nil, limit: 9) == shown)
+                #expect(try store.threads(in: space, before: shown[0], limit: 9) == [shown[1]])
+                #expect(try store.threads(in: SpaceNumber(99), before: nil, limit: 9).isEmpty)
+            }
+        }
+    }
+
     @Test("an entry keeps an order whose clock is not its operation's")
     func importedEntry() throws {
         for kind in StoreKind.allCases {

@@ -23,9 +23,40 @@ extension Stage {
             return try space(place, of: node).map { .archive($0.id, isOn: isOn) }
         case .draft(let place, let text):
             return try space(place, of: node).map { .keepUnsent($0.id, text) }
+        case .profile(let number, let text):
+            let subject = ProfileField.Subject(rawValue: UInt8(clamping: number)) ?? .status
+            let value = subject == .status ? text : text.filter { $0 != " " }
+            return ProfileField(subject, value).map { .say($0) }
+        case .describe(let place, let text):
+            return try space(place, of: node).map { .describe($0.id, text) }
+        case .mention(let place, let users, let text, let edited):
+            return try mention(users, text, in: place, editing: edited, of: node)
         case .unread(let place, let isOn):
             return try space(place, of: node).map { .markUnread($0.id, isOn: isOn) }
         default: return nil
+        }
+    }
+
+    /// A text that begins with the names of these, or with that of everybody.
+    private func mention(
+        _ users: [String], _ text: String, in place: Int, editing rank: Int?, of node: SimulatedNode
+    ) throws -> Command? {
+        var (written, mentions) = ("", Mentions(everyone: users.isEmpty))
+        for user in users {
+            guard let person = self.node(user)?.identity.person else { continue }
+            let start = written.utf8.count
+            written += "@\(user)"
+            mentions.persons.append(.init(person, at: start..<written.utf8.count))
+            written += " "
+        }
+        written += (users.isEmpty ? "@everyone " : "") + text
+        if let rank {
+            return try message(rank, in: place, of: node).map {
+                .edit($0.number, text: written, mentions: mentions)
+            }
+        }
+        return try space(place, of: node).map {
+            .send($0.id, [TextMessage(text: written, mentions: mentions)], replyingTo: nil)
         }
     }
 

@@ -29,7 +29,8 @@ extension Stage {
     ) throws -> Bool {
         switch act.do {
         case .write, .reply, .edit, .delete, .react, .read, .rename, .mute, .bringIn, .found,
-            .forward, .star, .pin, .archive, .unread, .draft, .nameSelf, .invite, .verify, .ask,
+            .forward, .star, .pin, .archive, .unread, .draft, .mention, .describe, .profile,
+            .nameSelf, .invite, .verify, .ask,
             .answer,
             .uninvite,
             .add,
@@ -225,7 +226,7 @@ extension Stage {
             return try membership(for: deed, of: node).map { [(node, $0)] } ?? []
         case .call, .pickUp, .turnDown, .hangUp, .typing, .appear, .confide:
             return try talk(for: deed, of: node).map { [(node, $0)] } ?? []
-        case .forward, .star, .pin, .archive, .unread, .draft:
+        case .forward, .star, .pin, .archive, .unread, .draft, .mention, .describe, .profile:
             return try curation(for: deed, of: node).map { [(node, $0)] } ?? []
         default: return try command(for: deed, of: node).map { [(node, $0)] } ?? []
         }

@@ -46,6 +46,12 @@ public enum Deed: Codable, Equatable, Sendable {
     case star(space: Int, message: Int, on: Bool)
     /// Pins a message, or takes it down.
     case pin(space: Int, message: Int, on: Bool)
+    /// Says something of oneself: of the three fields this one, of status where there is none of it.
+    case profile(field: Int, text: String)
+    /// Says what the conversation is for; an empty text ends that.
+    case describe(space: Int, text: String)
+    /// Mentions these people, or everybody, in a message or in an edit of one.
+    case mention(space: Int, users: [String], text: String, edit: Int?)
     /// Marks the conversation as unread, or ends that.
     case unread(space: Int, on: Bool)
     /// Begins to write and does not send; an empty text ends that.

@@ -92,6 +92,7 @@ extension Deed {
     var users: [String] {
         switch self {
         case .found(_, let members): members
+        case .mention(_, let users, _, _): users
         case .invite(let user), .verify(let user), .ask(let user), .answer(let user, _),
             .reset(let user), .stall(let user, _), .flip(let user, _), .add(_, let user, _),
             .remove(_, let user), .promote(_, let user, _), .join(let user), .confide(let user, _),
@@ -105,7 +106,7 @@ extension Deed {
             .backUp, .restore, .quit, .govern, .steal, .impersonate, .openGroup, .closeGroup,
             .keepBackup, .befall, .call, .pickUp, .turnDown, .hangUp, .typing, .appear, .ringAndGo,
             .intrude, .consent, .permit, .forward,
-            .star, .pin, .archive, .unread, .draft:
+            .star, .pin, .archive, .unread, .draft, .describe, .profile:
             []
         }
     }
@@ -135,6 +136,9 @@ extension Deed {
         case .pin: "pin"
         case .archive: "archive"
         case .draft: "draft"
+        case .profile: "profile"
+        case .describe: "describe"
+        case .mention: "mention"
         case .unread: "unread"
         case .bringIn: "bringIn"
         case .found: "found"

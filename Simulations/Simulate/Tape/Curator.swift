@@ -4,11 +4,13 @@ import ParleySimulation
 /// same seed does the same with and without it.
 struct Curator: Occupation {
     private let user: String
+    private let others: [String]
     let pause: UInt64
     var random: SeededRandom
 
     init(_ scenario: Scenario, _ index: Int) {
         user = scenario.nodes[index].user
+        others = scenario.nodes.map(\.user).filter { [user] in $0 != user }
         let rate = scenario.workload.curationPerMinute ?? 0
         pause = rate == 0 ? 0 : 60_000 * UInt64(scenario.nodes.count) / rate
         random = SeededRandom(seed: scenario.seed, purpose: "person \(index), curation")
@@ -25,6 +27,20 @@ struct Curator: Occupation {
         case "draft":
             let number = random.next() % 1_000_000
             return .draft(space: space, text: number % 4 == 0 ? "" : "unsent thought \(number)")
+        case "profile":
+            let number = random.next() % 1_000_000
+            return .profile(field: Int(number % 4), text: number % 5 == 0 ? "" : "busy \(number)")
+        case "describe":
+            let number = random.next() % 1_000_000
+            return .describe(space: space, text: number % 4 == 0 ? "" : "we meet for \(number)")
+        case "mention":
+            let names = (0..<random.next() % 3).compactMap { _ in
+                others.randomElement(using: &random)
+            }
+            // Of an edit the message may be somebody else's: then nothing comes of it.
+            let edited = random.next() % 2 == 0 ? message : nil
+            return .mention(
+                space: space, users: names, text: "word \(random.next() % 1_000_000)", edit: edited)
         case "mute":
             let until = 1_700_000_000_000 + random.next() % 86_400_000
             return .mute(space: space, on: true, until: until)

@@ -6,7 +6,7 @@ struct Conversations: NodeCommand {
         commandName: "conversations",
         abstract: "list your conversations, newest first",
         discussion: """
-            Shows how many messages you have not read, and who is in each; apart from them those that \
+            Shows how many messages you have not read, how many of them mention you, and who is in each; apart from them those that \
             you put away with `parley archive`; then who asks to be your contact.
 
             Example:
@@ -79,6 +79,19 @@ struct Conversations: NodeCommand {
         return parts.filter { !$0.isEmpty }.joined(separator: "\n\n")
     }
 
+    /// How much of it is not read, and how many of these messages are for oneself.
+    private static func unread(_ conversation: ConversationView) -> String {
+        var parts: [String] = []
+        if conversation.unread > 0 {
+            parts.append("\(conversation.unread) new")
+        } else if conversation.isMarkedUnread {
+            parts.append("unread")
+        }
+        let count = conversation.unreadMentions
+        if count > 0 { parts.append(count == 1 ? "1 mentions you" : "\(count) mention you") }
+        return parts.joined(separator: ", ")
+    }
+
     private static func rows(_ conversations: [ConversationView]) -> String {
         let clock = Clock()
         return Table(
@@ -86,9 +99,7 @@ struct Conversations: NodeCommand {
                 [
                     conversation.name, String(conversation.id.prefix(8)),
                     conversation.newest.map(clock.moment) ?? "-",
-                    conversation.unread > 0
-                        ? "\(conversation.unread) new"
-                        : conversation.isMarkedUnread ? "unread" : "",
+                    unread(conversation),
                     conversation.mutedUntil.map { "muted until \(clock.moment($0))" }
                         ?? (conversation.isMuted ? "muted" : ""),
                     conversation.isInvited
@@ -138,7 +149,7 @@ struct Mute: NodeCommand {
         abstract: "silence a conversation",
         discussion: """
             On all of your devices, until --off ends it, or for as long as --for says. Only you know about \
-            it.
+            it. What mentions you there is counted and listed all the same.
 
             Example:
               parley mute home

@@ -53,12 +53,6 @@ struct Read: NodeCommand {
         }
     }
 
-    /// Why something may not be marked as read, and can be read all the same.
-    private static let silent: Set<String> = [
-        "revoked", "not-a-member", "not-a-member-yet", "rejoining", "forked", "blocked",
-        "waiting", "read-only", "damaged", "invited",
-    ]
-
     /// The page, and who came and went while it was written.
     private func text(_ page: MessagePage, on node: any NodeService) async throws -> String {
         // What stands below all messages is of the last page.
@@ -91,30 +85,10 @@ struct Read: NodeCommand {
         }
         try Output.show(context, json: output.json, as: text)
         if !output.json { sayWhatIsAround(context.page) }
-        try await mark(context.page.messages + context.thread, last: context.page.last, on: node)
-    }
-
-    /// Marks what was shown as read: what nobody saw is not.
-    private func mark(
-        _ messages: [MessageView], last: Int64, on node: any NodeService
-    ) async throws {
-        let numbers = Set(messages.filter { !$0.isOwn && $0.number > 0 }.map(\.number)).sorted()
         if keepUnread { return }
-        do {
-            // Where nothing of others was shown, the mark that the conversation is unread goes all the same.
-            let count = max(1, numbers.count)
-            for start in stride(from: 0, to: count, by: LocalAPI.pageMessageCountMax) {
-                let part = numbers[start...].prefix(LocalAPI.pageMessageCountMax)
-                try await node.perform(
-                    MarkRead(
-                        conversation: conversation, messages: part.map { MessageReference($0) },
-                        last: last))
-            }
-        } catch let error as NodeError where error.code == "disk-full" {
-            World.current.say("not marked as read: the disk is full")
-        } catch let error as NodeError where Self.silent.contains(error.code) {
-            // Who may write nothing, marks included, still reads what is here.
-        }
+        try await ReadMarks.mark(
+            context.page.messages + context.thread, in: conversation, last: context.page.last,
+            on: node)
     }
 
     func run(with node: any NodeService) async throws {
@@ -128,7 +102,8 @@ struct Read: NodeCommand {
         try Output.show(page, json: output.json, as: text)
         if page.messages.isEmpty, !output.json { try await sayNothingIsHere(on: node) }
         if !output.json { sayWhatIsLeft(page) }
-        try await mark(page.messages, last: page.last, on: node)
+        if keepUnread { return }
+        try await ReadMarks.mark(page.messages, in: conversation, last: page.last, on: node)
     }
 
     /// The command that shows a page of a conversation.

@@ -15,9 +15,13 @@ struct Send: AsyncParsableCommand {
             says again, once, what another device of yours wrote that nobody takes any more, from \
             what `parley outbox --stranded --json` told there.
 
+            “@” and a member's name, or the start of their identifier, mentions them, and “@everyone” \
+            everybody: `parley mentions` tells them. --lines mentions nobody.
+
             Example:
-              parley send home "dinner at eight?"
+              parley send home "dinner at eight, @ben?"
               git log --format=%s -3 | parley send team --lines
+              parley send trip --thread 12 "and the stove?"
               parley send team --stranded said.json
             """)
 
@@ -29,8 +33,13 @@ struct Send: AsyncParsableCommand {
     var text: String?
     @Flag(name: .long, help: "each line of standard input is a message")
     var lines = false
+    @OptionGroup var mentions: MentionOptions
     @Flag(name: .long, help: "send very many lines once more that were all sent before")
     var again = false
+    @Option(
+        name: .long,
+        help: ArgumentHelp("answer in the thread that this message is in", valueName: "message"))
+    var thread: MessageArgument?
     @Option(
         name: .long, help: "say again what this file holds of what a device of yours had to keep")
     var stranded: String?
@@ -38,10 +47,11 @@ struct Send: AsyncParsableCommand {
     func validate() throws {
         try Check.name(conversation, "a conversation's name")
         if let text { try Check.text(text) }
+        if lines, thread != nil { throw ValidationError("--thread is for one message") }
         if text != nil, lines { throw ValidationError("--lines is for standard input") }
         if let stranded {
             try Check.file(stranded)
-            if text != nil || lines {
+            if text != nil || lines || thread != nil {
                 throw ValidationError("--stranded says what stands in its file, and nothing else")
             }
         }
@@ -65,7 +75,10 @@ struct Send: AsyncParsableCommand {
                 batches, count: texts.count, named: batches.joined().joined(separator: "\u{0}"),
                 with: node)
         }
-        let sent = try await node.perform(SendMessages(conversation: conversation, texts: texts))
+        let sent = try await node.perform(
+            SendMessages(
+                conversation: conversation, texts: texts, thread: thread?.reference,
+                withoutMentions: lines ? true : mentions.without))
         if lines, !output.json {
             World.current.write("saved \(counted(sent.count, "message"))")
         } else {
@@ -154,6 +167,7 @@ struct Reply: AsyncParsableCommand {
 
     @OptionGroup var place: HomeOptions
     @OptionGroup var output: OutputOptions
+    @OptionGroup var mentions: MentionOptions
     @Argument(help: "the conversation, or the person")
     var conversation: String
     @Argument(help: "the message: its number, or its identifier")
@@ -170,7 +184,9 @@ struct Reply: AsyncParsableCommand {
         let texts = try Composition.texts(argument: text, areLines: false)
         let sent = try await World.current.lend(place) { access in
             try await access.node.perform(
-                SendMessages(conversation: conversation, texts: texts, replyTo: message.reference))
+                SendMessages(
+                    conversation: conversation, texts: texts, replyTo: message.reference,
+                    withoutMentions: mentions.without))
         }
         try Output.show(sent, json: output.json, as: MessageLines.text(sent))
     }

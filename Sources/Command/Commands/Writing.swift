@@ -6,7 +6,8 @@ struct Edit: NodeCommand {
         commandName: "edit",
         abstract: "give a message of yours another text",
         discussion: """
-            Everyone sees the new text, and that there was another.
+            Everyone sees the new text, and that there was another. Of those whom it mentions it rings for \
+            those alone whom no text before it did.
 
             Example:
               parley edit 12 "see you at nine"
@@ -16,6 +17,7 @@ struct Edit: NodeCommand {
     @OptionGroup var output: OutputOptions
     @Argument(help: "the message: its number, or its identifier")
     var message: MessageArgument
+    @OptionGroup var mentions: MentionOptions
     @Argument(help: "the new text")
     var text: String
 
@@ -23,7 +25,8 @@ struct Edit: NodeCommand {
 
     func run(with node: any NodeService) async throws {
         let message = try await node.perform(
-            EditMessage(message: self.message.reference, text: text))
+            EditMessage(
+                message: self.message.reference, text: text, withoutMentions: mentions.without))
         try Output.show(message, json: output.json, as: MessageLines.text([message]))
     }
 }

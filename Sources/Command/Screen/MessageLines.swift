@@ -128,10 +128,15 @@ struct MessageLines {
 
     private func body(_ message: MessageView) -> [String] {
         let absent = message.replyToID == nil ? "" : "↳ (not here) "
-        let reply = message.replyTo.map { "↳ #\($0) " } ?? absent
+        let state = message.quote.map {
+            $0.isDeleted ? "(deleted) " : $0.isEdited ? "(edited) " : ""
+        }
+        let reply = message.replyTo.map { "↳ #\($0) " + (state ?? "") } ?? absent
         if message.isDeleted { return [reply + "(deleted)"] }
         if message.isGoneHere { return [reply + "(deleted here)"] }
-        guard let text = message.text, !message.isMissing else { return [reply + "(not here yet)"] }
+        guard let text = message.textWithNames, !message.isMissing else {
+            return [reply + "(not here yet)"]
+        }
         let action = message.isAction ? harmless(message.author) + " " : ""
         let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
         var shown = lines.map { harmless(String($0)) }
@@ -152,6 +157,7 @@ struct MessageLines {
             marks.append(
                 message.importedBy.map { "(imported by \(harmless($0)))" } ?? "(imported)")
         }
+        if message.mentionsMe { marks.append("(mentions you)") }
         if message.isPinned { marks.append("(pinned)") }
         if message.isStarred { marks.append("★") }
         if message.isLate { marks.append("(late)") }

@@ -74,6 +74,7 @@ enum DeleteRule: MergeRule {
             }
             try store.remove(entry)
         }
+        try MentionNotes.forget(object, check, in: context.space.number, store: store)
     }
 
     private static func move(
@@ -83,6 +84,7 @@ enum DeleteRule: MergeRule {
         let space = context.space.number
         guard var row = try store.message(stored.messageOrder(in: log), in: space) else { return }
         try store.remove(row)
+        try MessageThread.forget(stored, at: row.order, in: space, store)
         row.order = VerifiedOperation(stored: stored, tag: log.tag).orderKey
         row.flags = .deleted
         try store.insert(row)

@@ -17,9 +17,14 @@ extension EntryField {
 public struct MessageEdit: Equatable, Sendable {
     /// The new text.
     public var text: String
+    /// Whom it mentions.
+    public var mentions: Mentions
 
     /// An edit to this text.
-    public init(text: String) { self.text = text }
+    public init(text: String, mentions: Mentions = Mentions()) {
+        self.text = text
+        self.mentions = mentions
+    }
 
     /// The edit in a payload, or nil.
     init?(payload: [UInt8]) {
@@ -27,12 +32,14 @@ public struct MessageEdit: Equatable, Sendable {
             message.text.utf8.count <= Limits.messageByteCountMax
         else { return nil }
         text = message.text
+        mentions = Mentions(message.mentions, in: text)
     }
 
     /// The operation that says this of a message.
     public func draft(of message: OperationReference) -> Draft {
         var payload = PayloadEdit()
         payload.text = text
+        if !mentions.isEmpty { payload.mentions = mentions.payload }
         return Draft(
             kind: .edit, lane: .content, references: [message], payload: Payload.encode(payload))
     }
@@ -56,15 +63,22 @@ enum EditRule: MergeRule {
             try Deletion.erase(applied.number, applied.operation.operation, in: store)
             return []
         }
+        var edit: MessageEdit?
         if let payload = applied.operation.operation.payload {
-            guard MessageEdit(payload: payload) != nil else { return [] }
+            edit = MessageEdit(payload: payload)
+            guard edit != nil else { return [] }
         }
         try store.put(
             Entry(
                 space: context.space.number, object: object, field: .edit,
                 element: try Target.element(of: target.check, in: store), operation: applied.number,
                 order: applied.operation.orderKey))
-        return try Target.change(target, context, in: store)
+        var changes = try Target.change(target, context, in: store)
+        if let edit {
+            changes += try MentionNotes.note(
+                edit.mentions, in: applied, isEdit: true, of: target, context, in: store)
+        }
+        return changes
     }
 }
 

@@ -62,14 +62,17 @@ enum NameRule: MergeRule {
                 operation: applied.number, order: applied.operation.orderKey))
         return [.conversation(context.space.number)]
     }
+}
 
-    /// The names that no other replaced, the shown one first.
+/// Values of a conversation that each replace those which their author saw.
+enum Register {
+    /// The values that no other replaced, the shown one first.
     static func survivors(
-        in space: SpaceNumber, store: some MergeStore
+        of field: EntryField, in space: SpaceNumber, store: some MergeStore
     ) throws(StoreError) -> [(entry: Entry, operation: StoredOperation)] {
         var all: [(entry: Entry, operation: StoredOperation)] = []
         var replaced: Set<OperationReference> = []
-        for entry in try store.entries(about: .space, in: space, field: .name) {
+        for entry in try store.entries(about: .space, in: space, field: field) {
             guard let operation = try store.operation(entry.operation) else { continue }
             all.append((entry, operation))
             replaced.formUnion(operation.operation.header.references)

@@ -34,10 +34,16 @@ public struct TextMessage: Equatable, Sendable {
     /// What its author calls whoever wrote it first, where they pass it on: empty where they do not know
     /// a name, nil where the words are their own. Nobody vouches for it.
     public var forwardedFrom: String?
+    /// Whom it mentions; nobody where the words are not the author's own.
+    public var mentions = Mentions()
 
     /// A message with these fields.
-    public init(text: String, origin: ImportedOrigin? = nil, forwardedFrom: String? = nil) {
+    public init(
+        text: String, origin: ImportedOrigin? = nil, forwardedFrom: String? = nil,
+        mentions: Mentions = Mentions()
+    ) {
         self.text = text
+        self.mentions = mentions
         self.origin = origin
         self.forwardedFrom = forwardedFrom
     }
@@ -54,6 +60,7 @@ public struct TextMessage: Equatable, Sendable {
             let name = message.forwarded.author
             let isNamed = message.hasForwarded && name.utf8.count <= Limits.nameByteCountMax
             forwardedFrom = isNamed ? name : nil
+            if !message.hasForwarded { mentions = Mentions(message.mentions, in: text) }
             return
         }
         guard message.imported.time < Limits.wallClockMax,
@@ -76,6 +83,8 @@ public struct TextMessage: Equatable, Sendable {
             message.imported.action = origin.isAction
         } else if let forwardedFrom {
             message.forwarded.author = forwardedFrom
+        } else if !mentions.isEmpty {
+            message.mentions = mentions.payload
         }
         return Draft(
             kind: .text, lane: .content, references: parent.map { [$0] } ?? [],
@@ -149,7 +158,26 @@ enum TextRule: MergeRule {
             MessageRow(
                 space: context.space.number, order: order, operation: applied.number,
                 log: applied.log.number, flags: flags))
-        return [.message(context.space.number, applied.number)]
+        try MessageThread.note(
+            applied, at: order, isDeleted: flags.contains(.deleted), context, in: store)
+        let change = ViewChange.message(context.space.number, applied.number)
+        return try [change] + mentions(in: applied, flags, context, in: store)
+    }
+
+    private static func mentions(
+        in applied: AppliedOperation, _ flags: MessageRow.Flags, _ context: MergeContext,
+        in store: some MergeStore
+    ) throws(StoreError) -> [ViewChange] {
+        let operation = applied.operation
+        guard !flags.contains(.deleted) else { return [] }
+        let message = OperationReference(
+            tag: operation.tag, sequence: operation.sequence, check: operation.id.check)
+        let content = operation.operation.payload.flatMap(TextMessage.init)
+        let said = content?.mentions ?? Mentions()
+        // Most texts mention nobody, and come before their edits.
+        if !said.includes(context.ownPerson), try !mayBeDeleted(applied, in: store) { return [] }
+        return try MentionNotes.note(
+            said, in: applied, isEdit: false, of: message, context, in: store)
     }
 
     static func order(_ operation: VerifiedOperation) -> OrderKey {
@@ -160,7 +188,7 @@ enum TextRule: MergeRule {
         return order
     }
 
-    /// Whether something that was applied before it may have deleted it. Where nothing named the
+    /// Whether something that was applied before it may have deleted or edited it. Where nothing named the
     /// place, as with almost all that arrives, no entry has to be looked for.
     private static func mayBeDeleted(
         _ applied: AppliedOperation, in store: some MergeStore

@@ -108,6 +108,36 @@ public struct RenameConversation: NodeRequest {
     }
 }
 
+/// Says what a group is for, as its owners and admins may; an empty text ends that.
+public struct DescribeGroup: NodeRequest {
+    /// Bytes of one, at most.
+    public static let byteCountMax = Limits.groupDescriptionByteCountMax
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "describeGroup", RequestScope.write,
+        "Says what a group is for; an empty text ends that."
+    )
+    /// As somebody would ask it.
+    public static let example = DescribeGroup(conversation: "trip", text: "who brings what")
+
+    /// The group: its name, its identifier or a start of that.
+    public var conversation: String
+    /// The text, of at most 2,048 bytes; empty for none.
+    public var text: String
+
+    /// A request with these parameters.
+    public init(conversation: String, text: String) {
+        self.conversation = conversation
+        self.text = text
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> NoReply {
+        _ = try await node.write(.describe(try await node.space(conversation), text))
+        return NoReply()
+    }
+}
+
 /// Silences a conversation, for good or for some time, or ends that.
 public struct MuteConversation: NodeRequest {
     /// The method, what a token must allow, and what it is for.

@@ -1,5 +1,8 @@
 import ParleyConversation
+import ParleyLedger
 import ParleyNodeCore
+import ParleyStorage
+import ParleyWire
 
 /// Keeps what one began to write in a conversation for one's own devices; an empty text ends that, as sending
 /// it does. Each text that is kept stays in the history that one's devices have of each other: ask when
@@ -31,5 +34,13 @@ public struct KeepDraft: NodeRequest {
         let space = try await node.space(conversation)
         _ = try await node.running.perform(.keepUnsent(space, text))
         return NoReply()
+    }
+}
+
+extension Views {
+    /// What the person began to write in a conversation; nil where that is nothing.
+    func draft(in space: SpaceID) throws -> String? {
+        guard let own = core.ownSpace else { return nil }
+        return try Overview.unsentText(in: space, ownSpace: own.number, store: store)
     }
 }

@@ -22,22 +22,46 @@ public struct SendMessages: NodeRequest {
     public var texts: [String]
     /// What they answer; nil where they answer nothing.
     public var replyTo: MessageReference?
+    /// The thread that they go to, named by any of its messages: they answer the one that it begins with.
+    /// Without a meaning beside `replyTo`.
+    public var thread: MessageReference?
+    /// Whether `@` and a name mention nobody; nil for false.
+    public var withoutMentions: Bool?
 
     /// A request with these parameters.
-    public init(conversation: String, texts: [String], replyTo: MessageReference? = nil) {
+    public init(
+        conversation: String, texts: [String], replyTo: MessageReference? = nil,
+        thread: MessageReference? = nil, withoutMentions: Bool? = nil
+    ) {
+        self.thread = thread
         self.conversation = conversation
         self.texts = texts
         self.replyTo = replyTo
+        self.withoutMentions = withoutMentions
     }
 
     /// Answers it.
     public func perform(on node: Node) async throws -> [MessageView] {
-        let (space, parent) = try await node.read { views in
-            let parent = try replyTo.map { try views.message($0) }
-            return (try views.writable(conversation, answering: parent).id, parent)
+        let (space, parent, messages) = try await node.read { views in
+            let parent =
+                try replyTo.map { try views.message($0) }
+                ?? thread.map { try views.threadRoot(of: views.message($0)) }
+            let space = try views.writable(conversation, answering: parent)
+            let messages = try texts.map { text in
+                guard withoutMentions != true else { return TextMessage(text: text) }
+                let (written, mentions) = try views.resolvingMentions(text, in: space)
+                return TextMessage(text: written, mentions: mentions)
+            }
+            return (space.id, parent, messages)
         }
-        return try await node.send(
-            texts.map { TextMessage(text: $0) }, to: space, replyingTo: parent)
+        let sent = try await node.send(messages, to: space, replyingTo: parent)
+        // A draft whose names are written otherwise than they were typed is sent all the same.
+        if texts.count == 1, messages[0].text != texts[0],
+            try await node.read({ try $0.draft(in: space) }) == texts[0]
+        {
+            _ = try await node.running.perform(.keepUnsent(space, ""))
+        }
+        return sent
     }
 }
 
@@ -106,16 +130,28 @@ public struct EditMessage: NodeRequest {
     public var message: MessageReference
     /// Its new text.
     public var text: String
+    /// Whether `@` and a name mention nobody; nil for false.
+    public var withoutMentions: Bool?
 
     /// A request with these parameters.
-    public init(message: MessageReference, text: String) {
+    public init(message: MessageReference, text: String, withoutMentions: Bool? = nil) {
         self.message = message
         self.text = text
+        self.withoutMentions = withoutMentions
     }
 
     /// Answers it.
     public func perform(on node: Node) async throws -> MessageView {
-        try await node.changed(node.running.perform(.edit(node.number(of: message), text: text)))
+        let (number, written, mentions) = try await node.read { views in
+            let number = try views.message(message)
+            guard withoutMentions != true, let space = try views.conversation(of: number) else {
+                return (number, text, Mentions())
+            }
+            let (written, mentions) = try views.resolvingMentions(text, in: space)
+            return (number, written, mentions)
+        }
+        return try await node.changed(
+            node.running.perform(.edit(number, text: written, mentions: mentions)))
     }
 }
 

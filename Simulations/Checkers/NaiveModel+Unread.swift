@@ -1,0 +1,74 @@
+import ParleyLedger
+import ParleyWire
+
+/// What of a model a person has not read, and what is for them.
+extension NaiveModel {
+    /// Whether a conversation was put away with all that is here: the place of the newest message, then
+    /// how many were unread, of eight bytes each.
+    func isArchived(_ space: SpaceID, by own: NaiveModel, unread: Int) -> Bool {
+        guard let value = own.preferences[[0, 6] + space.bytes], value.count == 16 else {
+            return false
+        }
+        func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+            bytes.reduce(0) { $0 * 256 + UInt64($1) }
+        }
+        let isAbove = lines.contains { $0.order.stand > number(value[..<8]) }
+        return !isAbove && unread <= number(value[8...])
+    }
+
+    /// Messages of others that this person has not said to have read, on any of these devices.
+    func unread(of person: PersonID, with devices: [DeviceID]) -> [Line] {
+        lines.filter { line in
+            let isRead = devices.contains { device in
+                let key = Progress(
+                    isRead: true, actor: Digest(reinterpreting: device), tag: line.place.tag)
+                return progress[key]?.contains(line.place.sequence) ?? false
+            }
+            return line.author != person && !line.isDeleted && !isRead
+        }
+    }
+
+    /// Where each message mentions a person: the first version that does, as long as the last does.
+    func mentions(of person: PersonID) -> [Place] {
+        lines.filter { $0.author != person && $0.mentions.includes(person) }.compactMap { line in
+            said[line.place]?.first { $0.mentions.includes(person) }?.place
+        }
+    }
+
+    /// Of these places those that the person has not said to have read, on any of these devices.
+    func unread(_ places: [Place], with devices: [DeviceID]) -> [Place] {
+        places.filter { place in
+            !devices.contains { device in
+                let key = Progress(
+                    isRead: true, actor: Digest(reinterpreting: device), tag: place.tag)
+                return progress[key]?.contains(place.sequence) ?? false
+            }
+        }
+    }
+
+    /// A message that is answered.
+    struct Thread: Equatable {
+        var root: OperationReference
+        var newest: OrderKey
+        var answerCount: Int
+        var unreadCount: Int
+    }
+
+    /// All of them, the one with the newest answer first.
+    func threads(unreadBy person: PersonID, with devices: [DeviceID]) -> [Thread] {
+        let unread = Set(unread(of: person, with: devices).map(\.place))
+        var threads: [OperationReference: Thread] = [:]
+        for line in lines where !line.isDeleted {
+            guard let root = line.thread else { continue }
+            let count = unread.contains(line.place) ? 1 : 0
+            var thread =
+                threads[root]
+                ?? Thread(root: root, newest: line.order, answerCount: 0, unreadCount: 0)
+            thread.newest = max(thread.newest, line.order)
+            thread.answerCount += 1
+            thread.unreadCount += count
+            threads[root] = thread
+        }
+        return threads.values.sorted { $0.newest > $1.newest }
+    }
+}

@@ -1,0 +1,43 @@
+import ArgumentParser
+import Parley
+
+struct GroupDescribe: OneGroupCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "describe",
+        abstract: "say what a group is for",
+        discussion: """
+            Owners and admins may; everyone in it sees it in `parley group show`. --remove ends it.
+
+            Example:
+              parley group describe trip "who brings what, and when"
+            """)
+
+    @OptionGroup var options: GroupOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "the text, \(DescribeGroup.byteCountMax) bytes at most")
+    var text: String?
+    @Flag(name: .long, help: "say nothing any more")
+    var remove = false
+
+    func validate() throws {
+        if let text { try Check.text(text) }
+        if (text == nil) != remove { throw ValidationError("one of a text and --remove") }
+    }
+
+    func run(with node: any NodeService) async throws {
+        try await node.perform(DescribeGroup(conversation: group, text: text ?? ""))
+        let changed = try await node.perform(GetGroup(conversation: group))
+        try Output.show(changed, json: output.json, as: GroupShow.text(changed))
+    }
+}
+
+extension GroupShow {
+    /// What it is for, line by line.
+    static func description(_ group: GroupView) -> [String] {
+        guard let text = group.description else { return [] }
+        let lines = text.split(omittingEmptySubsequences: false) { $0.isNewline }
+        return lines.flatMap {
+            Columns.wrap(harmless(String($0)), to: World.current.output.columnCount.map { $0 - 2 })
+        }.map { "  " + $0 }
+    }
+}

@@ -1,0 +1,85 @@
+import ParleyPayloads
+public import ParleyLedger
+import ParleyRoster
+public import ParleyWire
+
+extension OperationKind {
+    /// Says what a group is for.
+    public static let groupDescription = OperationKind(rawValue: 41)
+}
+
+extension EntryField {
+    /// What a group was said to be for, all of it.
+    static let groupDescription = EntryField(rawValue: 46)
+}
+
+/// The payload that says what a group is for.
+public struct GroupDescription: Equatable, Sendable {
+    /// The text; empty for none.
+    public var text: String
+
+    /// This text.
+    public init(text: String) { self.text = text }
+
+    init?(payload: [UInt8]) {
+        guard let message = Payload.decode(PayloadDescription.self, payload),
+            message.text.utf8.count <= Limits.groupDescriptionByteCountMax
+        else { return nil }
+        text = message.text
+    }
+
+    /// The operation that says this.
+    ///
+    /// - Parameter previous: the values that its author saw, which it replaces.
+    public func draft(replacing previous: [OperationReference]) -> Draft {
+        var message = PayloadDescription()
+        message.text = text
+        // Always one byte at least, of an empty text as well.
+        message.version = 1
+        return Draft(
+            kind: .groupDescription, lane: .shared,
+            references: Array(previous.prefix(Limits.referenceCountMax)),
+            payload: Payload.encode(message))
+    }
+}
+
+/// A description replaces those that its author saw; of what is left the greatest in order is shown, as
+/// with names.
+enum DescriptionRule: MergeRule {
+    static let kind = OperationKind.groupDescription
+    static let lane = Lane.shared
+    static let role = Role.admin
+
+    static func merge(
+        _ applied: AppliedOperation, _ context: MergeContext, into store: some MergeStore
+    ) throws(StoreError) -> [ViewChange] {
+        guard context.roster.kind == .group,
+            let payload = applied.operation.operation.payload,
+            GroupDescription(payload: payload) != nil
+        else { return [] }
+        try store.put(
+            Entry(
+                space: context.space.number, object: .space, field: .groupDescription,
+                operation: applied.number, order: applied.operation.orderKey))
+        return [.conversation(context.space.number)]
+    }
+}
+
+extension Overview {
+    /// What a group is said to be for; nil where nothing is said.
+    public static func description(
+        of space: SpaceNumber, in store: some MergeStore
+    ) throws(StoreError) -> String? {
+        let shown = try Register.survivors(of: .groupDescription, in: space, store: store).first
+        let text = shown?.operation.operation.payload.flatMap(GroupDescription.init)?.text
+        return text?.isEmpty == false ? text : nil
+    }
+
+    /// How operations name the values that a new description replaces.
+    public static func descriptionReferences(
+        of space: SpaceNumber, in store: some MergeStore
+    ) throws(StoreError) -> [OperationReference] {
+        try Register.survivors(of: .groupDescription, in: space, store: store)
+            .map(\.entry.order.reference)
+    }
+}

@@ -1,0 +1,107 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleyRoster
+import ParleyStorage
+import ParleyWire
+
+/// What a person says of themselves: oneself, or a contact.
+public struct GetProfile: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "profile", RequestScope.read,
+        "What a person says of themselves: oneself, or a contact."
+    )
+    /// As somebody would ask it.
+    public static let example = GetProfile(person: "ben")
+
+    /// The person: their name, or the start of their identifier; nil for oneself.
+    public var person: String?
+
+    /// A request with these parameters.
+    public init(person: String? = nil) { self.person = person }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> ProfileView {
+        try await node.read { views in
+            try views.profile(of: try person.map { try views.person($0) } ?? views.ownPerson)
+        }
+    }
+}
+
+/// Says something of oneself, beside the name: one's devices and contacts see it. What is nil stays, and an
+/// empty text says nothing any more.
+public struct ChangeProfile: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "changeProfile", RequestScope.write,
+        "Says something of oneself, beside the name, to one's devices and contacts."
+    )
+    /// As somebody would ask it.
+    public static let example = ChangeProfile(
+        status: "at the lake", language: "en", timeZone: "Europe/Berlin")
+
+    /// What one does, or how one is: a line of at most 256 bytes.
+    public var status: String?
+    /// The language that one wants to be written to in, as `de` or `pt-BR`.
+    public var language: String?
+    /// Where one's clock is, as `Europe/Berlin`.
+    public var timeZone: String?
+
+    /// A request with these parameters.
+    public init(status: String? = nil, language: String? = nil, timeZone: String? = nil) {
+        self.status = status
+        self.language = language
+        self.timeZone = timeZone
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> ProfileView {
+        var fields: [ProfileField] = []
+        let values: [(subject: ProfileField.Subject, value: String?, form: String)] = [
+            (.status, status, "a line of at most \(Limits.nameByteCountMax) bytes"),
+            (.language, language, "a language's tag, as de or pt-BR"),
+            (.timeZone, timeZone, "a time zone's name, as Europe/Berlin"),
+        ]
+        for (subject, value, form) in values {
+            guard let value else { continue }
+            guard let field = ProfileField(subject, value) else {
+                throw NodeError("bad-profile", "“\(value)” cannot be that.", hint: "It is \(form).")
+            }
+            fields.append(field)
+        }
+        for field in fields { _ = try await node.running.perform(.say(field)) }
+        return try await node.read { try $0.profile(of: $0.ownPerson) }
+    }
+}
+
+/// What a person says of themselves.
+public struct ProfileView: Codable, Equatable, Sendable {
+    /// The person, in hex.
+    public var person: String
+    /// What one calls them; of oneself, what one calls oneself.
+    public var name: String
+    /// What they do, or how they are; nil where they say nothing.
+    public var status: String?
+    /// The language that they want to be written to in; nil where they say nothing.
+    public var language: String?
+    /// Where their clock is; nil where they say nothing.
+    public var timeZone: String?
+}
+
+extension Views {
+    fileprivate func profile(of person: PersonID) throws -> ProfileView {
+        let said = try profileFields(of: person)
+        return ProfileView(
+            person: person.description, name: try bareName(of: person),
+            status: said[.status].map(VisibleName.shown), language: said[.language],
+            timeZone: said[.timeZone])
+    }
+
+    /// What a person says of themselves: oneself in one's own space, another in the conversation with them.
+    func profileFields(of person: PersonID) throws -> [ProfileField.Subject: String] {
+        let space = person == ownPerson ? core.ownSpace : try directConversation(with: person)
+        guard let space else { return [:] }
+        return try Overview.profile(of: person, in: space.number, store: store)
+    }
+}

@@ -1,0 +1,57 @@
+import Parley
+import ParleyLocalAPI
+import Testing
+
+@Suite("Profiles and descriptions at the command line", .serialized, .timeLimit(.minutes(3)))
+struct ProfileProcessTests {
+    private func run(_ words: String..., at node: NodeProcess) async throws -> String {
+        let program = try Program(words + ["--home", node.home])
+        #expect(try await program.ended() == 0, "\(words): \(program.output)")
+        return program.output
+    }
+
+    @Test("contacts see what one says of oneself, as it is now")
+    func profile() async throws {
+        let all = try await Neighbours()
+        try await all.gather(in: "club", saying: "hello")
+        let ben = try await all.client(all.ben)
+        let said = try await run(
+            "profile", "--status", "at the lake", "--time-zone", "Europe/Berlin", at: all.ann)
+        #expect(said.contains("at the lake") && said.contains("Europe/Berlin"), "\(said)")
+        try await eventually("ben sees it", on: [all.ben]) {
+            try await ben.perform(GetProfile(person: "ann")).status == "at the lake"
+        }
+        let shown = try await run("profile", "ann", at: all.ben)
+        #expect(shown.contains("time zone  Europe/Berlin"), "\(shown)")
+        _ = try await run("profile", "--status", "", at: all.ann)
+        try await eventually("ben sees that it is gone", on: [all.ben]) {
+            try await ben.perform(GetProfile(person: "ann")).status == nil
+        }
+        #expect(try await ben.perform(GetProfile(person: "ann")).timeZone == "Europe/Berlin")
+        let refused = try await Program.run(
+            "profile", "--time-zone", "on the moon", "--home", all.ann.home)
+        #expect(refused.status == 1 && refused.output.contains("Europe/Berlin"), "\(refused)")
+        try await all.end()
+    }
+
+    @Test("a group is described by its admins, for all in it")
+    func description() async throws {
+        let all = try await Neighbours()
+        try await all.gather(in: "club", saying: "hello")
+        let ben = try await all.client(all.ben)
+        let said = try await run("group", "describe", "club", "books, monthly", at: all.ann)
+        #expect(said.contains("books, monthly"), "\(said)")
+        try await eventually("ben sees it", on: [all.ben]) {
+            try await ben.perform(GetGroup(conversation: "club")).description == "books, monthly"
+        }
+        #expect(try await run("group", "show", "club", at: all.ben).contains("  books, monthly"))
+        let refused = try await Program.run(
+            "group", "describe", "club", "mine", "--home", all.ben.home)
+        #expect(refused.status == 1 && refused.output.contains("may not do that"), "\(refused)")
+        _ = try await run("group", "describe", "club", "--remove", at: all.ann)
+        try await eventually("ben sees that it is gone", on: [all.ben]) {
+            try await ben.perform(GetGroup(conversation: "club")).description == nil
+        }
+        try await all.end()
+    }
+}
