@@ -26,6 +26,9 @@ public struct Marks {
     /// What a swarm must hit beside these in whose worlds people pass on, star and pin messages.
     public static let ofCuration: [String] = ["kind-39", "kind-40"]
 
+    /// What a swarm must hit beside these in whose worlds people do something together.
+    public static let ofTeamwork: [String] = ["kind-96", "kind-97", "kind-98", "kind-99"]
+
     private var isRejoining: [DeviceID: Bool] = [:]
     private var failedSteps: [DeviceID: Int] = [:]
 

@@ -53,6 +53,8 @@ struct NaiveModel: Equatable {
     var muted: [SpaceID: [UInt64]] = [:]
     /// What is pinned, the last first.
     var pins: [OperationReference] = []
+    /// Polls as they stand, the oldest first.
+    var polls: [String] = []
     /// In the own space, the messages that are marked, the one that was marked last at the end.
     var stars: [[UInt8]] = []
     /// In the own space, the last word about each person: alias, accepted, verified.
@@ -62,7 +64,7 @@ struct NaiveModel: Equatable {
     /// In the own space, the last value of each key and topic, where it is not empty.
     var preferences: [[UInt8]: [UInt8]] = [:]
 
-    private struct Act {
+    struct Act {
         var operation: VerifiedOperation
         var order: OrderKey
         /// Who wrote it, as they were by what they had seen.
@@ -91,7 +93,7 @@ struct NaiveModel: Equatable {
     }
 
     /// A message, told from another one at its place on the other branch of a log.
-    private struct Named: Hashable {
+    struct Named: Hashable {
         var place: Place
         var check: Check
     }
@@ -104,10 +106,12 @@ struct NaiveModel: Equatable {
     ) throws(StoreError) {
         var acts: [Act] = []
         var authors: [LogTag: PersonID] = [:]
+        var forks: [LogTag: UInt64] = [:]
         var stands = try NaiveStands(of: space, in: store) { control.now.person(of: $0) }
         for log in try store.logs(in: space.number) where log.lane != .control {
             guard let person = control.now.person(of: log.device) else { continue }
             authors[log.tag] = person
+            forks[log.tag] = log.fork?.sequence
             var judge = NaiveJudge(control, log)
             for stored in try store.operations(in: log.number, 0...UInt64.max, limit: .max) {
                 let operation = VerifiedOperation(stored: stored, tag: log.tag)
@@ -125,7 +129,10 @@ struct NaiveModel: Equatable {
         acts.sort { $0.order < $1.order }
         fold(acts, authors, isGroup: space.kind == .group)
         if space.kind == .group { foldName(acts) }
-        if space.kind != .own { foldPins(acts, isGroup: space.kind == .group) }
+        if space.kind != .own {
+            foldPins(acts, isGroup: space.kind == .group)
+            foldPolls(acts, authors, forks: forks, isGroup: space.kind == .group)
+        }
         foldCalls(acts)
         if space.kind == .own { foldOwn(acts) }
         let devices = Array(control.now.owners.keys) + control.now.former.keys

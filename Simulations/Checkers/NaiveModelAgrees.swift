@@ -74,6 +74,7 @@ final class NaiveModelAgrees: Checker {
         guard pins == model.pins else {
             throw violation("\(node.name) shows \(pins) as pinned, the model \(model.pins)")
         }
+        try lookAtTogether(model, in: space, roster, of: node)
         guard try marks(in: space, roster, of: node) == model.progress else {
             throw violation("\(node.name) has other receipts than the model")
         }
@@ -83,6 +84,18 @@ final class NaiveModelAgrees: Checker {
         }
         if space.kind == .own { try lookAtOwn(space, model, of: node) }
         return model
+    }
+
+    /// What people do together.
+    private func lookAtTogether(
+        _ model: NaiveModel, in space: SpaceRecord, _ roster: Roster, of node: SimulatedNode
+    ) throws {
+        let polls = try Overview.polls(in: space.number, roster: roster, store: node.store)
+            .map(\.naiveLine)
+        checkCount += polls.count
+        guard polls == model.polls else {
+            throw violation("\(node.name) has the polls \(polls), the model \(model.polls)")
+        }
     }
 
     /// How a conversation stands in the list: whether it is put away or marked as unread, and what

@@ -39,6 +39,8 @@ final class NoPlaintextOnDisk: Checker {
             .setPresence, .setPrivacy, .acceptInvitation, .declineInvitation, .setAdditionPolicy,
             .deleteConversation, .removeCallServer, .noteRecoveryCheck:
             break
+        case .together(.ask(_, let question)): add(question.question)
+        case .together: break
         case .setCallServer(let server): add(server.address)
         }
     }

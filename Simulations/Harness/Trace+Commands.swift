@@ -58,6 +58,7 @@ extension Trace {
         case .setAdditionPolicy(let policy): add(29 << 8 | UInt64(policy.rawValue))
         case .deleteConversation(let space): add(33, space)
         case .star, .pin, .archive, .markUnread, .keepUnsent: addCuration(command)
+        case .together(let command): add("\(command)")
         // Rare: what it is called is bytes enough.
         case .call, .act, .types, .setPresence, .setPrivacy, .setCallServer,
             .removeCallServer, .noteRecoveryCheck, .setAlias:

@@ -34,6 +34,8 @@ public enum ViewChange: Hashable, Sendable {
     case presence(PersonID)
     /// A call in a conversation began, changed or ended.
     case calls(SpaceNumber)
+    /// A poll came, changed or was taken back.
+    case together(SpaceNumber, OperationNumber)
     /// Clocks of peers differ from this device's, or do no longer.
     case clocks
 }
@@ -98,6 +100,7 @@ public enum Merge {
         OwnNoteRule<DeviceName>.self, OwnNoteRule<RelayChoice>.self,
         OwnNoteRule<AdditionPolicy>.self, OwnNoteRule<Preference>.self,
         OwnNoteRule<Star>.self,
+        PollRule.self, VoteRule.self, PollCloseRule.self, WithdrawalRule.self,
     ]
 
     private static let rulesByKind = Dictionary(

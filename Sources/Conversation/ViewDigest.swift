@@ -55,6 +55,24 @@ public struct ViewDigest {
             hash.update(pin.check.high)
             hash.update(pin.check.low)
         }
+        // And where nothing is asked what it was before there were polls.
+        let polls = try Overview.polls(in: space.number, roster: roster, store: store)
+        if !polls.isEmpty { hash.update(Array("polls".utf8)) }
+        for poll in polls { add(poll) }
+    }
+
+    private mutating func add(_ poll: Poll) {
+        hash.update(Array(poll.reference.subject))
+        hash.update(poll.author)
+        add(text: poll.question.question)
+        hash.update(UInt64(poll.question.options.count))
+        for option in poll.question.options { add(text: option) }
+        hash.update(poll.closing == nil ? 0 : 1 as UInt8)
+        hash.update(UInt64(poll.ballots.count))
+        for ballot in poll.ballots {
+            hash.update(ballot.person)
+            hash.update(UInt64(ballot.choices.mask))
+        }
     }
 
     private mutating func add(_ call: CallRecord) {

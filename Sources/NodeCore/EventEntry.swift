@@ -66,7 +66,8 @@ struct EventGathering {
         case .message(let space, let number) where number > lastBefore:
             addNew(number, in: space)
         case .message, .conversation, .receipts, .contact, .devices, .relays, .membership,
-            .invitation, .additionPolicy, .preference, .refolded, .calls:
+            .invitation, .additionPolicy, .preference, .refolded, .calls,
+            .together:
             let event = Event(change)
             if seen.insert(event).inserted { items.append(.one(event)) }
         // Talk may be forgotten, clocks are measured at each link; a card is told as its person's.
@@ -126,6 +127,7 @@ private enum EventCode {
     static let refolded: UInt8 = 11
     static let calls: UInt8 = 12
     static let preference: UInt8 = 13
+    static let together: UInt8 = 14
 }
 
 extension EventEntry {
@@ -176,6 +178,9 @@ extension Event {
         case .membership(let space): writer.event(EventCode.membership, space)
         case .refolded(let space): writer.event(EventCode.refolded, space)
         case .calls(let space): writer.event(EventCode.calls, space)
+        case .together(let space, let number):
+            writer.event(EventCode.together, space)
+            writer.number(UInt64(bitPattern: number.rawValue))
         case .contact(let person):
             writer.byte(EventCode.contact)
             writer.identifier(person)
@@ -205,6 +210,9 @@ extension Event {
         case EventCode.membership: self.init(.membership(try reader.spaceNumber()))
         case EventCode.refolded: self.init(.refolded(try reader.spaceNumber()))
         case EventCode.calls: self.init(.calls(try reader.spaceNumber()))
+        case EventCode.together:
+            let space = try reader.spaceNumber()
+            self.init(.together(space, OperationNumber(Int64(bitPattern: try reader.number()))))
         case EventCode.contact: self.init(.contact(try reader.identifier()))
         case EventCode.devices: self.init(.devices(try reader.identifier()))
         case EventCode.invitation: self.init(.invitation(try reader.identifier()))

@@ -81,7 +81,7 @@ extension Views {
         switch change {
         case .typing, .presence, .clocks: try self.change(change)
         case .message, .conversation, .receipts, .contact, .devices, .relays, .card, .membership,
-            .invitation, .additionPolicy, .preference, .refolded, .calls:
+            .invitation, .additionPolicy, .preference, .refolded, .calls, .together:
             nil
         }
     }
@@ -95,6 +95,10 @@ extension Views {
         case .refolded(let space): return try view("refolded", space)
         // What goes on is told call by call: see MediaDesk.
         case .calls(let space): return try view("calls", space)
+        case .together(let space, let number):
+            var view = try view("poll", space)
+            view.poll = try poll(number)
+            return view
         case .contact(let person):
             var view = ChangeView(kind: "contact", name: try name(of: person))
             view.notice = try news(of: person, at: SystemClock.now.wall)

@@ -92,7 +92,9 @@ extension Views {
         switch command {
         case .send(let id, _, _), .rename(let id, _), .importMessages(let id, _, _, _, _):
             space = try store.space(id)
-        case .react(let message, _), .pin(let message, _): space = try conversation(of: message)
+        case .together(.ask(let id, _)): space = try store.space(id)
+        case .react(let message, _), .pin(let message, _), .together(.vote(let message, _)):
+            space = try conversation(of: message)
         // What else is refused is refused to others as well.
         default: space = nil
         }

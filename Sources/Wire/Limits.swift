@@ -59,6 +59,16 @@ public enum Limits {
     public static let emojiByteCountMax = 64
     /// Reactions of one person to one message that count, those that were taken back included.
     public static let reactionCountMax = 64
+    /// The question of a poll, in UTF-8 bytes; its options are names.
+    public static let pollQuestionByteCountMax = 1024
+    /// Options of a poll.
+    public static let pollOptionCountMax = 20
+    /// Votes of one device in one poll that may count, those that were replaced included.
+    public static let voteCountMax = 64
+    /// Persons whose votes a close of a poll names: more than are ever in a conversation at a time.
+    public static let pollVoterCountMax = 1024
+    /// Polls that are shown of one conversation.
+    public static let pollCountMax = 256
     /// Calls that are shown of one conversation: one a day for eleven years.
     public static let callRecordCountMax = 4096
     /// An envelope at its smallest; larger ones are of this times a power of two.

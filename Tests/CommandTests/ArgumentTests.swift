@@ -21,6 +21,10 @@ struct ArgumentTests {
             ["unread", ""], ["draft", "home", "x", "--send"],
             ["draft", "home", "--send", "--remove"],
             ["mute", "home", "--for", "31d"], ["mute", "home", "--for", "8h", "--off"],
+            ["poll", "new", "home", "when?", "alone"], ["poll", "new", "home", "", "a", "b"],
+            ["poll", "vote", "1"], ["poll", "vote", "1", "0"], ["poll", "vote", "1", "21"],
+            ["poll", "vote", "1", "2", "--retract"], ["poll", "close", "one"],
+            ["poll", "list", "--to-answer", "--all"],
             ["stars", "--limit", "0"],
             ["stars", "--from", "-1"],
             ["read", "home", "--limit", "0"],
@@ -148,7 +152,10 @@ struct ArgumentTests {
             ["group", "show", "trip"], ["group", "join"], ["why", "1"],
             ["send", "home", "x"], ["reply", "home", "1", "x"], ["edit", "1", "x"],
             ["react", "1", "x"], ["forward", "1", "home"], ["star", "1"],
-            ["stars"], ["pin", "1"], ["pins", "home"], ["draft", "home", "x"],
+            ["stars"], ["pin", "1"], ["pins", "home"],
+            ["poll", "new", "home", "when?", "a", "b"], ["poll", "vote", "1", "2"],
+            ["poll", "show", "1"], ["poll", "list"], ["poll", "close", "1"],
+            ["poll", "delete", "1"], ["draft", "home", "x"],
             ["draft", "home", "--send"], ["delete", "1"],
         ]
         for arguments in reading {

@@ -85,7 +85,7 @@ extension Writer {
         wallClock += random.next() % 20_000
         if random.next() % 8 == 0 { wallClock -= min(wallClock, random.next() % 300_000) }
         guard let target else { return try say("message \(step)") }
-        switch random.next() % 11 {
+        switch random.next() % 14 {
         case 0, 1: return try say("message \(step)")
         case 2: return try say("reply \(step)", replyingTo: target)
         case 3:
@@ -102,11 +102,37 @@ extension Writer {
             let previous = try Overview.nameReferences(
                 of: replica.space.number, in: replica.store)
             try write(ConversationName(name: "name \(step)").draft(replacing: previous))
+        case 10, 11, 12: try actTogether(step, &random)
         default:
             let places = PlaceSet(target.sequence / 2..<target.sequence + 1)
             let progress = Receipts.Progress(tag: target.tag, places: places)
             try write(Receipts(read: [progress], delivered: [progress]).draft())
         }
         return nil
+    }
+}
+
+extension Writer {
+    /// Asks, answers, closes or takes back a poll.
+    fileprivate func actTogether(_ step: Int, _ random: inout SeededRandom) throws {
+        let (space, store) = (replica.space.number, replica.store)
+        let polls = try Overview.polls(in: space, roster: replica.roster, store: store)
+        guard let poll = polls.randomElement(using: &random)?.reference, random.next() % 4 > 0
+        else {
+            let question = PollQuestion(
+                question: "poll \(step)", options: ["a", "b", "c"],
+                isMultiple: random.next() % 2 == 0)
+            return _ = try write(question.draft())
+        }
+        switch random.next() % 10 {
+        case 0: try write(Withdrawal.draft(of: poll))
+        case 1, 2:
+            let close = try Overview.close(
+                counting: poll, in: space, roster: replica.roster, store: store)
+            if let close { try write(close.draft(of: poll)) }
+        default:
+            let choices = (0..<4).filter { _ in random.next() % 3 == 0 }
+            try write(PollChoices(choices).draft(in: poll))
+        }
     }
 }

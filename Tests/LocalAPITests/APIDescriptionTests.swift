@@ -97,6 +97,13 @@ struct APIDescriptionTests {
         try await check(ForwardMessage(message: 1, conversation: "home"))
         try await check(PinMessage(message: 1, on: true))
         try await check(ListPins(conversation: "home"))
+        try await check(
+            AskPoll(conversation: "home", question: "when?", options: ["a", "b"], multiple: true))
+        try await check(AnswerPoll(poll: 1, choices: [1]))
+        try await check(GetPoll(poll: 1))
+        try await check(ListPolls(toAnswer: true))
+        try await check(ClosePoll(poll: 1))
+        try await check(DeletePoll(poll: 1))
         try await check(ArchiveConversation(conversation: "home", on: true))
         try await check(MarkUnread(conversation: "home", on: true))
         try await check(KeepDraft(conversation: "home", text: "a"))

@@ -23,6 +23,7 @@ final class FakeNode: NodeService {
         var archived: Set<String> = []
         var markedUnread: Set<String> = []
         var drafts: [String: String] = [:]
+        var polls: [PollView] = []
         var calls: [String] = []
         var events: [MembershipView] = []
         var explained = [
@@ -46,6 +47,7 @@ final class FakeNode: NodeService {
         answerConversations()
         answerMessages()
         answerCuration()
+        answerPolls()
         answerReading()
         answerChanges()
         answerGroups()

@@ -105,7 +105,7 @@ extension Deed {
             .backUp, .restore, .quit, .govern, .steal, .impersonate, .openGroup, .closeGroup,
             .keepBackup, .befall, .call, .pickUp, .turnDown, .hangUp, .typing, .appear, .ringAndGo,
             .intrude, .consent, .permit, .forward,
-            .star, .pin, .archive, .unread, .draft:
+            .star, .pin, .archive, .unread, .draft, .together:
             []
         }
     }
@@ -136,6 +136,7 @@ extension Deed {
         case .archive: "archive"
         case .draft: "draft"
         case .unread: "unread"
+        case .together: "together"
         case .bringIn: "bringIn"
         case .found: "found"
         case .nameSelf: "nameSelf"
