@@ -55,6 +55,8 @@ struct NaiveModel: Equatable {
     var pins: [OperationReference] = []
     /// Polls as they stand, the oldest first.
     var polls: [String] = []
+    /// What is to be done, and done, the oldest first.
+    var items: [String] = []
     /// In the own space, the messages that are marked, the one that was marked last at the end.
     var stars: [[UInt8]] = []
     /// In the own space, the last word about each person: alias, accepted, verified.
@@ -132,6 +134,7 @@ struct NaiveModel: Equatable {
         if space.kind != .own {
             foldPins(acts, isGroup: space.kind == .group)
             foldPolls(acts, authors, forks: forks, isGroup: space.kind == .group)
+            foldItems(acts, authors, isGroup: space.kind == .group)
         }
         foldCalls(acts)
         if space.kind == .own { foldOwn(acts) }

@@ -96,6 +96,12 @@ final class NaiveModelAgrees: Checker {
         guard polls == model.polls else {
             throw violation("\(node.name) has the polls \(polls), the model \(model.polls)")
         }
+        let items = try Overview.items(in: space.number, roster: roster, store: node.store)
+            .map(\.naiveLine)
+        checkCount += items.count
+        guard items == model.items else {
+            throw violation("\(node.name) has to do \(items), the model \(model.items)")
+        }
     }
 
     /// How a conversation stands in the list: whether it is put away or marked as unread, and what

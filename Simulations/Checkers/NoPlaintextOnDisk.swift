@@ -40,6 +40,9 @@ final class NoPlaintextOnDisk: Checker {
             .deleteConversation, .removeCallServer, .noteRecoveryCheck:
             break
         case .together(.ask(_, let question)): add(question.question)
+        case .together(.begin(_, let item, _)):
+            add(item.title)
+            add(item.notes)
         case .together: break
         case .setCallServer(let server): add(server.address)
         }

@@ -242,7 +242,7 @@ struct ParleyCommand: AsyncParsableCommand {
                     React.self, Forward.self, StarCommand.self, StarsCommand.self,
                     PinCommand.self, PinsCommand.self, Import.self,
                 ]),
-            CommandGroup(name: "Together:", subcommands: [PollCommand.self]),
+            CommandGroup(name: "Together:", subcommands: [PollCommand.self, ActionCommand.self]),
             CommandGroup(
                 name: "Calls:",
                 subcommands: [

@@ -59,10 +59,26 @@ public struct ViewDigest {
         let polls = try Overview.polls(in: space.number, roster: roster, store: store)
         if !polls.isEmpty { hash.update(Array("polls".utf8)) }
         for poll in polls { add(poll) }
+        let items = try Overview.items(in: space.number, roster: roster, store: store)
+        if !items.isEmpty { hash.update(Array("items".utf8)) }
+        for item in items { add(item) }
+    }
+
+    private mutating func add(_ item: ActionItem) {
+        hash.update(item.reference.subject)
+        hash.update(item.author)
+        hash.update(UInt64(item.titles.count))
+        for title in item.titles { add(text: title) }
+        hash.update(UInt64(item.assignees.count))
+        for person in item.assignees { hash.update(person) }
+        hash.update(UInt64(item.due ?? 0))
+        hash.update(item.doneBy == nil ? 0 : 1 as UInt8)
+        if let person = item.doneBy { hash.update(person) }
+        add(text: item.notes)
     }
 
     private mutating func add(_ poll: Poll) {
-        hash.update(Array(poll.reference.subject))
+        hash.update(poll.reference.subject)
         hash.update(poll.author)
         add(text: poll.question.question)
         hash.update(UInt64(poll.question.options.count))

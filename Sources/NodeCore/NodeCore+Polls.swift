@@ -18,6 +18,9 @@ extension NodeCore {
         case .ask(let space, let question): return try ask(question, in: space, &turn)
         case .vote(let number, let choices): return try vote(choices, in: number, &turn)
         case .close(let number): return try close(number, &turn)
+        case .begin(let space, let item, let source):
+            return try begin(item, from: source, in: space, &turn)
+        case .change(let number, let changes): return try change(changes, of: number, &turn)
         case .withdraw(let number): return try withdraw(number, &turn)
         }
     }
@@ -90,13 +93,23 @@ extension NodeCore {
     private mutating func withdraw(
         _ number: OperationNumber, _ turn: inout some Turn
     ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
-        guard let (space, poll) = try poll(number, turn.store) else {
+        if let (space, poll) = try poll(number, turn.store) {
+            return try withdraw(poll.reference, begunBy: poll.author, number, in: space, &turn)
+        }
+        guard let (space, item) = try item(number, turn.store) else {
             return .failure(.together(.unknownPoll))
         }
-        if let refusal = try refusal(ending: poll.author, in: space, turn.store) {
+        return try withdraw(item.reference, begunBy: item.author, number, in: space, &turn)
+    }
+
+    private mutating func withdraw(
+        _ thing: OperationReference, begunBy person: PersonID, _ number: OperationNumber,
+        in space: SpaceRecord, _ turn: inout some Turn
+    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+        if let refusal = try refusal(ending: person, in: space, turn.store) {
             return .failure(refusal)
         }
-        _ = try write([Withdrawal.draft(of: poll.reference)], in: space, &turn)
+        _ = try write([Withdrawal.draft(of: thing)], in: space, &turn)
         return .success(.messages([number]))
     }
 
@@ -181,7 +194,7 @@ extension NodeCore {
     }
 
     /// Why nothing may be written there now that has to stand right above what is shown, or nil.
-    private func refusal(
+    func refusal(
         sharingIn space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> CommandRefusal? {
         if let refusal = try refusal(writingIn: space, store) { return refusal }

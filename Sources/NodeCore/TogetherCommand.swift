@@ -10,13 +10,23 @@ public enum TogetherCommand: Equatable, Sendable {
     case vote(OperationNumber, PollChoices)
     /// Ends a poll.
     case close(OperationNumber)
-    /// Takes back for everyone what was begun.
+    /// Begins something to be done, from a message or of itself.
+    case begin(SpaceID, ItemBeginning, from: OperationNumber?)
+    /// Changes things about it.
+    case change(OperationNumber, [ItemChange])
+    /// Takes back for everyone what was asked or begun.
     case withdraw(OperationNumber)
 
     /// Why that was not done. Nothing changed.
     public enum Objection: Error, Equatable, Sendable {
         /// There is no such poll here.
         case unknownPoll
+        /// There is no such thing to be done here.
+        case unknownItem
+        /// At most so many persons do one thing.
+        case tooManyAssignees(limit: Int)
+        /// That day is none.
+        case badDay
         /// A poll has from 2 to so many options, each another.
         case badOptions(limit: Int)
         /// The poll has no such option.

@@ -116,11 +116,19 @@ extension Views {
 }
 
 extension NodeError {
-    /// What a person is told of a poll that was not asked, answered or closed.
+    /// What a person is told of what people do together, and could not be done.
     init(together objection: TogetherCommand.Objection) {
         let list = "`parley poll list` shows them."
         switch objection {
         case .unknownPoll: self.init("unknown-poll", "There is no such poll.", hint: list)
+        case .unknownItem:
+            self.init(
+                "unknown-item", "There is no such thing to be done.",
+                hint: "`parley action list --all` shows them.")
+        case .tooManyAssignees(let limit):
+            self.init("too-many-assignees", "At most \(limit) persons do one thing.")
+        case .badDay:
+            self.init("bad-day", "That is no day.", hint: "Write it as 2026-12-01.")
         case .badOptions(let limit):
             self.init(
                 "bad-options", "A poll has from 2 to \(limit) different options.",

@@ -96,9 +96,7 @@ extension Views {
         // What goes on is told call by call: see MediaDesk.
         case .calls(let space): return try view("calls", space)
         case .together(let space, let number):
-            var view = try view("poll", space)
-            view.poll = try poll(number)
-            return view
+            return try together(number, in: space)
         case .contact(let person):
             var view = ChangeView(kind: "contact", name: try name(of: person))
             view.notice = try news(of: person, at: SystemClock.now.wall)
@@ -121,6 +119,14 @@ extension Views {
             let warnings = try clockWarnings(at: SystemClock.now)
             return ChangeView(kind: "clocks", notice: warnings.joined(separator: " "))
         }
+    }
+
+    /// A change of what people do together; of what was taken back it tells the kind alone.
+    private func together(_ number: OperationNumber, in space: SpaceNumber) throws -> ChangeView {
+        let isItem = try store.operation(number)?.operation.header.kind == .item
+        var view = try view(isItem ? "item" : "poll", space)
+        if isItem { view.item = try item(number) } else { view.poll = try poll(number) }
+        return view
     }
 
     /// A change of a conversation; of one that was deleted here it names none.

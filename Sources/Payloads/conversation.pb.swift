@@ -510,6 +510,50 @@ public nonisolated struct PayloadWithdrawal: Sendable {
   public init() {}
 }
 
+/// Kind 100, lane 4: something to be done. Reference 0, where there is one: the message that it was made from.
+public nonisolated struct PayloadItem: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var title: String = ""
+
+  /// Who is to do it, ascending.
+  public var assignees: [Data] = []
+
+  /// Until which day, in days since 1970; 0 for none.
+  public var due: UInt32 = 0
+
+  public var notes: String = ""
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// Kind 101, lane 4. Reference 0: the item; of a title those after it: the titles that it replaces.
+public nonisolated struct PayloadItemChange: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// 1 title, 2 notes, 3 due, 4 done, 5 assignee.
+  public var field: UInt32 = 0
+
+  /// Title or notes.
+  public var text: String = ""
+
+  /// Due, in days since 1970, or 0; done, or an assignee: 1 for yes, 0 for no.
+  public var number: UInt32 = 0
+
+  /// The assignee.
+  public var person: Data = Data()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
 
 fileprivate nonisolated let _protobuf_package = "parley.v1"
@@ -1472,6 +1516,96 @@ nonisolated extension PayloadWithdrawal: SwiftProtobuf.Message, SwiftProtobuf._M
 
   public static func ==(lhs: PayloadWithdrawal, rhs: PayloadWithdrawal) -> Bool {
     if lhs.version != rhs.version {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PayloadItem: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Item"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}title\0\u{1}assignees\0\u{1}due\0\u{1}notes\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.title) }()
+      case 2: try { try decoder.decodeRepeatedBytesField(value: &self.assignees) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.due) }()
+      case 4: try { try decoder.decodeSingularStringField(value: &self.notes) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.title.isEmpty {
+      try visitor.visitSingularStringField(value: self.title, fieldNumber: 1)
+    }
+    if !self.assignees.isEmpty {
+      try visitor.visitRepeatedBytesField(value: self.assignees, fieldNumber: 2)
+    }
+    if self.due != 0 {
+      try visitor.visitSingularUInt32Field(value: self.due, fieldNumber: 3)
+    }
+    if !self.notes.isEmpty {
+      try visitor.visitSingularStringField(value: self.notes, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: PayloadItem, rhs: PayloadItem) -> Bool {
+    if lhs.title != rhs.title {return false}
+    if lhs.assignees != rhs.assignees {return false}
+    if lhs.due != rhs.due {return false}
+    if lhs.notes != rhs.notes {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PayloadItemChange: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ItemChange"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}field\0\u{1}text\0\u{1}number\0\u{1}person\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.field) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.text) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.number) }()
+      case 4: try { try decoder.decodeSingularBytesField(value: &self.person) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.field != 0 {
+      try visitor.visitSingularUInt32Field(value: self.field, fieldNumber: 1)
+    }
+    if !self.text.isEmpty {
+      try visitor.visitSingularStringField(value: self.text, fieldNumber: 2)
+    }
+    if self.number != 0 {
+      try visitor.visitSingularUInt32Field(value: self.number, fieldNumber: 3)
+    }
+    if !self.person.isEmpty {
+      try visitor.visitSingularBytesField(value: self.person, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: PayloadItemChange, rhs: PayloadItemChange) -> Bool {
+    if lhs.field != rhs.field {return false}
+    if lhs.text != rhs.text {return false}
+    if lhs.number != rhs.number {return false}
+    if lhs.person != rhs.person {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -25,6 +25,9 @@ struct ArgumentTests {
             ["poll", "vote", "1"], ["poll", "vote", "1", "0"], ["poll", "vote", "1", "21"],
             ["poll", "vote", "1", "2", "--retract"], ["poll", "close", "one"],
             ["poll", "list", "--to-answer", "--all"],
+            ["action", "new", "home", ""], ["action", "new", "home", "x", "--due", "2026-02-30"],
+            ["action", "new", "home", "x", "--due", "tomorrow"], ["action", "edit", "1"],
+            ["action", "edit", "one", "--title", "x"], ["action", "list", "--done", "--all"],
             ["stars", "--limit", "0"],
             ["stars", "--from", "-1"],
             ["read", "home", "--limit", "0"],
@@ -155,7 +158,10 @@ struct ArgumentTests {
             ["stars"], ["pin", "1"], ["pins", "home"],
             ["poll", "new", "home", "when?", "a", "b"], ["poll", "vote", "1", "2"],
             ["poll", "show", "1"], ["poll", "list"], ["poll", "close", "1"],
-            ["poll", "delete", "1"], ["draft", "home", "x"],
+            ["poll", "delete", "1"],
+            ["action", "new", "home", "x"], ["action", "edit", "1", "--title", "y"],
+            ["action", "done", "1"], ["action", "reopen", "1"], ["action", "show", "1"],
+            ["action", "list"], ["action", "delete", "1"], ["draft", "home", "x"],
             ["draft", "home", "--send"], ["delete", "1"],
         ]
         for arguments in reading {

@@ -116,6 +116,7 @@ extension Writer {
     /// Asks, answers, closes or takes back a poll.
     fileprivate func actTogether(_ step: Int, _ random: inout SeededRandom) throws {
         let (space, store) = (replica.space.number, replica.store)
+        if random.next() % 2 == 0 { return try actOnItems(step, &random) }
         let polls = try Overview.polls(in: space, roster: replica.roster, store: store)
         guard let poll = polls.randomElement(using: &random)?.reference, random.next() % 4 > 0
         else {
@@ -134,5 +135,24 @@ extension Writer {
             let choices = (0..<4).filter { _ in random.next() % 3 == 0 }
             try write(PollChoices(choices).draft(in: poll))
         }
+    }
+
+    /// Begins, changes or takes back something to be done.
+    private func actOnItems(_ step: Int, _ random: inout SeededRandom) throws {
+        let items = try Overview.items(
+            in: replica.space.number, roster: replica.roster, store: replica.store)
+        guard let item = items.randomElement(using: &random), random.next() % 4 > 0 else {
+            return _ = try write(ItemBeginning(title: "task \(step)").draft())
+        }
+        let persons = replica.roster.members.map(\.person)
+        let person = persons[Int(random.next() % UInt64(persons.count))]
+        let isOn = random.next() % 3 > 0
+        let changes: [ItemChange] = [
+            .title("title \(step)"), .title("title \(step)"), .notes("notes \(step)"),
+            .due(UInt32(step)), .done(isOn), .assignee(person, isOn),
+        ]
+        if random.next() % 12 == 0 { return _ = try write(Withdrawal.draft(of: item.reference)) }
+        let change = changes[Int(random.next() % 6)]
+        try write(change.draft(of: item.reference, replacing: item.titleReferences))
     }
 }

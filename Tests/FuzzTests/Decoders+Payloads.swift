@@ -115,6 +115,7 @@ extension Decoder {
         sources: [
             "Sources/Conversation/Features/Poll.swift": 2,
             "Sources/Conversation/Features/PollClose.swift": 2,
+            "Sources/Conversation/Features/ActionItem.swift": 2,
         ],
         hasOneSpelling: false,
         inputs: {
@@ -123,7 +124,12 @@ extension Decoder {
             let choices = PollChoices([0, 2])
             let question = PollQuestion(
                 question: "when?", options: ["Friday", "Saturday"], isMultiple: true, until: 9)
+            let item = ItemBeginning(
+                title: "book it", assignees: [PersonID { $0[0] = 1 }], due: 9, notes: "soon")
             return [
+                item.draft(), ItemChange.title("book").draft(of: poll, replacing: [poll]),
+                ItemChange.assignee(PersonID { $0[0] = 2 }, true).draft(of: poll),
+                ItemChange.due(8).draft(of: poll),
                 question.draft(), choices.draft(in: poll),
                 PollClose([.init(operation: poll, choices: choices)]).draft(of: poll),
             ].map { $0.payload ?? [] }
@@ -132,6 +138,7 @@ extension Decoder {
             let isRead =
                 PollQuestion(payload: bytes) != nil || PollChoices(payload: bytes) != nil
                 || PollClose(payload: bytes) != nil
+                || ItemBeginning(payload: bytes) != nil || ItemChange(payload: bytes) != nil
             return isRead ? bytes : nil
         })
 

@@ -77,7 +77,20 @@ extension HostileWorld {
     private func togetherCommand(
         in space: SpaceID, _ number: OperationNumber
     ) -> TogetherCommand {
-        switch random.next() % 4 {
+        switch random.next() % 6 {
+        case 4:
+            .begin(
+                space,
+                ItemBeginning(
+                    title: "t", assignees: [person()],
+                    due: UInt32(truncatingIfNeeded: random.hostile())), from: number)
+        case 5:
+            .change(
+                number,
+                [
+                    .title("u"), .due(UInt32(truncatingIfNeeded: random.hostile())),
+                    .assignee(person(), random.flip()), .done(random.flip()),
+                ])
         case 0:
             .ask(
                 space,

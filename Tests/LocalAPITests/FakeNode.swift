@@ -24,6 +24,7 @@ final class FakeNode: NodeService {
         var markedUnread: Set<String> = []
         var drafts: [String: String] = [:]
         var polls: [PollView] = []
+        var items: [ItemView] = []
         var calls: [String] = []
         var events: [MembershipView] = []
         var explained = [
@@ -48,6 +49,7 @@ final class FakeNode: NodeService {
         answerMessages()
         answerCuration()
         answerPolls()
+        answerItems()
         answerReading()
         answerChanges()
         answerGroups()

@@ -37,7 +37,9 @@ public enum Mix {
     /// What people do together, all of which is one deed.
     static let teamwork: [String: UInt64] = ["together": 1]
     /// … and what they do so.
-    static let together: [String: UInt64] = ["ask": 3, "vote": 12, "close": 2, "withdraw": 1]
+    static let together: [String: UInt64] = [
+        "ask": 3, "vote": 12, "close": 2, "withdraw": 1, "begin": 4, "change": 12, "drop": 1,
+    ]
 
     /// The same where some ring and go, and some keep others away who call all the same.
     static let unrulyTalk: [String: UInt64] = [

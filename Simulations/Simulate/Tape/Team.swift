@@ -29,6 +29,16 @@ struct Team: Occupation {
                 isMultiple: random.next() % 3 == 0, minutes: minutes)
         case "close": return .close(poll: rank)
         case "withdraw": return .withdraw(poll: rank)
+        case "begin":
+            return .begin(
+                title: "task number \(random.next() % 1_000_000)",
+                message: random.next() % 2 == 0 ? rank : nil)
+        case "change":
+            let value = random.next() % 1_000
+            let fields: [Together.Field] = [.title, .notes, .due, .done, .done, .assignee]
+            return .change(
+                item: rank, field: fields[Int(random.next() % 6)], value: value)
+        case "drop": return .drop(item: rank)
         default:
             let count = [1, 1, 1, 2, 0][Int(random.next() % 5)]
             return .vote(

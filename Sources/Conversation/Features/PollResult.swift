@@ -144,7 +144,7 @@ extension Overview {
         ).count
     }
 
-    fileprivate static func person(
+    static func person(
         writing tag: LogTag, in space: SpaceNumber, _ roster: Roster, _ store: some MergeStore
     ) throws(StoreError) -> PersonID? {
         try store.log(tag, in: space).flatMap { roster.person(of: $0.device) }

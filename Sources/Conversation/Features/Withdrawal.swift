@@ -4,23 +4,25 @@ import ParleyRoster
 public import ParleyWire
 
 extension OperationKind {
-    /// Takes a poll back for everyone.
+    /// Takes back for everyone what people do together.
     public static let withdrawal = OperationKind(rawValue: 99)
 
     /// Whether an operation of this kind can be taken back by a withdrawal.
-    package var canBeWithdrawn: Bool { self == .poll }
+    package var canBeWithdrawn: Bool { self == .poll || self == .item }
 
     /// Whether an operation of this kind is gone with what it is about, its first reference.
-    package var goesWithItsTarget: Bool { self == .vote || self == .pollClose }
+    package var goesWithItsTarget: Bool {
+        self == .vote || self == .pollClose || self == .itemChange
+    }
 }
 
 extension EntryField {
-    /// The withdrawals of a poll: one is enough, and nothing undoes it.
+    /// The withdrawals of one thing: one is enough, and nothing undoes it.
     static let withdrawal = EntryField(rawValue: 43)
 }
 
-/// The withdrawal of a poll. A deletion of lane 1 would not reach newcomers, to whom that lane begins
-/// later than the poll.
+/// The withdrawal of a poll, or of something to be done. A deletion of lane 1 would not reach newcomers, to
+/// whom that lane begins later.
 public enum Withdrawal {
     /// The operation that takes this back.
     public static func draft(of target: OperationReference) -> Draft {
@@ -74,10 +76,13 @@ enum WithdrawalRule: MergeRule {
             let stored = try store.operation(at: target.sequence, in: log.number),
             stored.operation.header.kind.canBeWithdrawn, stored.id.check == target.check
         else { return [] }
-        for entry in try store.entries(
-            about: .space, in: space, field: .poll, element: try store.locator(target.subject))
-        {
-            try store.remove(entry)
+        let element = try store.locator(target.subject)
+        for field in [EntryField.poll, .item] {
+            for entry in try store.entries(
+                about: .space, in: space, field: field, element: element)
+            {
+                try store.remove(entry)
+            }
         }
         try Deletion.erase(stored.number, stored.operation, in: store)
         return [.together(space, stored.number)]
