@@ -14,7 +14,7 @@ SWIFT_FORMAT_PATHS := $(wildcard Package.swift Sources Tests Simulations)
 
 # What `make simulations` plays of the seeds: how many, and from which on; each range ends after so
 # many minutes.
-SEEDS ?= 60@1 30@100 30@200 40@300 30@400 30@500
+SEEDS ?= 60@1 30@100 30@200 40@300 30@400 30@500 20@600
 MINUTES ?= 2
 
 # Where `make install` puts the program: PREFIX/bin.
@@ -141,8 +141,8 @@ test-calls: packages swift
 # The simulator, in a release build: stories, runs that once found something, one seed in two
 # processes that must agree, and a fixed swarm. From 100 on people have several devices, from 200 on
 # there are relays, from 300 on people meet through these alone, from 400 on there are strangers, and
-# ways of repair are alone, from 500 on they pass on, star and pin messages, and mention. A run that fails is kept as
-# data, and printed.
+# ways of repair are alone, from 500 on they pass on, star and pin messages, and mention, from 600 on they
+# ask each other things. A run that fails is kept as data, and printed.
 simulations: packages swift
 	swift build -c release --product parley
 	export PARLEY="$$(swift build -c release --show-bin-path)/parley"

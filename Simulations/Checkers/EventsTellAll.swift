@@ -151,7 +151,8 @@ final class EventsTellAll: Checker {
             reader.refolded.insert(space)
             reader.everRefolded.insert(space)
         case .mention, .conversation, .receipts, .contact, .devices, .relays, .card, .membership,
-            .invitation, .additionPolicy, .preference, .typing, .presence, .calls, .clocks:
+            .invitation, .additionPolicy, .preference, .typing, .presence, .calls, .clocks,
+            .together:
             break
         }
     }

@@ -29,6 +29,11 @@ public struct Marks {
         "kind-39", "kind-40", "kind-41", "kind-42", "mentioned",
     ]
 
+    /// What a swarm must hit beside these in whose worlds people do something together.
+    public static let ofTeamwork: [String] = [
+        "kind-96", "kind-97", "kind-98", "kind-99", "kind-100", "kind-101",
+    ]
+
     private var isRejoining: [DeviceID: Bool] = [:]
     private var failedSteps: [DeviceID: Int] = [:]
 

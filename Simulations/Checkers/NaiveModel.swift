@@ -62,6 +62,10 @@ struct NaiveModel {
     var muted: [SpaceID: [UInt64]] = [:]
     /// What is pinned, the last first.
     var pins: [OperationReference] = []
+    /// Polls as they stand, the oldest first.
+    var polls: [String] = []
+    /// What is to be done, and done, the oldest first.
+    var items: [String] = []
     /// In the own space, the messages that are marked, the one that was marked last at the end.
     var stars: [[UInt8]] = []
     /// In the own space, the last word about each person: alias, accepted, verified.
@@ -71,7 +75,7 @@ struct NaiveModel {
     /// In the own space, the last value of each key and topic, where it is not empty.
     var preferences: [[UInt8]: [UInt8]] = [:]
 
-    private struct Act {
+    struct Act {
         var operation: VerifiedOperation
         var order: OrderKey
         /// Who wrote it, as they were by what they had seen.
@@ -100,7 +104,7 @@ struct NaiveModel {
     }
 
     /// A message, told from another one at its place on the other branch of a log.
-    private struct Named: Hashable {
+    struct Named: Hashable {
         var place: Place
         var check: Check
     }
@@ -113,10 +117,12 @@ struct NaiveModel {
     ) throws(StoreError) {
         var acts: [Act] = []
         var authors: [LogTag: PersonID] = [:]
+        var forks: [LogTag: UInt64] = [:]
         var stands = try NaiveStands(of: space, in: store) { control.now.person(of: $0) }
         for log in try store.logs(in: space.number) where log.lane != .control {
             guard let person = control.now.person(of: log.device) else { continue }
             authors[log.tag] = person
+            forks[log.tag] = log.fork?.sequence
             var judge = NaiveJudge(control, log)
             for stored in try store.operations(in: log.number, 0...UInt64.max, limit: .max) {
                 let operation = VerifiedOperation(stored: stored, tag: log.tag)
@@ -133,9 +139,13 @@ struct NaiveModel {
         }
         acts.sort { $0.order < $1.order }
         fold(acts, authors, isGroup: space.kind == .group)
-        if space.kind != .own { foldMentions(acts, control.now) }
         if space.kind == .group { foldName(acts) } else { foldProfiles(acts) }
-        if space.kind != .own { foldPins(acts, isGroup: space.kind == .group) }
+        if space.kind != .own {
+            foldMentions(acts, control.now)
+            foldPins(acts, isGroup: space.kind == .group)
+            foldPolls(acts, authors, forks: forks, isGroup: space.kind == .group)
+            foldItems(acts, authors, isGroup: space.kind == .group)
+        }
         foldCalls(acts)
         if space.kind == .own { foldOwn(acts) }
         let devices = Array(control.now.owners.keys) + control.now.former.keys

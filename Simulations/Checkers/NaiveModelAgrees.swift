@@ -103,6 +103,25 @@ final class NaiveModelAgrees: Checker {
         guard pins == model.pins else {
             throw violation("\(node.name) shows \(pins) as pinned, the model \(model.pins)")
         }
+        try lookAtTogether(model, in: space, roster, of: node)
+    }
+
+    /// What people do together.
+    private func lookAtTogether(
+        _ model: NaiveModel, in space: SpaceRecord, _ roster: Roster, of node: SimulatedNode
+    ) throws {
+        let polls = try Overview.polls(in: space.number, roster: roster, store: node.store)
+            .map(\.naiveLine)
+        checkCount += polls.count
+        guard polls == model.polls else {
+            throw violation("\(node.name) has the polls \(polls), the model \(model.polls)")
+        }
+        let items = try Overview.items(in: space.number, roster: roster, store: node.store)
+            .map(\.naiveLine)
+        checkCount += items.count
+        guard items == model.items else {
+            throw violation("\(node.name) has to do \(items), the model \(model.items)")
+        }
     }
 
     /// How a conversation stands in the list: whether it is put away or marked as unread, and what

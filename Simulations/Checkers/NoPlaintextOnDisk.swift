@@ -41,6 +41,11 @@ final class NoPlaintextOnDisk: Checker {
             .setPresence, .setPrivacy, .acceptInvitation, .declineInvitation, .setAdditionPolicy,
             .deleteConversation, .removeCallServer, .noteRecoveryCheck:
             break
+        case .together(.ask(_, let question)): add(question.question)
+        case .together(.begin(_, let item, _)):
+            add(item.title)
+            add(item.notes)
+        case .together: break
         case .setCallServer(let server): add(server.address)
         }
     }

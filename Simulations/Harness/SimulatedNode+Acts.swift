@@ -159,6 +159,7 @@ extension CommandRefusal {
         case .empty: "there is nothing in it"
         case .noEmoji: "a reaction is one emoji"
         case .deleted: "the message was deleted"
+        case .together(let objection): "of what is done together: \(objection)"
         case .ownInvite: "the invite is its own"
         case .expired: "the invite has expired"
         case .unknownInvite: "it gave out no such invite"

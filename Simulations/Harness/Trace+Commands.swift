@@ -60,6 +60,7 @@ extension Trace {
         case .deleteConversation(let space): add(33, space)
         case .star, .pin, .archive, .markUnread, .keepUnsent, .describe, .say:
             addCuration(command)
+        case .together(let command): add("\(command)")
         // Rare: what it is called is bytes enough.
         case .call, .act, .types, .setPresence, .setPrivacy, .setCallServer,
             .removeCallServer, .noteRecoveryCheck, .setAlias:

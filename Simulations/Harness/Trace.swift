@@ -50,6 +50,7 @@ struct Trace {
         case .signals(let moment): add(16 << 56 | moment)
         case .invitations: add(18 << 56)
         case .takenBack(let space): add(26 << 56 | UInt64(bitPattern: space.rawValue))
+        case .polls: add(27 << 56)
         case .placing(let space): add(25 << 56 | UInt64(bitPattern: space.rawValue))
         }
     }
@@ -194,6 +195,9 @@ struct Trace {
         case .refolded(let space): add(6 << 60 | UInt64(space.rawValue))
         case .typing(let space): add(8 << 60 | UInt64(space.rawValue))
         case .calls(let space): add(9 << 60 | UInt64(space.rawValue))
+        case .together(let space, let number):
+            add(11 << 60 | UInt64(space.rawValue))
+            add(UInt64(number.rawValue))
         case .clocks: add(7 << 60 | 3 << 56)
         case .presence(let person):
             add(10 << 60)

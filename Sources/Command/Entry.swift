@@ -245,6 +245,7 @@ struct ParleyCommand: AsyncParsableCommand {
                     PinCommand.self, PinsCommand.self, MentionsCommand.self,
                     ThreadCommand.self, ThreadsCommand.self, Import.self,
                 ]),
+            CommandGroup(name: "Together:", subcommands: [PollCommand.self, ActionCommand.self]),
             CommandGroup(
                 name: "Calls:",
                 subcommands: [

@@ -36,6 +36,8 @@ public enum ViewChange: Hashable, Sendable {
     case presence(PersonID)
     /// A call in a conversation began, changed or ended.
     case calls(SpaceNumber)
+    /// A poll or something to be done came, changed or was taken back.
+    case together(SpaceNumber, OperationNumber)
     /// Clocks of peers differ from this device's, or do no longer.
     case clocks
 }
@@ -101,6 +103,8 @@ public enum Merge {
         OwnNoteRule<DeviceName>.self, OwnNoteRule<RelayChoice>.self,
         OwnNoteRule<AdditionPolicy>.self, OwnNoteRule<Preference>.self,
         OwnNoteRule<Star>.self,
+        PollRule.self, VoteRule.self, PollCloseRule.self, WithdrawalRule.self,
+        ItemRule.self, ItemChangeRule.self,
     ]
 
     private static let rulesByKind = Dictionary(

@@ -59,6 +59,13 @@ public struct ViewDigest {
         }
         for message in mentioning { add(mentionsOf: message) }
         if let text = try Overview.description(of: space.number, in: store) { add(text: text) }
+        // And where nothing is asked what it was before there were polls.
+        let polls = try Overview.polls(in: space.number, roster: roster, store: store)
+        if !polls.isEmpty { hash.update(Array("polls".utf8)) }
+        for poll in polls { add(poll) }
+        let items = try Overview.items(in: space.number, roster: roster, store: store)
+        if !items.isEmpty { hash.update(Array("items".utf8)) }
+        for item in items { add(item) }
     }
 
     private mutating func add(mentionsOf message: Message) {
@@ -67,6 +74,33 @@ public struct ViewDigest {
         hash.update(message.mentions.everyone ? 1 : 0 as UInt8)
         hash.update(UInt64(message.mentions.persons.count))
         for mention in message.mentions.persons { hash.update(mention.person) }
+    }
+
+    private mutating func add(_ item: ActionItem) {
+        hash.update(item.reference.subject)
+        hash.update(item.author)
+        hash.update(UInt64(item.titles.count))
+        for title in item.titles { add(text: title) }
+        hash.update(UInt64(item.assignees.count))
+        for person in item.assignees { hash.update(person) }
+        hash.update(UInt64(item.due ?? 0))
+        hash.update(item.doneBy == nil ? 0 : 1 as UInt8)
+        if let person = item.doneBy { hash.update(person) }
+        add(text: item.notes)
+    }
+
+    private mutating func add(_ poll: Poll) {
+        hash.update(poll.reference.subject)
+        hash.update(poll.author)
+        add(text: poll.question.question)
+        hash.update(UInt64(poll.question.options.count))
+        for option in poll.question.options { add(text: option) }
+        hash.update(poll.closing == nil ? 0 : 1 as UInt8)
+        hash.update(UInt64(poll.ballots.count))
+        for ballot in poll.ballots {
+            hash.update(ballot.person)
+            hash.update(UInt64(ballot.choices.mask))
+        }
     }
 
     private mutating func add(_ call: CallRecord) {

@@ -114,6 +114,8 @@ public enum Command: Sendable {
     case removeCallServer(String)
     /// Notes that the recovery code was asked back, in Unix milliseconds.
     case noteRecoveryCheck(at: UInt64)
+    /// Does something that a group does together.
+    case together(TogetherCommand)
 }
 
 /// What is done about a call, by the person or by the program for sound and pictures.
@@ -242,6 +244,8 @@ public enum CommandRefusal: Error, Equatable, Sendable {
     case identifierAsName
     /// The message was deleted.
     case deleted
+    /// What a group does together cannot be done so.
+    case together(TogetherCommand.Objection)
     /// The invite is one's own.
     case ownInvite
     /// The invite has expired.
@@ -315,7 +319,7 @@ extension Command {
             .requestContact, .answerContact, .markVerified, .addDevice, .revokeDevice,
             .renameDevice, .chooseRelays, .importMessages, .call, .setPrivacy,
             .setCallServer, .removeCallServer, .noteRecoveryCheck, .setAlias, .star,
-            .pin, .archive, .markUnread, .keepUnsent:
+            .pin, .archive, .markUnread, .keepUnsent, .together:
             false
         }
     }

@@ -66,7 +66,7 @@ struct EventGathering {
         case .message(let space, let number) where number > lastBefore:
             addNew(number, in: space)
         case .message, .mention, .conversation, .receipts, .contact, .devices, .relays, .membership,
-            .invitation, .additionPolicy, .preference, .refolded, .calls:
+            .invitation, .additionPolicy, .preference, .refolded, .calls, .together:
             let event = Event(change)
             if seen.insert(event).inserted { items.append(.one(event)) }
         // Talk may be forgotten, clocks are measured at each link; a card is told as its person's.
@@ -126,7 +126,8 @@ private enum EventCode {
     static let refolded: UInt8 = 11
     static let calls: UInt8 = 12
     static let preference: UInt8 = 13
-    static let mention: UInt8 = 41
+    static let mention: UInt8 = 15
+    static let together: UInt8 = 14
 }
 
 extension EventEntry {
@@ -181,6 +182,9 @@ extension Event {
         case .membership(let space): writer.event(EventCode.membership, space)
         case .refolded(let space): writer.event(EventCode.refolded, space)
         case .calls(let space): writer.event(EventCode.calls, space)
+        case .together(let space, let number):
+            writer.event(EventCode.together, space)
+            writer.number(UInt64(bitPattern: number.rawValue))
         case .contact(let person):
             writer.byte(EventCode.contact)
             writer.identifier(person)
@@ -213,6 +217,9 @@ extension Event {
         case EventCode.membership: self.init(.membership(try reader.spaceNumber()))
         case EventCode.refolded: self.init(.refolded(try reader.spaceNumber()))
         case EventCode.calls: self.init(.calls(try reader.spaceNumber()))
+        case EventCode.together:
+            let space = try reader.spaceNumber()
+            self.init(.together(space, OperationNumber(Int64(bitPattern: try reader.number()))))
         case EventCode.contact: self.init(.contact(try reader.identifier()))
         case EventCode.devices: self.init(.devices(try reader.identifier()))
         case EventCode.invitation: self.init(.invitation(try reader.identifier()))

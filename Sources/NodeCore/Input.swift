@@ -110,6 +110,8 @@ public enum TimerID: Hashable, Sendable {
     case invitations
     /// Forgets an invitation that was taken back, unless more of its control log still comes.
     case takenBack(SpaceNumber)
+    /// Closes polls that this device opened until a time.
+    case polls
     /// Looks after calls, typing and presence, at this moment of the monotonic clock.
     case signals(UInt64)
 }

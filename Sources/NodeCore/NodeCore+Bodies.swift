@@ -229,6 +229,11 @@ extension NodeCore {
         case .edit:
             guard let target = header.references.first else { return false }
             return try Overview.isDeleted(target, in: space.number, store: store)
+        case let kind where kind.canBeWithdrawn:
+            return try Withdrawal.covers(own, in: space.number, store: store)
+        case let kind where kind.goesWithItsTarget:
+            guard let target = header.references.first else { return false }
+            return try Withdrawal.covers(target, in: space.number, store: store)
         default: return false
         }
     }

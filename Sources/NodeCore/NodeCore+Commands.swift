@@ -50,6 +50,7 @@ extension NodeCore {
         watchDevices(&turn)
         try dialEveryone(&turn)
         shareCard(&turn)
+        try schedulePolls(&turn)
     }
 
     /// Prepares a node that is only asked and never steps: its store may not be written.
@@ -153,6 +154,8 @@ extension NodeCore {
             return try prefer(command, &turn)
         case .call, .act, .types, .setPresence:
             return try signal(command, &turn)
+        case .together(let command):
+            return try together(command, &turn)
         }
     }
 

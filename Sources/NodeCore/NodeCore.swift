@@ -209,6 +209,7 @@ public struct NodeCore: Sendable {
         case .repair(let space): try requestRepair(of: space, &turn)
         case .reminder(let space): try remindDevices(of: space, &turn)
         case .invitations: try answerInvitations(&turn)
+        case .polls: try closeDuePolls(&turn)
         case .takenBack(let space): try forgetWithdrawnInvitation(into: space, &turn)
         case .signals(let moment): try signalsDue(moment, &turn)
         }

@@ -9,7 +9,8 @@ public struct ChangeView: Codable, Equatable, Sendable {
     /// different), `contact`, `invitation` (one into a group came, changed or was answered),
     /// `invitations` (who may add one unasked), `preferences` (something else that holds for the person
     /// on all devices), `devices`, `relays`, `link`, `call` (one that goes on), `calls` (what
-    /// became of one, or goes on, may look different), `typing`, `presence`, `search` (how far a
+    /// became of one, or goes on, may look different), `poll` (one was asked, answered, closed or taken
+    /// back), `item` (the same of something to be done), `typing`, `presence`, `search` (how far a
     /// long work on the indexes is), `missed` (see ``missed``).
     public var kind: String
     /// The conversation, in hex, where it concerns one.
@@ -22,6 +23,10 @@ public struct ChangeView: Codable, Equatable, Sendable {
     public var notice: String? = nil
     /// The call as it is now, where it concerns one.
     public var call: CallView? = nil
+    /// The poll as it is now, where it concerns one that was not taken back.
+    public var poll: PollView? = nil
+    /// What is to be done as it is now, where it concerns something that was not taken back.
+    public var item: ItemView? = nil
     /// Who types in the conversation now, where that changed.
     public var typing: [String]? = nil
     /// Whether a person is there, where that changed: `online`, `away` or `offline`.

@@ -50,6 +50,7 @@ extension NodeError {
         case .rejoining, .awaitsOwn, .ownFork:
             self.init(holdingBack: refusal)
         case .call(let objection): self.init(calling: objection)
+        case .together(let objection): self.init(together: objection)
         }
     }
 

@@ -87,7 +87,7 @@ extension Views {
         case .typing, .presence, .clocks: try self.change(change)
         case .message, .mention, .conversation, .receipts, .contact, .devices, .relays, .card,
             .membership,
-            .invitation, .additionPolicy, .preference, .refolded, .calls:
+            .invitation, .additionPolicy, .preference, .refolded, .calls, .together:
             nil
         }
     }
@@ -101,6 +101,8 @@ extension Views {
         case .refolded(let space): return try view("refolded", space)
         // What goes on is told call by call: see MediaDesk.
         case .calls(let space): return try view("calls", space)
+        case .together(let space, let number):
+            return try together(number, in: space)
         case .contact(let person):
             var view = ChangeView(kind: "contact", name: try name(of: person))
             view.notice = try news(of: person, at: SystemClock.now.wall)
@@ -123,6 +125,14 @@ extension Views {
             let warnings = try clockWarnings(at: SystemClock.now)
             return ChangeView(kind: "clocks", notice: warnings.joined(separator: " "))
         }
+    }
+
+    /// A change of what people do together; of what was taken back it tells the kind alone.
+    private func together(_ number: OperationNumber, in space: SpaceNumber) throws -> ChangeView {
+        let isItem = try store.operation(number)?.operation.header.kind == .item
+        var view = try view(isItem ? "item" : "poll", space)
+        if isItem { view.item = try item(number) } else { view.poll = try poll(number) }
+        return view
     }
 
     /// A change of a conversation; of one that was deleted here it names none.

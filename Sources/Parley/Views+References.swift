@@ -239,24 +239,26 @@ extension Views {
 
     // MARK: Messages
 
-    /// The operation that a message began with.
-    func message(_ reference: MessageReference) throws -> OperationNumber {
+    /// The operation that a message began with, or in lane 4 something that people do together.
+    func message(
+        _ reference: MessageReference, in lane: Lane = .content
+    ) throws -> OperationNumber {
         if let number = reference.number { return OperationNumber(number) }
         var resolver = Resolver<OperationNumber>(reference.text)
-        try consider(reference, in: &resolver) { $0 }
+        try consider(reference, of: lane, in: &resolver) { $0 }
         guard let number = try resolver.thing() else { throw NodeError(.unknownMessage) }
         return number
     }
 
     /// Looks at the messages whose identifier a text is, or the start of its tag with their place.
     func consider<Thing>(
-        _ reference: MessageReference, in resolver: inout Resolver<Thing>,
-        as thing: (OperationNumber) -> Thing
+        _ reference: MessageReference, of lane: Lane = .content,
+        in resolver: inout Resolver<Thing>, as thing: (OperationNumber) -> Thing
     ) throws {
         guard let (tag, sequence, check) = reference.identifier else { return }
         for space in try store.spaces() where space.kind != .own {
             for log in try store.logs(in: space.number)
-            where log.lane == .content && log.tag.description.hasPrefix(tag) {
+            where log.lane == lane && log.tag.description.hasPrefix(tag) {
                 guard let stored = try store.operation(at: sequence, in: log.number),
                     stored.id.check.description.hasPrefix(check)
                 else { continue }

@@ -63,6 +63,30 @@ public enum Limits {
     public static let groupDescriptionByteCountMax = 2048
     /// Mentions of persons in one text: whoever means more means everyone.
     public static let mentionCountMax = 64
+    /// The question of a poll, in UTF-8 bytes; its options are names.
+    public static let pollQuestionByteCountMax = 1024
+    /// Options of a poll.
+    public static let pollOptionCountMax = 20
+    /// Votes of one device in one poll that may count, those that were replaced included.
+    public static let voteCountMax = 64
+    /// Persons whose votes a close of a poll names: more than are ever in a conversation at a time.
+    public static let pollVoterCountMax = 1024
+    /// Polls that are shown of one conversation.
+    public static let pollCountMax = 256
+    /// What is to be done, in UTF-8 bytes.
+    public static let itemTitleByteCountMax = 1024
+    /// What else there is to say of it, in UTF-8 bytes.
+    public static let itemNotesByteCountMax = 8 * 1024
+    /// Persons with whom something to be done begins.
+    public static let itemAssigneeCountMax = 32
+    /// Persons of whom the last word is kept on whether they are to do it.
+    public static let itemPersonCountMax = 64
+    /// Titles of one thing that are looked at, those that were replaced included.
+    public static let itemTitleCountMax = 64
+    /// A day in days since 1970 stays below this one (the year 2243).
+    public static let itemDayMax: UInt32 = 100_000
+    /// Things to be done, and done, that are shown of one conversation.
+    public static let itemCountMax = 1024
     /// Calls that are shown of one conversation: one a day for eleven years.
     public static let callRecordCountMax = 4096
     /// An envelope at its smallest; larger ones are of this times a power of two.

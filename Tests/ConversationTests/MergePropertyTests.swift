@@ -94,7 +94,7 @@ extension Writer {
         let whom = Mentions(
             others.filter { _ in random.next() % 3 == 0 }.map { .init($0) },
             everyone: random.next() % 8 == 0)
-        switch random.next() % 12 {
+        switch random.next() % 15 {
         case 0, 1: return try say("message \(step)")
         case 2: return try say("reply \(step)", replyingTo: target)
         case 3:
@@ -116,11 +116,57 @@ extension Writer {
             let said = try Overview.descriptionReferences(
                 of: replica.space.number, in: replica.store)
             try write(GroupDescription(text: "for \(step)").draft(replacing: said))
+        case 11, 12, 13: try actTogether(step, &random)
         default:
             let places = PlaceSet(target.sequence / 2..<target.sequence + 1)
             let progress = Receipts.Progress(tag: target.tag, places: places)
             try write(Receipts(read: [progress], delivered: [progress]).draft())
         }
         return nil
+    }
+}
+
+extension Writer {
+    /// Asks, answers, closes or takes back a poll.
+    fileprivate func actTogether(_ step: Int, _ random: inout SeededRandom) throws {
+        let (space, store) = (replica.space.number, replica.store)
+        if random.next() % 2 == 0 { return try actOnItems(step, &random) }
+        let polls = try Overview.polls(in: space, roster: replica.roster, store: store)
+        guard let poll = polls.randomElement(using: &random)?.reference, random.next() % 4 > 0
+        else {
+            let question = PollQuestion(
+                question: "poll \(step)", options: ["a", "b", "c"],
+                isMultiple: random.next() % 2 == 0)
+            return _ = try write(question.draft())
+        }
+        switch random.next() % 10 {
+        case 0: try write(Withdrawal.draft(of: poll))
+        case 1, 2:
+            let close = try Overview.close(
+                counting: poll, in: space, roster: replica.roster, store: store)
+            if let close { try write(close.draft(of: poll)) }
+        default:
+            let choices = (0..<4).filter { _ in random.next() % 3 == 0 }
+            try write(PollChoices(choices).draft(in: poll))
+        }
+    }
+
+    /// Begins, changes or takes back something to be done.
+    private func actOnItems(_ step: Int, _ random: inout SeededRandom) throws {
+        let items = try Overview.items(
+            in: replica.space.number, roster: replica.roster, store: replica.store)
+        guard let item = items.randomElement(using: &random), random.next() % 4 > 0 else {
+            return _ = try write(ItemBeginning(title: "task \(step)").draft())
+        }
+        let persons = replica.roster.members.map(\.person)
+        let person = persons[Int(random.next() % UInt64(persons.count))]
+        let isOn = random.next() % 3 > 0
+        let changes: [ItemChange] = [
+            .title("title \(step)"), .title("title \(step)"), .notes("notes \(step)"),
+            .due(UInt32(step)), .done(isOn), .assignee(person, isOn),
+        ]
+        if random.next() % 12 == 0 { return _ = try write(Withdrawal.draft(of: item.reference)) }
+        let change = changes[Int(random.next() % 6)]
+        try write(change.draft(of: item.reference, replacing: item.titleReferences))
     }
 }

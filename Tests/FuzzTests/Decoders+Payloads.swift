@@ -70,6 +70,7 @@ extension Decoder {
             ).draft()
         ) { Receipts(payload: $0) != nil },
         own,
+        together,
         payload("genesis", in: ["Sources/Roster/Genesis.swift": 1], genesis) { bytes in
             (try? Genesis(payload: bytes)) != nil
         },
@@ -118,6 +119,39 @@ extension Decoder {
                 || AdditionPolicy(payload: bytes) != nil || Preference(payload: bytes) != nil
                 || Star(payload: bytes) != nil
                 || Pin(payload: bytes) != nil
+            return isRead ? bytes : nil
+        })
+
+    /// The payloads of what people do together.
+    private static let together = Decoder(
+        name: "payloads of what is done together",
+        sources: [
+            "Sources/Conversation/Features/Poll.swift": 2,
+            "Sources/Conversation/Features/PollClose.swift": 2,
+            "Sources/Conversation/Features/ActionItem.swift": 2,
+        ],
+        hasOneSpelling: false,
+        inputs: {
+            let poll = OperationReference(
+                tag: LogTag(7), sequence: 8, check: Check(high: 9, low: 10))
+            let choices = PollChoices([0, 2])
+            let question = PollQuestion(
+                question: "when?", options: ["Friday", "Saturday"], isMultiple: true, until: 9)
+            let item = ItemBeginning(
+                title: "book it", assignees: [PersonID { $0[0] = 1 }], due: 9, notes: "soon")
+            return [
+                item.draft(), ItemChange.title("book").draft(of: poll, replacing: [poll]),
+                ItemChange.assignee(PersonID { $0[0] = 2 }, true).draft(of: poll),
+                ItemChange.due(8).draft(of: poll),
+                question.draft(), choices.draft(in: poll),
+                PollClose([.init(operation: poll, choices: choices)]).draft(of: poll),
+            ].map { $0.payload ?? [] }
+        },
+        decode: { bytes in
+            let isRead =
+                PollQuestion(payload: bytes) != nil || PollChoices(payload: bytes) != nil
+                || PollClose(payload: bytes) != nil
+                || ItemBeginning(payload: bytes) != nil || ItemChange(payload: bytes) != nil
             return isRead ? bytes : nil
         })
 

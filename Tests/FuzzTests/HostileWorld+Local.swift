@@ -18,7 +18,7 @@ extension HostileWorld {
             .source(number), .bodies, .waiting, .devices, .backlog, .invitations, .card(number),
             .keys,
             .upkeep(number), .epoch(number), .relay(relay.key), .outbox, .repair(number),
-            .reminder(number), .signals(random.hostile()),
+            .reminder(number), .polls, .signals(random.hostile()),
         ]
         let timer = timers[random.below(timers.count)]
         feed(.timer(timer), "the timer \(timer)")
@@ -43,7 +43,7 @@ extension HostileWorld {
         let space = try space()
         let number = OperationNumber(
             Int64(truncatingIfNeeded: random.flip() ? random.next() % 30 : random.hostile()))
-        return switch random.next() % 26 {
+        return switch random.next() % 28 {
         case 0: .setProfile(name: "ann", addresses: random.flip() ? nil : ["\(ann.index)"])
         case 1: .createGroup(name: "g", members: [person()])
         case 2: .send(space, [TextMessage(text: "s")], replyingTo: random.flip() ? nil : number)
@@ -72,7 +72,38 @@ extension HostileWorld {
         case 14: .setPrivacy(.everything, for: random.flip() ? nil : person())
         case 15: .markVerified(person())
         case 16: .renameDevice(device(), name: "d")
+        case 17, 18: .together(togetherCommand(in: space, number))
         default: numberedCommand(space)
+        }
+    }
+
+    private func togetherCommand(
+        in space: SpaceID, _ number: OperationNumber
+    ) -> TogetherCommand {
+        switch random.next() % 6 {
+        case 4:
+            .begin(
+                space,
+                ItemBeginning(
+                    title: "t", assignees: [person()],
+                    due: UInt32(truncatingIfNeeded: random.hostile())), from: number)
+        case 5:
+            .change(
+                number,
+                [
+                    .title("u"), .due(UInt32(truncatingIfNeeded: random.hostile())),
+                    .assignee(person(), random.flip()), .done(random.flip()),
+                ])
+        case 0:
+            .ask(
+                space,
+                PollQuestion(
+                    question: "q", options: (0..<random.below(23)).map { "\($0)" },
+                    isMultiple: random.flip(), until: random.flip() ? nil : random.hostile()))
+        case 1:
+            .vote(number, PollChoices([Int(truncatingIfNeeded: random.hostile()), 1]))
+        case 2: .close(number)
+        default: .withdraw(number)
         }
     }
 

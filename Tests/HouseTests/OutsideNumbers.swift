@@ -37,6 +37,8 @@ enum OutsideNumbers {
         "Sources/Ledger/LogView.swift": .init(3, "this device's own rows"),
         "Sources/Conversation/Features/Archive.swift": .init(2, "compared"),
         "Sources/Conversation/Features/Star.swift": .init(2, "a tag; a place, checked there"),
+        "Sources/Conversation/Features/PollClose.swift": .init(
+            3, "a tag; a place and choices, checked there"),
         "Sources/Signalling/Signal+Codec.swift": .init(
             3, "a stamp and an offer's number, checked there; an age, compared"),
         "Sources/NodeCore/EventEntry.swift": .init(5, "this device's own rows"),

@@ -23,6 +23,8 @@ final class FakeNode: NodeService {
         var archived: Set<String> = []
         var markedUnread: Set<String> = []
         var drafts: [String: String] = [:]
+        var polls: [PollView] = []
+        var items: [ItemView] = []
         var calls: [String] = []
         var events: [MembershipView] = []
         var explained = [
@@ -46,6 +48,8 @@ final class FakeNode: NodeService {
         answerConversations()
         answerMessages()
         answerCuration()
+        answerPolls()
+        answerItems()
         answerReading()
         answerChanges()
         answerGroups()

@@ -35,7 +35,8 @@ struct EventLogTests {
             .contact(person), .devices(person), .relays, .membership(space),
             .invitation(SpaceID(reinterpreting: person)), .additionPolicy,
             .preference(.presence), .refolded(space),
-            .calls(space), .message(space, OperationNumber(11)),
+            .calls(space), .together(space, OperationNumber(4)),
+            .message(space, OperationNumber(11)),
             .message(space, OperationNumber(12)), .message(space, OperationNumber(300)),
         ]
         var gathering = EventGathering(after: OperationNumber(10))
@@ -45,7 +46,7 @@ struct EventLogTests {
         #expect(entry.eventCount == changes.count)
         let events = entry.events(from: 0, limit: 100)
         #expect(events.map(\.change) == changes)
-        #expect(events.map(\.isNew) == changes.indices.map { $0 >= 12 })
+        #expect(events.map(\.isNew) == changes.indices.map { $0 >= 13 })
         for skip in 0...entry.eventCount {
             #expect(entry.events(from: skip, limit: 3) == Array(events.dropFirst(skip).prefix(3)))
         }

@@ -31,7 +31,9 @@ public final class SimulationRun {
     public static var marks: [String] { Marks.all }
 
     /// What a swarm must hit as well that drew this class of worlds.
-    public static let marksOfClasses: [String: [String]] = ["curation": Marks.ofCuration]
+    public static let marksOfClasses: [String: [String]] = [
+        "curation": Marks.ofCuration, "teamwork": Marks.ofTeamwork,
+    ]
 
     /// How often everything is looked at, in virtual milliseconds.
     static let lookEvery: UInt64 = 60_000

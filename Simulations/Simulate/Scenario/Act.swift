@@ -58,6 +58,8 @@ public enum Deed: Codable, Equatable, Sendable {
     case draft(space: Int, text: String)
     /// Puts the conversation away until something new comes, or takes it back.
     case archive(space: Int, on: Bool)
+    /// Does something together with the others of a conversation.
+    case together(space: Int, what: Together)
     /// Imports lines of an old log, the first of them being this one.
     case bringIn(space: Int, firstLine: Int, texts: [String])
     /// Founds a group.

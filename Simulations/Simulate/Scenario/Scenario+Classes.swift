@@ -19,6 +19,7 @@ extension Scenario {
             ("devices", workload.devicesPerHour != nil),
             ("talk", workload.talkPerMinute != nil),
             ("curation", workload.curationPerMinute != nil),
+            ("teamwork", workload.teamworkPerMinute != nil),
             ("comings and goings", workload.mix == Mix.membership),
             ("strangers", acquaintance != .everyone),
             ("rest", phases.contains { $0.isBusy == false }), ("any order", isChaotic == true),

@@ -52,6 +52,7 @@ extension Scenario {
         scenario.drawTalk()
         scenario.drawLate(minutes: minutes)
         scenario.drawCuration()
+        scenario.drawTeamwork()
         scenario.drawReturns(minutes: minutes)
         return scenario
     }
@@ -142,6 +143,7 @@ extension Scenario {
             words.append("talk/min \(rate)\(workload.isUnruly == true ? ", unruly" : "")")
         }
         if let rate = workload.curationPerMinute { words.append("curation/min \(rate)") }
+        if let rate = workload.teamworkPerMinute { words.append("teamwork/min \(rate)") }
         if let without {
             words.append("without \(without.map(\.rawValue).joined(separator: " and "))")
         }

@@ -106,7 +106,7 @@ extension Deed {
             .backUp, .restore, .quit, .govern, .steal, .impersonate, .openGroup, .closeGroup,
             .keepBackup, .befall, .call, .pickUp, .turnDown, .hangUp, .typing, .appear, .ringAndGo,
             .intrude, .consent, .permit, .forward,
-            .star, .pin, .archive, .unread, .draft, .describe, .profile:
+            .star, .pin, .archive, .unread, .draft, .describe, .profile, .together:
             []
         }
     }
@@ -140,6 +140,7 @@ extension Deed {
         case .describe: "describe"
         case .mention: "mention"
         case .unread: "unread"
+        case .together: "together"
         case .bringIn: "bringIn"
         case .found: "found"
         case .nameSelf: "nameSelf"

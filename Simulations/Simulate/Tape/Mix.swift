@@ -35,6 +35,13 @@ public enum Mix {
         "mention": 6, "describe": 2, "profile": 2,
     ]
 
+    /// What people do together, all of which is one deed.
+    static let teamwork: [String: UInt64] = ["together": 1]
+    /// … and what they do so.
+    static let together: [String: UInt64] = [
+        "ask": 3, "vote": 12, "close": 2, "withdraw": 1, "begin": 4, "change": 12, "drop": 1,
+    ]
+
     /// The same where some ring and go, and some keep others away who call all the same.
     static let unrulyTalk: [String: UInt64] = [
         "call": 5, "pickUp": 8, "turnDown": 2, "hangUp": 4, "typing": 8, "appear": 3, "confide": 1,
@@ -49,7 +56,7 @@ public enum Mix {
 
     /// Whether people do it; all else breaks by itself, or is malice.
     static func isOfPeople(_ name: String) -> Bool {
-        [usual, household, unrulyTalk, curation].contains { $0[name] != nil }
+        [usual, household, unrulyTalk, curation, teamwork].contains { $0[name] != nil }
     }
 
     /// What somebody does who mostly reads.

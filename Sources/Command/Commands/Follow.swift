@@ -142,6 +142,7 @@ private struct FollowScreen {
         switch change.kind {
         case "calls": try await showCalls(in: id)
         case "members": try await showMembers(of: id)
+        case "poll": try await showPoll(change.poll, in: id)
         default: break
         }
         guard let message = change.message else { return }
@@ -187,6 +188,16 @@ private struct FollowScreen {
             }
         }
         missedCounts[id] = missed.count
+    }
+
+    /// A poll that was asked, answered or closed, where that is seen in its line.
+    private mutating func showPoll(_ poll: PollView?, in id: String) async throws {
+        guard let poll, try await isListed(id) else { return }
+        let line = PollLines.text(poll)
+        guard shown[-poll.number] != [line] else { return }
+        if shown.count >= Self.shownCountMax { shown = [:] }
+        shown[-poll.number] = [line]
+        for line in lines.add(line, at: poll.time) { World.current.write(prefix(id) + line) }
     }
 
     private mutating func showMembers(of id: String) async throws {

@@ -64,7 +64,10 @@ struct Read: NodeCommand {
         let calls = try await node.perform(ListCallRecords(conversation: conversation)).filter {
             isLast || $0.below != nil
         }
-        return MessageLines.text(page.messages, events: events, calls: calls)
+        let polls = try await node.perform(ListPolls(conversation: conversation)).filter {
+            isLast || $0.below != nil
+        }
+        return MessageLines.text(page.messages, events: events, calls: calls, polls: polls)
     }
 
     private func show(around message: MessageReference, on node: any NodeService) async throws {

@@ -45,13 +45,15 @@ struct MessageLines {
 
     /// All of them, and between them who came and went.
     static func text(
-        _ messages: [MessageView], events: [MembershipView] = [], calls: [CallRecordView] = []
+        _ messages: [MessageView], events: [MembershipView] = [], calls: [CallRecordView] = [],
+        polls: [PollView] = []
     ) -> String {
         var lines = MessageLines(for: messages)
         var shown: [String] = []
         let notes =
             events.map { (time: $0.time, below: $0.below, text: MembershipLines.text($0)) }
             + calls.map { (time: $0.time, below: $0.below, text: CallLines.text($0)) }
+            + polls.reversed().map { (time: $0.time, below: $0.below, text: PollLines.text($0)) }
         // Those of one moment stay as they came: who is in first, then who called.
         let sorted = notes.enumerated().sorted {
             ($0.element.time, $0.offset) < ($1.element.time, $1.offset)

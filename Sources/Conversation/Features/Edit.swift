@@ -119,16 +119,17 @@ package enum Target {
     /// the log is opened empty: it remembers how far it was named, so that the message is looked
     /// at when it comes.
     static func author(
-        of target: OperationReference, _ context: MergeContext, in store: some MergeStore
+        of target: OperationReference, lane: Lane = .content, _ context: MergeContext,
+        in store: some MergeStore
     ) throws(StoreError) -> PersonID? {
         let space = context.space
         if let log = try store.log(target.tag, in: space.number) {
             return context.person(writing: log)
         }
         for device in context.roster.everyDevice {
-            let id = OperationHash.log(space: space.id, device: device, lane: .content)
+            let id = OperationHash.log(space: space.id, device: device, lane: lane)
             guard LogTag(id) == target.tag else { continue }
-            var log = try store.addLog(id, device: device, lane: .content, in: space.number)
+            var log = try store.addLog(id, device: device, lane: lane, in: space.number)
             log.coveredEnd = target.sequence + 1
             log.limit = context.roster.limit(of: log)
             try store.update(log)

@@ -1,0 +1,82 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleyRoster
+import ParleySimulation
+import ParleyWire
+
+/// What people do together.
+extension Stage {
+    /// The command of such a deed; nil where there is nothing to do it with.
+    func teamwork(_ what: Together, in place: Int, of node: SimulatedNode) throws -> Command? {
+        guard let space = try space(place, of: node) else { return nil }
+        switch what {
+        case .ask(let question, let options, let isMultiple, let minutes):
+            let until = minutes.map { World.epoch + world.now + $0 * 60_000 }
+            return .together(
+                .ask(
+                    space.id,
+                    PollQuestion(
+                        question: question, options: (1...max(options, 1)).map { "answer \($0)" },
+                        isMultiple: isMultiple, until: until)))
+        case .vote(let rank, let choices):
+            return try poll(rank, in: space, of: node).map { poll in
+                let known = choices.filter { $0 < poll.question.options.count }
+                let chosen = poll.question.isMultiple ? known : Array(known.prefix(1))
+                return .together(.vote(poll.number, PollChoices(chosen)))
+            }
+        case .close(let rank):
+            return try poll(rank, in: space, of: node).map { .together(.close($0.number)) }
+        case .withdraw(let rank):
+            return try poll(rank, in: space, of: node).map { .together(.withdraw($0.number)) }
+        case .begin(let title, let rank):
+            let row = try rank.flatMap {
+                try node.store.messages(in: space.number, before: nil, limit: $0 + 1).last
+            }
+            return .together(
+                .begin(space.id, ItemBeginning(title: title), from: row?.operation))
+        case .change(let rank, let field, let value):
+            return try item(rank, in: space, of: node).map { item in
+                try change(field, to: value, of: item, in: space, of: node)
+            } ?? nil
+        case .drop(let rank):
+            return try item(rank, in: space, of: node).map { .together(.withdraw($0.number)) }
+        }
+    }
+
+    private func change(
+        _ field: Together.Field, to value: UInt64, of item: ActionItem, in space: SpaceRecord,
+        of node: SimulatedNode
+    ) throws -> Command? {
+        let change: ItemChange
+        switch field {
+        case .title: change = .title("task with the title \(value)")
+        case .notes: change = .notes("a note about it \(value)")
+        case .due: change = .due(value % 3 == 0 ? nil : UInt32(20_000 + value))
+        case .done: change = .done(value % 3 > 0)
+        case .assignee:
+            guard let members = try node.roster(of: space)?.members, !members.isEmpty else {
+                return nil
+            }
+            let person = members[Int(value) % members.count].person
+            change = .assignee(person, value % 4 > 0)
+        }
+        return .together(.change(item.number, [change]))
+    }
+
+    private func item(
+        _ rank: Int, in space: SpaceRecord, of node: SimulatedNode
+    ) throws -> ActionItem? {
+        guard let roster = try node.roster(of: space) else { return nil }
+        let items = try Overview.items(in: space.number, roster: roster, store: node.store)
+        return items.isEmpty ? nil : items[items.count - 1 - rank % items.count]
+    }
+
+    private func poll(
+        _ rank: Int, in space: SpaceRecord, of node: SimulatedNode
+    ) throws -> Poll? {
+        guard let roster = try node.roster(of: space) else { return nil }
+        let polls = try Overview.polls(in: space.number, roster: roster, store: node.store)
+        return polls.isEmpty ? nil : polls[polls.count - 1 - rank % polls.count]
+    }
+}

@@ -1,0 +1,247 @@
+import ArgumentParser
+import Parley
+
+struct ActionCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "action",
+        abstract: "note what is to be done, by whom and until when",
+        discussion: """
+            Everybody in the conversation sees it, changes it and says that it is done. Where two gave it \
+            another title at once, both are shown until somebody chooses one.
+
+            Example:
+              parley action new trip "book the hut" --for ben --due 2026-12-01
+              parley action done 12
+            """,
+        subcommands: [
+            ActionNew.self, ActionDone.self, ActionReopen.self, ActionEdit.self, ActionShow.self,
+            ActionList.self, ActionDelete.self,
+        ])
+}
+
+struct ActionNew: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "new",
+        abstract: "note something to be done",
+        discussion: """
+            --for may be said several times, and takes “me”. --from names the message that it comes from.
+
+            Example:
+              parley action new trip "book the hut" --for ben --due 2026-12-01 --from 12
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "the conversation, or the person")
+    var conversation: String
+    @Argument(help: "what is to be done")
+    var title: String
+    @Option(
+        name: .customLong("for"),
+        help: ArgumentHelp("who is to do it", valueName: "person"))
+    var assignees: [String] = []
+    @Option(name: .long, help: ArgumentHelp("until which day", valueName: "2026-12-01"))
+    var due: String?
+    @Option(name: .long, help: "what else there is to say")
+    var notes: String?
+    @Option(
+        name: .customLong("from"),
+        help: ArgumentHelp("the message that it comes from", valueName: "message"))
+    var source: MessageArgument?
+
+    func validate() throws {
+        try Check.name(conversation, "a conversation's name")
+        try Check.text(title)
+        for person in assignees { try Check.name(person, "a person's name") }
+        try ActionEdit.check(due)
+    }
+
+    func run(with node: any NodeService) async throws {
+        let item = try await node.perform(
+            CreateItem(
+                conversation: conversation, title: title, assignees: assignees, due: due,
+                notes: notes, source: source?.reference))
+        try Output.show(item, json: output.json, as: ItemLines.text([item], isWhole: true))
+    }
+}
+
+struct ActionDone: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "done",
+        abstract: "say that something is done",
+        discussion: """
+            Everybody sees that you said so; `parley action reopen` takes it back.
+
+            Example:
+              parley action done 12
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "its number, or its identifier")
+    var item: MessageArgument
+
+    func run(with node: any NodeService) async throws {
+        let item = try await node.perform(ChangeItem(item: item.reference, done: true))
+        try Output.show(item, json: output.json, as: ItemLines.text([item]))
+    }
+}
+
+struct ActionReopen: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "reopen",
+        abstract: "say that something is to be done again",
+        discussion: """
+            It is listed as before.
+
+            Example:
+              parley action reopen 12
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "its number, or its identifier")
+    var item: MessageArgument
+
+    func run(with node: any NodeService) async throws {
+        let item = try await node.perform(ChangeItem(item: item.reference, done: false))
+        try Output.show(item, json: output.json, as: ItemLines.text([item]))
+    }
+}
+
+struct ActionEdit: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "edit",
+        abstract: "change what is to be done, by whom or until when",
+        discussion: """
+            --title takes the place of all titles that it has. --for and --not-for may be said several times, \
+            and take “me”; --due "" takes the day away.
+
+            Example:
+              parley action edit 12 --due 2026-12-08 --not-for ben --for me
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "its number, or its identifier")
+    var item: MessageArgument
+    @Option(name: .long, help: "what is to be done")
+    var title: String?
+    @Option(
+        name: .customLong("for"),
+        help: ArgumentHelp("who is to do it as well", valueName: "person"))
+    var adding: [String] = []
+    @Option(
+        name: .customLong("not-for"),
+        help: ArgumentHelp("who is not to do it any more", valueName: "person"))
+    var removing: [String] = []
+    @Option(name: .long, help: ArgumentHelp("until which day", valueName: "2026-12-01"))
+    var due: String?
+    @Option(name: .long, help: "what else there is to say")
+    var notes: String?
+
+    static func check(_ due: String?) throws {
+        guard let due, CalendarDay.day(due) == nil else { return }
+        throw ValidationError("a day is written as 2026-12-01")
+    }
+
+    func validate() throws {
+        if let title { try Check.text(title) }
+        for person in adding + removing { try Check.name(person, "a person's name") }
+        if due?.isEmpty == false { try Self.check(due) }
+        if title == nil, due == nil, notes == nil, adding.isEmpty, removing.isEmpty {
+            throw ValidationError("one of --title, --for, --not-for, --due and --notes")
+        }
+    }
+
+    func run(with node: any NodeService) async throws {
+        let item = try await node.perform(
+            ChangeItem(
+                item: item.reference, title: title, due: due, notes: notes, adding: adding,
+                removing: removing))
+        try Output.show(item, json: output.json, as: ItemLines.text([item], isWhole: true))
+    }
+}
+
+struct ActionShow: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "show something to be done with all that was said of it",
+        discussion: """
+            Its notes, and the message that it comes from.
+
+            Example:
+              parley action show 12
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "its number, or its identifier")
+    var item: MessageArgument
+
+    func run(with node: any NodeService) async throws {
+        let item = try await node.perform(GetItem(item: item.reference))
+        try Output.show(item, json: output.json, as: ItemLines.text([item], isWhole: true))
+    }
+}
+
+struct ActionList: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "list what is to be done, what is due first first",
+        discussion: """
+            Of all conversations, or of one; --mine is what you are to do, --done what is done, --all both.
+
+            Example:
+              parley action list --mine
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "only this conversation")
+    var conversation: String?
+    @Flag(name: .long, help: "what you are to do")
+    var mine = false
+    @Flag(name: .long, help: "what is done")
+    var done = false
+    @Flag(name: .long, help: "also what is done")
+    var all = false
+
+    func validate() throws {
+        if let conversation { try Check.name(conversation, "a conversation's name") }
+        if done, all { throw ValidationError("one of --done and --all") }
+    }
+
+    func run(with node: any NodeService) async throws {
+        let items = try await node.perform(ListItems(conversation: conversation, mine: mine))
+            .filter { all || ($0.doneBy != nil) == done }
+        try Output.show(items, json: output.json, as: ItemLines.text(items))
+        if items.isEmpty, !output.json {
+            World.current.say(done ? "nothing is done" : "nothing is to be done")
+        }
+    }
+}
+
+struct ActionDelete: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "delete",
+        abstract: "take something to be done back for everyone",
+        discussion: """
+            Who began it may, and in a group an admin. Nothing undoes it.
+
+            Example:
+              parley action delete 12
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "its number, or its identifier")
+    var item: MessageArgument
+
+    func run(with node: any NodeService) async throws {
+        let gone = try await node.perform(GetItem(item: item.reference))
+        try await node.perform(DeleteItem(item: item.reference))
+        try Output.show(gone, json: output.json, as: "")
+        if !output.json { World.current.say("deleted: \(harmless(gone.title))") }
+    }
+}

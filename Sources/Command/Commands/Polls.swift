@@ -1,0 +1,209 @@
+import ArgumentParser
+import Parley
+
+struct PollCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "poll",
+        abstract: "ask a conversation something, and answer",
+        discussion: """
+            Everybody in it answers, can change that while the poll is open, and sees who chose what. \
+            Who asked closes it, or in a group an admin: what they knew to be chosen then stands for \
+            good, and nothing that comes later changes the result. One with --for is closed by the \
+            device that asked once its time is over.
+
+            Example:
+              parley poll new trip "when do we go?" Friday Saturday
+              parley poll vote 12 1
+            """,
+        subcommands: [
+            PollNew.self, PollVote.self, PollClose.self, PollShow.self, PollList.self,
+            PollDelete.self,
+        ])
+}
+
+struct PollNew: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "new",
+        abstract: "ask something",
+        discussion: """
+            From 2 to \(AskPoll.optionCountMax) answers. Without --multiple everybody chooses one.
+
+            Example:
+              parley poll new trip "when do we go?" Friday Saturday --for 2d
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "the conversation, or the person")
+    var conversation: String
+    @Argument(help: "the question")
+    var question: String
+    @Argument(help: "the answers to choose from")
+    var options: [String] = []
+    @Flag(name: .long, help: "let everybody choose several")
+    var multiple = false
+    @Option(
+        name: .customLong("for"),
+        help: ArgumentHelp("how long, from 1h to 30d", valueName: "time"),
+        transform: Lifetime.init(argument:))
+    var time: Lifetime?
+
+    func validate() throws {
+        try Check.name(conversation, "a conversation's name")
+        try Check.text(question)
+        for option in options { try Check.text(option) }
+        guard (2...AskPoll.optionCountMax).contains(options.count) else {
+            throw ValidationError("a poll has from 2 to \(AskPoll.optionCountMax) answers")
+        }
+    }
+
+    func run(with node: any NodeService) async throws {
+        let poll = try await node.perform(
+            AskPoll(
+                conversation: conversation, question: question, options: options,
+                multiple: multiple, hours: time?.hours))
+        try Output.show(poll, json: output.json, as: PollLines.text([poll]))
+    }
+}
+
+struct PollVote: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "vote",
+        abstract: "answer",
+        discussion: """
+            What you choose takes the place of what you chose before; --retract takes it back. \
+            `parley poll list --to-answer` lists what waits for you.
+
+            Example:
+              parley poll vote 12 1
+              parley poll vote 12 --retract
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "the poll: its number, or its identifier")
+    var poll: MessageArgument
+    @Argument(help: "the numbers of the answers that you choose")
+    var answers: [Int] = []
+    @Flag(name: .long, help: "choose nothing any more")
+    var retract = false
+
+    func validate() throws {
+        guard answers.allSatisfy({ (1...AskPoll.optionCountMax).contains($0) }) else {
+            throw ValidationError("answers are counted from 1")
+        }
+        if answers.isEmpty != retract {
+            throw ValidationError(
+                retract ? "answers, or --retract" : "say which answer, or --retract")
+        }
+    }
+
+    func run(with node: any NodeService) async throws {
+        let shown = try await node.perform(AnswerPoll(poll: poll.reference, choices: answers))
+        try Output.show(shown, json: output.json, as: PollLines.text([shown]))
+    }
+}
+
+struct PollClose: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "close",
+        abstract: "end a poll; its result stands for good",
+        discussion: """
+            Counted is what this node knows now. Who answered and is not counted is named.
+
+            Example:
+              parley poll close 12
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "the poll: its number, or its identifier")
+    var poll: MessageArgument
+
+    func run(with node: any NodeService) async throws {
+        let closed = try await node.perform(ClosePoll(poll: poll.reference))
+        try Output.show(closed, json: output.json, as: PollLines.text([closed]))
+    }
+}
+
+struct PollShow: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "show who chose what",
+        discussion: """
+            ✓ stands with what you chose.
+
+            Example:
+              parley poll show 12
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "the poll: its number, or its identifier")
+    var poll: MessageArgument
+
+    func run(with node: any NodeService) async throws {
+        let shown = try await node.perform(GetPoll(poll: poll.reference))
+        try Output.show(shown, json: output.json, as: PollLines.text([shown]))
+    }
+}
+
+struct PollList: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "list polls, the one that was asked last first",
+        discussion: """
+            Of all conversations, or of one; those that are not closed, or with --all all of them.
+
+            Example:
+              parley poll list --to-answer
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "only this conversation")
+    var conversation: String?
+    @Flag(name: .long, help: "those that are open, and that you have not answered")
+    var toAnswer = false
+    @Flag(name: .long, help: "also those that are closed")
+    var all = false
+
+    func validate() throws {
+        if let conversation { try Check.name(conversation, "a conversation's name") }
+        if toAnswer, all { throw ValidationError("one of --to-answer and --all") }
+    }
+
+    func run(with node: any NodeService) async throws {
+        let polls = try await node.perform(
+            ListPolls(conversation: conversation, toAnswer: toAnswer)
+        ).filter { all || $0.state != "closed" }
+        try Output.show(polls, json: output.json, as: PollLines.text(polls))
+        if polls.isEmpty, !output.json {
+            World.current.say(toAnswer ? "no poll waits for you" : "no polls")
+        }
+    }
+}
+
+struct PollDelete: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "delete",
+        abstract: "take a poll back for everyone, with all answers",
+        discussion: """
+            Who asked may, and in a group an admin. Nothing undoes it.
+
+            Example:
+              parley poll delete 12
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "the poll: its number, or its identifier")
+    var poll: MessageArgument
+
+    func run(with node: any NodeService) async throws {
+        let gone = try await node.perform(GetPoll(poll: poll.reference))
+        try await node.perform(DeletePoll(poll: poll.reference))
+        try Output.show(gone, json: output.json, as: "")
+        if !output.json { World.current.say("deleted: \(harmless(gone.question))") }
+    }
+}

@@ -1,0 +1,71 @@
+import Parley
+
+/// Polls as lines.
+///
+/// ```
+/// #12  when do we go?  (closed)
+///      1  Friday    2  ann, ben
+///      2  Saturday  0
+///      ann in “trip”, closed by ann, 2 answered
+/// ```
+enum PollLines {
+    /// A line between messages: that somebody asks something, and how it stands.
+    static func text(_ poll: PollView) -> String {
+        let name = poll.isOwn ? "you ask" : "\(harmless(poll.author)) asks"
+        let best = poll.options.map(\.count).max() ?? 0
+        let leading = poll.options.filter { $0.count == best }.map { harmless($0.text) }
+        let result = best == 0 ? "nobody answered" : leading.joined(separator: ", ")
+        let state = poll.state == "closed" ? "closed: \(result)" : "\(poll.voterCount) answered"
+        return "\(name): \(harmless(poll.question))  (poll #\(poll.number), \(state))"
+    }
+
+    /// All that there is to say of it.
+    static func lines(_ poll: PollView) -> [String] {
+        let start = "#\(poll.number)  "
+        let margin = String(repeating: " ", count: start.count)
+        let optionColumns = poll.options.map { columnCount(harmless($0.text)) }.max() ?? 0
+        let countColumns = poll.options.map { "\($0.count)".count }.max() ?? 1
+        let options = poll.options.enumerated().map { place, option in
+            let number = "\(place + 1)"
+            let text = column(harmless(option.text), optionColumns)
+            let gap = String(repeating: " ", count: max(0, 2 - number.count))
+            let count = "\(option.count)"
+            let before = String(repeating: " ", count: countColumns - count.count)
+            let names = option.names.map(harmless).joined(separator: ", ")
+            let own = option.isOwn ? "  ✓ yours" : ""
+            return margin + "\(gap)\(number)  \(text)  \(before)\(count)"
+                + (names.isEmpty ? "" : "  \(names)") + own
+        }
+        return [start + harmless(poll.question) + "  (\(state(poll)))"] + options
+            + [margin + foot(poll)]
+    }
+
+    /// All of them, with a line between two.
+    static func text(_ polls: [PollView]) -> String {
+        polls.map { lines($0).joined(separator: "\n") }.joined(separator: "\n\n")
+    }
+
+    private static func state(_ poll: PollView) -> String {
+        let how = poll.isMultiple ? "several answers" : "one answer"
+        let clock = Clock()
+        switch poll.state {
+        case "closed": return "closed"
+        case "over": return "its time is over, not counted yet"
+        default:
+            let until = poll.until.map { ", until \(clock.day($0)) \(clock.time($0))" }
+            return how + (until ?? "")
+        }
+    }
+
+    private static func foot(_ poll: PollView) -> String {
+        let who = poll.isOwn ? "you" : harmless(poll.author)
+        var parts = ["\(who) in “\(harmless(poll.title))”"]
+        if let closer = poll.closedBy { parts.append("closed by \(harmless(closer))") }
+        parts.append("\(poll.voterCount) answered")
+        if !poll.uncounted.isEmpty {
+            let names = poll.uncounted.map(harmless).joined(separator: ", ")
+            parts.append("not counted, for it came too late: \(names)")
+        }
+        return parts.joined(separator: ", ")
+    }
+}

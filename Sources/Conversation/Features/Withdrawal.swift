@@ -1,0 +1,90 @@
+import ParleyPayloads
+public import ParleyLedger
+import ParleyRoster
+public import ParleyWire
+
+extension OperationKind {
+    /// Takes back for everyone what people do together.
+    public static let withdrawal = OperationKind(rawValue: 99)
+
+    /// Whether an operation of this kind can be taken back by a withdrawal.
+    package var canBeWithdrawn: Bool { self == .poll || self == .item }
+
+    /// Whether an operation of this kind is gone with what it is about, its first reference.
+    package var goesWithItsTarget: Bool {
+        self == .vote || self == .pollClose || self == .itemChange
+    }
+}
+
+extension EntryField {
+    /// The withdrawals of one thing: one is enough, and nothing undoes it.
+    static let withdrawal = EntryField(rawValue: 43)
+}
+
+/// The withdrawal of a poll, or of something to be done. A deletion of lane 1 would not reach newcomers, to
+/// whom that lane begins later.
+public enum Withdrawal {
+    /// The operation that takes this back.
+    public static func draft(of target: OperationReference) -> Draft {
+        var payload = PayloadWithdrawal()
+        payload.version = 1
+        return Draft(
+            kind: .withdrawal, lane: .shared, references: [target],
+            payload: Payload.encode(payload), isErasable: false)
+    }
+
+    /// Whether something was taken back.
+    package static func covers(
+        _ target: OperationReference, in space: SpaceNumber, store: some MergeStore
+    ) throws(StoreError) -> Bool {
+        try store.hasEntry(
+            about: .operation(target.tag, target.sequence), in: space, field: .withdrawal,
+            element: Target.element(of: target.check, in: store))
+    }
+}
+
+/// A withdrawal wins over everything concurrent and erases on every node what it takes back, and what was
+/// said of that. Who began it may do that, and in a group an admin.
+enum WithdrawalRule: MergeRule {
+    static let kind = OperationKind.withdrawal
+    static let lane = Lane.shared
+    static let role = Role.member
+
+    static func merge(
+        _ applied: AppliedOperation, _ context: MergeContext, into store: some MergeStore
+    ) throws(StoreError) -> [ViewChange] {
+        guard let target = applied.operation.operation.header.references.first,
+            let author = try Target.starter(of: target, context, in: store),
+            context.mayEnd(whatWasBegunBy: author)
+        else { return [] }
+        let space = context.space.number
+        let object = EntryObject.operation(target.tag, target.sequence)
+        for note in try store.entries(about: object, in: space, field: nil) {
+            guard let stored = try store.operation(note.operation),
+                stored.operation.header.kind.goesWithItsTarget,
+                stored.operation.header.references.first?.check == target.check
+            else { continue }
+            try Deletion.erase(stored.number, stored.operation, in: store)
+            try store.remove(note)
+        }
+        try store.put(
+            Entry(
+                space: space, object: object, field: .withdrawal,
+                element: try Target.element(of: target.check, in: store),
+                operation: applied.number, order: applied.operation.orderKey))
+        guard let log = try store.log(target.tag, in: space), log.lane == .shared,
+            let stored = try store.operation(at: target.sequence, in: log.number),
+            stored.operation.header.kind.canBeWithdrawn, stored.id.check == target.check
+        else { return [] }
+        let element = try store.locator(target.subject)
+        for field in [EntryField.poll, .item] {
+            for entry in try store.entries(
+                about: .space, in: space, field: field, element: element)
+            {
+                try store.remove(entry)
+            }
+        }
+        try Deletion.erase(stored.number, stored.operation, in: store)
+        return [.together(space, stored.number)]
+    }
+}

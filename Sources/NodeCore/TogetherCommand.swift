@@ -1,0 +1,43 @@
+public import ParleyConversation
+public import ParleyLedger
+public import ParleyWire
+
+/// What the members of a conversation do together, beside talking.
+public enum TogetherCommand: Equatable, Sendable {
+    /// Asks something, with answers to choose from.
+    case ask(SpaceID, PollQuestion)
+    /// Chooses answers of a poll; nothing takes back what was chosen.
+    case vote(OperationNumber, PollChoices)
+    /// Ends a poll.
+    case close(OperationNumber)
+    /// Begins something to be done, from a message or of itself.
+    case begin(SpaceID, ItemBeginning, from: OperationNumber?)
+    /// Changes things about it.
+    case change(OperationNumber, [ItemChange])
+    /// Takes back for everyone what was asked or begun.
+    case withdraw(OperationNumber)
+
+    /// Why that was not done. Nothing changed.
+    public enum Objection: Error, Equatable, Sendable {
+        /// There is no such poll here.
+        case unknownPoll
+        /// There is no such thing to be done here.
+        case unknownItem
+        /// At most so many persons do one thing.
+        case tooManyAssignees(limit: Int)
+        /// That day is none.
+        case badDay
+        /// A poll has from 2 to so many options, each another.
+        case badOptions(limit: Int)
+        /// The poll has no such option.
+        case noSuchOption(count: Int)
+        /// One answer can be chosen in this poll.
+        case oneAnswer
+        /// The poll was closed, or the time until which it asked is over.
+        case closed
+        /// This device has chosen so many times in this poll, and no more count.
+        case tooManyVotes(limit: Int)
+        /// The time until which it would ask is over.
+        case alreadyOver
+    }
+}

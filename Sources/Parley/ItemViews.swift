@@ -1,0 +1,133 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleyRoster
+import ParleyStorage
+import ParleyWire
+
+/// Something to be done.
+public struct ItemView: Codable, Equatable, Sendable {
+    /// Its number here, which holds on this node alone.
+    public var number: Int64
+    /// Its name everywhere.
+    public var id: String
+    /// Its conversation, in hex.
+    public var conversation: String
+    /// The name of that.
+    public var place: String
+    /// The name of who began it.
+    public var author: String
+    /// When it was begun, by its author's clock, in Unix milliseconds.
+    public var time: UInt64
+    /// What is to be done.
+    public var title: String
+    /// Titles that were written at the same time by others, and of which none replaces another: whoever gives
+    /// it a title now replaces them all.
+    public var otherTitles: [String]
+    /// The names of who is to do it.
+    public var assignees: [String]
+    /// Whether oneself is among them.
+    public var isOwn: Bool
+    /// Until which day, as `2026-12-01`; nil for none.
+    public var due: String?
+    /// Who said that it is done; nil while it is not.
+    public var doneBy: String?
+    /// What else there is to say of it.
+    public var notes: String
+    /// The message that it was made from, by its `id`, where that is here and was not deleted.
+    public var source: String?
+}
+
+extension Views {
+    /// What an operation began to be done; nil where there is nothing of it any more.
+    func item(_ number: OperationNumber) throws -> ItemView? {
+        guard let stored = try store.operation(number), stored.operation.header.kind == .item,
+            let log = try store.log(stored.log), let space = try store.space(log.space),
+            let roster = try roster(of: space)
+        else { return nil }
+        let reference = OperationReference(
+            tag: log.tag, sequence: stored.sequence, check: stored.id.check)
+        return try Overview.item(reference, in: space.number, roster: roster, store: store).map {
+            try view($0, in: space, roster)
+        }
+    }
+
+    /// What is to be done in a conversation, or in all: what is due first first, then what was begun first.
+    func items(in argument: String?) throws -> [ItemView] {
+        let unaccepted = try unaccepted()
+        let spaces = try argument.map { [try conversation($0)] } ?? store.spaces()
+        var found: [(view: ItemView, due: UInt32, order: OrderKey)] = []
+        for space in spaces where space.kind != .own && !unaccepted.contains(space.id) {
+            guard let roster = try roster(of: space) else { continue }
+            for item in try Overview.items(in: space.number, roster: roster, store: store) {
+                let view = try view(item, in: space, roster)
+                found.append((view, item.due ?? .max, item.order))
+            }
+        }
+        return found.sorted { ($0.due, $0.order) < ($1.due, $1.order) }.map(\.view)
+    }
+
+    private func view(
+        _ item: ActionItem, in space: SpaceRecord, _ roster: Roster
+    ) throws -> ItemView {
+        ItemView(
+            number: item.number.rawValue, id: try identifier(item.reference, in: space.number),
+            conversation: space.id.description, place: try title(of: space, roster),
+            author: try name(of: item.author, in: roster), time: item.time,
+            title: item.titles.first ?? "", otherTitles: Array(item.titles.dropFirst()),
+            assignees: try item.assignees.map { try name(of: $0, in: roster) }.sorted(),
+            isOwn: item.assignees.contains(ownPerson), due: item.due.map(CalendarDay.text),
+            doneBy: try item.doneBy.map { try name(of: $0, in: roster) }, notes: item.notes,
+            source: try item.source.flatMap { try source($0, in: space) })
+    }
+
+    private func source(_ message: OperationReference, in space: SpaceRecord) throws -> String? {
+        guard let stored = try answered(message, in: space.number).stored,
+            let view = try self.message(stored.number), !view.isDeleted
+        else { return nil }
+        return view.id
+    }
+}
+
+/// Days of the calendar, in days since 1970, as people write them.
+public enum CalendarDay {
+    /// The day as `2026-12-01`.
+    static func text(_ day: UInt32) -> String {
+        let (year, month, date) = civil(Int64(day))
+        func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        return "\(year)-\(two(month))-\(two(date))"
+    }
+
+    /// The day that a text as `2026-12-01` means, from 1970-01-02 to 2199-12-31; nil where it is none.
+    public static func day(_ text: String) -> UInt32? {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.map(\.utf8.count) == [4, 2, 2],
+            parts.allSatisfy({ $0.utf8.allSatisfy { (48...57).contains($0) } }),
+            let year = Int64(parts[0]), let month = Int64(parts[1]), let date = Int64(parts[2]),
+            (1970...2199).contains(year), (1...12).contains(month), (1...31).contains(date)
+        else { return nil }
+        // Counted from March on, so that the leap day is the last of its year.
+        let shifted = month > 2 ? year : year - 1
+        let (era, monthOfYear) = (shifted / 400, (month + 9) % 12)
+        let yearOfEra = shifted - era * 400
+        let dayOfYear = (153 * monthOfYear + 2) / 5 + date - 1
+        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+        let day = era * 146_097 + dayOfEra - 719_468
+        // The 31st of June is none.
+        guard day > 0, civil(day) == (year, month, date) else { return nil }
+        return UInt32(day)
+    }
+
+    private static func civil(_ day: Int64) -> (year: Int64, month: Int64, date: Int64) {
+        let shifted = day + 719_468
+        let era = shifted / 146_097
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra =
+            (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let monthOfYear = (5 * dayOfYear + 2) / 153
+        let date = dayOfYear - (153 * monthOfYear + 2) / 5 + 1
+        let month = monthOfYear < 10 ? monthOfYear + 3 : monthOfYear - 9
+        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, date)
+    }
+}

@@ -1,0 +1,148 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleyRoster
+import ParleyStorage
+import ParleyWire
+
+/// A poll as it stands.
+public struct PollView: Codable, Equatable, Sendable {
+    /// An answer to choose.
+    public struct Option: Codable, Equatable, Sendable {
+        /// What it says.
+        public var text: String
+        /// How many chose it.
+        public var count: Int
+        /// Who they are.
+        public var names: [String]
+        /// Whether one chose it oneself.
+        public var isOwn: Bool
+    }
+
+    /// Its number here, which holds on this node alone.
+    public var number: Int64
+    /// Its name everywhere.
+    public var id: String
+    /// Its conversation, in hex.
+    public var conversation: String
+    /// The name of that.
+    public var title: String
+    /// The name of who asks.
+    public var author: String
+    /// Who asks, in hex.
+    public var person: String
+    /// Whether that is oneself.
+    public var isOwn: Bool
+    /// When it was asked, by its author's clock, in Unix milliseconds.
+    public var time: UInt64
+    /// What is asked.
+    public var question: String
+    /// The answers to choose from, in their order.
+    public var options: [Option]
+    /// Whether a person may choose several.
+    public var isMultiple: Bool
+    /// Until when people are asked, in Unix milliseconds; nil for until somebody closes it.
+    public var until: UInt64?
+    /// `open`, `over` (its time is, by this device's clock, and the device that asked has not closed it
+    /// yet) or `closed` (the result stands for good).
+    public var state: String
+    /// Who closed it.
+    public var closedBy: String?
+    /// How many persons have answered, and count.
+    public var voterCount: Int
+    /// Who chose otherwise than what counts: too late, or too late for who closed it.
+    public var uncounted: [String]
+    /// Whether one has answered oneself.
+    public var isAnswered: Bool
+    /// Whether one may close it and take it back.
+    public var mayClose: Bool
+    /// The message right below it, by its `id`; nil where it stands below all.
+    public var below: String? = nil
+}
+
+extension Views {
+    /// The poll that an operation asked, as it stands; nil where there is none any more.
+    func poll(_ number: OperationNumber) throws -> PollView? {
+        guard let stored = try store.operation(number), stored.operation.header.kind == .poll,
+            let log = try store.log(stored.log), let space = try store.space(log.space),
+            let roster = try roster(of: space)
+        else { return nil }
+        let reference = OperationReference(
+            tag: log.tag, sequence: stored.sequence, check: stored.id.check)
+        return try Overview.poll(reference, in: space.number, roster: roster, store: store).map {
+            try view($0, in: space, roster)
+        }
+    }
+
+    /// The polls of a conversation, or of all, the one that was asked last first.
+    func polls(in argument: String?) throws -> [PollView] {
+        let unaccepted = try unaccepted()
+        let spaces = try argument.map { [try conversation($0)] } ?? store.spaces()
+        var found: [(view: PollView, order: OrderKey)] = []
+        for space in spaces where space.kind != .own && !unaccepted.contains(space.id) {
+            guard let roster = try roster(of: space) else { continue }
+            for poll in try Overview.polls(in: space.number, roster: roster, store: store) {
+                found.append((try view(poll, in: space, roster), poll.order))
+            }
+        }
+        return found.sorted { $0.order > $1.order }.map(\.view)
+    }
+
+    private func view(_ poll: Poll, in space: SpaceRecord, _ roster: Roster) throws -> PollView {
+        let own = poll.ballots.first { $0.person == ownPerson }?.choices.places ?? []
+        let options = try poll.question.options.enumerated().map { place, text in
+            let persons = poll.ballots.filter { $0.choices.places.contains(place) }.map(\.person)
+            return PollView.Option(
+                text: text, count: persons.count,
+                names: try persons.map { try name(of: $0, in: roster) }.sorted(),
+                isOwn: own.contains(place))
+        }
+        let isAdmin =
+            space.kind == .group && roster.member(ownPerson).map { $0.role >= .admin } ?? false
+        let isOver = poll.question.until.map { $0 <= SystemClock.now.wall } ?? false
+        return PollView(
+            number: poll.number.rawValue, id: try identifier(poll.reference, in: space.number),
+            conversation: space.id.description, title: try title(of: space, roster),
+            author: try name(of: poll.author, in: roster), person: poll.author.description,
+            isOwn: poll.author == ownPerson, time: poll.time, question: poll.question.question,
+            options: options, isMultiple: poll.question.isMultiple, until: poll.question.until,
+            state: poll.closing != nil ? "closed" : isOver ? "over" : "open",
+            closedBy: try poll.closing.map { try name(of: $0.person, in: roster) },
+            voterCount: poll.ballots.count,
+            uncounted: try poll.uncounted.map { try name(of: $0, in: roster) }.sorted(),
+            isAnswered: !own.isEmpty, mayClose: poll.author == ownPerson || isAdmin,
+            below: try message(below: poll.order, in: space.number))
+    }
+}
+
+extension NodeError {
+    /// What a person is told of what people do together, and could not be done.
+    init(together objection: TogetherCommand.Objection) {
+        let list = "`parley poll list` shows them."
+        switch objection {
+        case .unknownPoll: self.init("unknown-poll", "There is no such poll.", hint: list)
+        case .unknownItem:
+            self.init(
+                "unknown-item", "There is no such thing to be done.",
+                hint: "`parley action list --all` shows them.")
+        case .tooManyAssignees(let limit):
+            self.init("too-many-assignees", "At most \(limit) persons do one thing.")
+        case .badDay:
+            self.init("bad-day", "That is no day.", hint: "Write it as 2026-12-01.")
+        case .badOptions(let limit):
+            self.init(
+                "bad-options", "A poll has from 2 to \(limit) different options.",
+                hint: "Such as: parley poll new trip \"When?\" Friday Saturday")
+        case .noSuchOption(let count):
+            self.init("no-such-option", "That poll has the options 1 to \(count).")
+        case .oneAnswer:
+            self.init("one-answer", "In that poll everybody chooses one answer.")
+        case .closed: self.init("closed", "That poll is closed.")
+        case .tooManyVotes(let limit):
+            self.init(
+                "too-many-votes", "You changed your answer \(limit) times; no more count.",
+                hint: "What you chose last holds.")
+        case .alreadyOver: self.init("already-over", "Its time would be over already.")
+        }
+    }
+}

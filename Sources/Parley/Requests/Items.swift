@@ -1,0 +1,234 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleyRoster
+import ParleyStorage
+import ParleyWire
+
+/// Begins something to be done in a conversation, from a message or of itself.
+public struct CreateItem: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "createItem", RequestScope.write,
+        "Begins something to be done in a conversation, from a message or of itself."
+    )
+    /// As somebody would ask it.
+    public static let example = CreateItem(
+        conversation: "trip", title: "book the hut", assignees: ["ben"], due: "2026-12-01")
+
+    /// The conversation: its name, its identifier or a start of that.
+    public var conversation: String
+    /// What is to be done, of at most 1,024 bytes.
+    public var title: String
+    /// Who is to do it, at most 32: members by name or by the start of their identifier, or `me`.
+    public var assignees: [String]
+    /// Until which day, as `2026-12-01`; nil for none.
+    public var due: String?
+    /// What else there is to say of it, of at most 8,192 bytes.
+    public var notes: String?
+    /// The message that it is made from.
+    public var source: MessageReference?
+
+    /// A request with these parameters.
+    public init(
+        conversation: String, title: String, assignees: [String] = [], due: String? = nil,
+        notes: String? = nil, source: MessageReference? = nil
+    ) {
+        self.conversation = conversation
+        self.title = title
+        self.assignees = assignees
+        self.due = due
+        self.notes = notes
+        self.source = source
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> ItemView {
+        let day = try due.map { try ItemRequests.day($0) }
+        let (space, persons, message) = try await node.read { views in
+            let space = try views.writable(conversation)
+            return (
+                space.id, try assignees.map { try views.assignee($0, in: space) },
+                try source.map { try views.message($0) }
+            )
+        }
+        let item = ItemBeginning(
+            title: title, assignees: persons, due: day, notes: notes ?? "")
+        return try await node.item(.begin(space, item, from: message))
+    }
+}
+
+/// Changes something to be done; what is nil stays.
+public struct ChangeItem: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "changeItem", RequestScope.write,
+        "Changes something to be done; what is nil stays."
+    )
+    /// As somebody would ask it.
+    public static let example = ChangeItem(item: 12, done: true)
+
+    /// What is to be done: its number or its identifier.
+    public var item: MessageReference
+    /// What is to be done, in place of all titles that it has.
+    public var title: String?
+    /// Until which day, as `2026-12-01`; empty for none.
+    public var due: String?
+    /// What else there is to say of it.
+    public var notes: String?
+    /// Whether it is done.
+    public var done: Bool?
+    /// Who is to do it as well.
+    public var adding: [String]?
+    /// Who is not to do it any more.
+    public var removing: [String]?
+
+    /// A request with these parameters.
+    public init(
+        item: MessageReference, title: String? = nil, due: String? = nil, notes: String? = nil,
+        done: Bool? = nil, adding: [String]? = nil, removing: [String]? = nil
+    ) {
+        self.item = item
+        self.title = title
+        self.due = due
+        self.notes = notes
+        self.done = done
+        self.adding = adding
+        self.removing = removing
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> ItemView {
+        var changes: [ItemChange] = []
+        if let title { changes.append(.title(title)) }
+        if let notes { changes.append(.notes(notes)) }
+        if let due { changes.append(.due(due.isEmpty ? nil : try ItemRequests.day(due))) }
+        if let done { changes.append(.done(done)) }
+        let number = try await node.number(ofItem: item)
+        changes += try await node.read { views in
+            guard let space = try views.conversation(of: number) else { return [] }
+            let added = try (adding ?? []).map {
+                ItemChange.assignee(try views.assignee($0, in: space), true)
+            }
+            return try added
+                + (removing ?? []).map { .assignee(try views.assignee($0, in: space), false) }
+        }
+        return try await node.item(.change(number, changes))
+    }
+}
+
+/// Takes back for everyone something to be done.
+public struct DeleteItem: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "deleteItem", RequestScope.write,
+        "Takes back for everyone something to be done."
+    )
+    /// As somebody would ask it.
+    public static let example = DeleteItem(item: 12)
+
+    /// What is to be done: its number or its identifier.
+    public var item: MessageReference
+
+    /// A request with these parameters.
+    public init(item: MessageReference) { self.item = item }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> NoReply {
+        _ = try await node.write(.together(.withdraw(try await node.number(ofItem: item))))
+        return NoReply()
+    }
+}
+
+/// Something to be done.
+public struct GetItem: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "item", RequestScope.read,
+        "Something to be done."
+    )
+    /// As somebody would ask it.
+    public static let example = GetItem(item: 12)
+
+    /// What is to be done: its number or its identifier.
+    public var item: MessageReference
+
+    /// A request with these parameters.
+    public init(item: MessageReference) { self.item = item }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> ItemView {
+        try await node.shownItem(try await node.number(ofItem: item))
+    }
+}
+
+/// What is to be done in a conversation, or in all: what is due first first. What is done is among it. Of
+/// each conversation at most 1,024 are told.
+public struct ListItems: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "items", RequestScope.read,
+        "What is to be done in a conversation, or in all: what is due first first."
+    )
+    /// As somebody would ask it.
+    public static let example = ListItems(conversation: "trip", mine: true)
+
+    /// The conversation; nil for all.
+    public var conversation: String?
+    /// Whether what oneself is to do is told alone.
+    public var mine: Bool?
+
+    /// A request with these parameters.
+    public init(conversation: String? = nil, mine: Bool? = nil) {
+        self.conversation = conversation
+        self.mine = mine
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> [ItemView] {
+        let items = try await node.read { try $0.items(in: conversation) }
+        return mine == true ? items.filter(\.isOwn) : items
+    }
+}
+
+/// What requests about things to be done share.
+private enum ItemRequests {
+    static func day(_ text: String) throws -> UInt32 {
+        guard let day = CalendarDay.day(text) else { throw NodeError(together: .badDay) }
+        return day
+    }
+}
+
+extension Views {
+    /// The member of a conversation that an argument means; oneself where it is `me`.
+    fileprivate func assignee(_ argument: String, in space: SpaceRecord) throws -> PersonID {
+        if argument == "me" { return ownPerson }
+        let members = try roster(of: space)?.members.map(\.person) ?? []
+        return try person(argument, among: members)
+    }
+}
+
+extension Node {
+    fileprivate func number(ofItem item: MessageReference) async throws -> OperationNumber {
+        do {
+            return try await read { try $0.message(item, in: .shared) }
+        } catch let error as NodeError where error.code == "unknown-message" {
+            throw NodeError(together: .unknownItem)
+        }
+    }
+
+    /// Has something done, and tells the item as it is then.
+    fileprivate func item(_ command: TogetherCommand) async throws -> ItemView {
+        guard case .messages(let numbers) = try await write(.together(command)),
+            let number = numbers.first
+        else { throw NodeError(together: .unknownItem) }
+        return try await shownItem(number)
+    }
+
+    fileprivate func shownItem(_ number: OperationNumber) async throws -> ItemView {
+        guard let view = try await read({ try $0.item(number) }) else {
+            throw NodeError(together: .unknownItem)
+        }
+        return view
+    }
+}
