@@ -127,6 +127,7 @@ struct Read: NodeCommand {
         let text = output.json ? "" : try await self.text(page, on: node)
         try Output.show(page, json: output.json, as: text)
         if page.messages.isEmpty, !output.json { try await sayNothingIsHere(on: node) }
+        try await Losses.warn(in: conversation, on: node)
         if !output.json { sayWhatIsLeft(page) }
         try await mark(page.messages, last: page.last, on: node)
     }
