@@ -20,8 +20,19 @@ public struct InviteView: Codable, Equatable, Sendable {
     public var relay: String? = nil
     /// Whether the card does not lie there yet, so that whoever takes the link waits for it.
     public var isWaitingForRelay = false
+    /// The key of that relay, in hex.
+    public var relayKey: String? = nil
+    /// What is wrong with that relay: `leaving` (another one has its place, and it is read for some
+    /// days), `removed` (this device does not use it any more), `mistaken` (what answers there does not show its
+    /// key). Whoever takes the link of the last two is never answered. Nil where nothing is.
+    public var relayState: String? = nil
     /// What is known to be wrong with clocks, where it was just made: it ends by this device's.
     public var clockWarning: String? = nil
+}
+
+extension InviteView {
+    /// Whether whoever takes the link is never answered.
+    public var leadsNowhere: Bool { relayState == "removed" || relayState == "mistaken" }
 }
 
 /// One's own card.
