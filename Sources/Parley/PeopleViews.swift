@@ -94,6 +94,13 @@ public struct SafetyNumberView: Codable, Equatable, Sendable {
 }
 
 extension NodeError {
+    /// No invite that this device knows, of a person with several.
+    static let inviteElsewhere = NodeError(
+        "unknown-invite",
+        "No invite that this device made, and that somebody could still take, is that.",
+        hint: "An invite that another device of yours made is listed and ended on that one alone. "
+            + "`parley invite list` shows those of this one.")
+
     /// An invite that whoever gave it did not take.
     public init(refusing contact: ContactView) {
         self.init(

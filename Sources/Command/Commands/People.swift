@@ -111,7 +111,16 @@ struct InviteList: NodeCommand {
                 ]
             })
         try Output.show(invites, json: output.json, as: table.text)
-        if invites.isEmpty, !output.json { World.current.say("none is open") }
+        let isOneOfSeveral =
+            try await node.perform(ListDevices()).count { $0.state == "active" } > 1
+        if isOneOfSeveral {
+            // A program shows it beside the list.
+            World.current.say(
+                "of this device, and links into groups: invites that your other devices made are listed "
+                    + "and ended there alone")
+        } else if invites.isEmpty, !output.json {
+            World.current.say("none is open")
+        }
         guard !output.json, invites.contains(where: \.leadsNowhere) else { return }
         World.current.advise(
             "whoever takes a link that leads nowhere is never answered: parley invite makes another, "
