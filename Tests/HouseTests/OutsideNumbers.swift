@@ -70,6 +70,7 @@ enum OutsideNumbers {
         "Sources/Ledger/Stand.swift": .init(1, "a clock is below 2^43"),
         "Sources/NodeCore/EventLog.swift": .init(2, "halves of a cursor's generation, compared"),
         "Sources/NodeCore/HeldImports.swift": .init(2, "times of a log, below 2^43"),
+        "Sources/NodeCore/MembershipPlacing.swift": .init(1, "a clock is below 2^43"),
         "Sources/NodeCore/NodeCore+Epochs.swift": .init(1, "own times"),
         "Sources/NodeCore/NodeCore+Inboxes.swift": .init(3, "own times, below 2^43 by `step`"),
         "Sources/NodeCore/NodeCore+InviteCards.swift": .init(1, "an end below 2^43"),
