@@ -36,8 +36,12 @@ public struct MembershipEvent: Equatable, Sendable {
     public var author: PersonID?
     /// The author's wall clock, in Unix milliseconds.
     public var time: UInt64
-    /// Where it stands among all.
+    /// Where it stands among all of lane 0.
     public var order: OrderKey
+    /// Behind which place its line stands between messages; nil where it stands below them all.
+    public var place: OrderKey?
+    /// The device that did it.
+    public var device: DeviceID
     /// Whether it holds; what does not has changed nothing.
     public var holds: Bool
 }
@@ -61,7 +65,13 @@ public enum MembershipHistory {
         }
         events.sort { $0.order == $1.order ? $0.person < $1.person : $0.order < $1.order }
         try tellDeclined(&events, judge, space, store)
-        return once(events)
+        var told = once(events)
+        var placing = try MembershipPlacing(space, judge, in: store)
+        for index in told.indices {
+            told[index].place = try placing.place(
+                of: told[index].order, by: told[index].device)
+        }
+        return told
     }
 
     /// Tells those who declined from those who left: they had not accepted since they were last out.
@@ -150,11 +160,11 @@ public enum MembershipHistory {
             let change = change(stored.operation),
             let stand = judge.graph.stand(at: reason.place)
         else { return nil }
+        let order = OrderKey(
+            stand: stand, tag: log.tag, sequence: stored.sequence, id: stored.id)
         return MembershipEvent(
             change: change, person: person, author: reason.author, time: reason.wallClock,
-            order: OrderKey(
-                stand: stand, tag: log.tag, sequence: stored.sequence, id: stored.id),
-            holds: reason.outcome == .holds)
+            order: order, place: order, device: reason.device, holds: reason.outcome == .holds)
     }
 
     private static func change(_ operation: Operation) -> MembershipEvent.Change? {

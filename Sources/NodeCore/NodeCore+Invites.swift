@@ -16,9 +16,7 @@ extension NodeCore {
     public static func takenInvite(
         of person: PersonID, in store: some NodeStore
     ) throws(StoreError) -> TakenInvite? {
-        try store.value(.introduction, person.bytes).flatMap(PendingInvite.init).map {
-            TakenInvite(expires: $0.invite.expires, isRefused: $0.isRefused)
-        }
+        try store.value(.introduction, person.bytes).flatMap(PendingInvite.init)?.taken
     }
 
     /// Whoever invites did not take the invite, and will not tomorrow. It is not shown to them again.

@@ -74,17 +74,17 @@ extension NodeCore {
                 // held up to where it begins for this device. It would be told at every look, and
                 // each receipt is a reason to look for whoever else would tell such a one.
                 guard log.device != identity.device, roster?.person(of: log.device) != nil,
-                    let place = try turn.store.lastSoundPlace(of: log), log.holds(place),
-                    place >= log.base
+                    let held = try FormerMarks.received(log, in: turn.store)
                 else { continue }
                 let said = try turn.store.mark(.delivered, of: actor, on: log.tag, in: number)
                 var places = said?.places ?? PlaceSet()
-                places.tell(PlaceSet(log.base..<place + 1))
+                places.tell(PlaceSet(held))
                 if places != said?.places {
                     delivered.append(.init(tag: log.tag, places: places))
                 }
             }
             guard !delivered.isEmpty else { continue }
+            delivered = try FormerMarks.complete(delivered, .delivered, in: space, turn.store)
             _ = try write([Receipts(delivered: delivered).draft()], in: space, &turn)
         }
     }

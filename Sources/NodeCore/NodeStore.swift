@@ -68,6 +68,9 @@ public enum ValueTable: UInt8, CaseIterable, Sendable {
     case request = 34
     /// Lines that were brought in and deleted since, by space, time and author. See ``DeletedImports``.
     case deletedImport = 35
+    /// What this device had told of logs of conversations that were deleted here, by space, kind and log.
+    /// See ``FormerMarks``.
+    case formerMark = 36
 }
 
 /// What the node keeps beside logs and views. All of it is sealed at rest, keys included.

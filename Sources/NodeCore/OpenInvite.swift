@@ -206,6 +206,14 @@ struct PendingInvite {
         return relay
     }
 
+    /// How it stands with it.
+    var taken: TakenInvite {
+        var address = ""
+        if case .relay(_, let addresses) = invite.place { address = addresses.first ?? "" }
+        return TakenInvite(
+            expires: invite.expires, isRefused: isRefused, relay: relayToAsk, address: address)
+    }
+
     /// All that were taken and not answered yet, by person.
     static func all(_ store: some NodeStore) throws(StoreError) -> [PendingInvite] {
         try store.values(.introduction).compactMap { PendingInvite($0.value) }
@@ -219,6 +227,10 @@ public struct TakenInvite: Equatable, Sendable {
     public let expires: UInt64
     /// Whether who invites did not take it.
     public let isRefused: Bool
+    /// The relay on which the card of who invites is still looked for; nil where it is not.
+    public let relay: NoiseKey?
+    /// Where that relay is, as `host:port`.
+    public let address: String
 }
 
 /// A letter that lay in this device's inbox.

@@ -20,8 +20,19 @@ public struct InviteView: Codable, Equatable, Sendable {
     public var relay: String? = nil
     /// Whether the card does not lie there yet, so that whoever takes the link waits for it.
     public var isWaitingForRelay = false
+    /// The key of that relay, in hex.
+    public var relayKey: String? = nil
+    /// What is wrong with that relay: `leaving` (another one has its place, and it is read for some
+    /// days), `removed` (this device does not use it any more), `mistaken` (what answers there does not show its
+    /// key). Whoever takes the link of the last two is never answered. Nil where nothing is.
+    public var relayState: String? = nil
     /// What is known to be wrong with clocks, where it was just made: it ends by this device's.
     public var clockWarning: String? = nil
+}
+
+extension InviteView {
+    /// Whether whoever takes the link is never answered.
+    public var leadsNowhere: Bool { relayState == "removed" || relayState == "mistaken" }
 }
 
 /// One's own card.
@@ -83,6 +94,13 @@ public struct SafetyNumberView: Codable, Equatable, Sendable {
 }
 
 extension NodeError {
+    /// No invite that this device knows, of a person with several.
+    static let inviteElsewhere = NodeError(
+        "unknown-invite",
+        "No invite that this device made, and that somebody could still take, is that.",
+        hint: "An invite that another device of yours made is listed and ended on that one alone. "
+            + "`parley invite list` shows those of this one.")
+
     /// An invite that whoever gave it did not take.
     public init(refusing contact: ContactView) {
         self.init(

@@ -36,6 +36,9 @@ public struct OutboxView: Codable, Equatable, Sendable {
     /// on this device alone; the same `request-relayed`, which a relay has; `invite` of theirs that was
     /// taken and not answered. Nil for what was written.
     public var wish: String?
+    /// Where the relay is to be that an `invite` names, if what answers there does not show its key: then
+    /// nobody is found by it. Nil otherwise.
+    public var mistakenRelay: String? = nil
     /// The person whom a wish is about, in hex.
     public var person: String?
 }

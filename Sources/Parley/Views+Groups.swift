@@ -141,7 +141,7 @@ extension Views {
                 }, role: role, time: event.time, holds: event.holds,
                 hiddenCount: try hiddenCount(
                     by: event, before: events[(index + 1)...], space, roster),
-                below: try message(below: event.order, in: space.number))
+                below: try event.place.flatMap { try message(below: $0, in: space.number) })
         }
     }
 

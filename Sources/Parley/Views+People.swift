@@ -266,6 +266,23 @@ extension Views {
 
     // MARK: Invites
 
+    /// The invites of this device that make contacts; nothing before it has a card.
+    func openInvites(at wall: UInt64) throws -> [InviteView] {
+        let open = try OpenInvite.all(at: wall, store)
+        return try open.allSatisfy { try $0.invite(by: core.node, store) != nil }
+            ? open.map { try view($0) } : []
+    }
+
+    /// The relays on which the cards are looked for of those whose invites were taken, by person.
+    func relaysOfInvites() throws -> [String: (key: NoiseKey, address: String, name: String)] {
+        var found: [String: (key: NoiseKey, address: String, name: String)] = [:]
+        for (person, invite) in try takenInvites() where !invite.isRefused {
+            guard let key = invite.relay, invite.expires > SystemClock.now.wall else { continue }
+            found[person.description] = (key, invite.address, try name(of: person))
+        }
+        return found
+    }
+
     func invites(at wall: UInt64) throws -> [InviteView] {
         try OpenInvite.all(at: wall, store).map { try view($0) }
             + groupInvites().filter { $0.invite.expires > wall }.map { found in
@@ -297,9 +314,13 @@ extension Views {
             usesLeft: invite.useCountMax - invite.guests.count,
             guests: try invite.guests.map { try name(of: $0) })
         switch link.place {
-        case .relay(_, let addresses):
+        case .relay(let relay, let addresses):
             view.relay = addresses.first
-            view.isWaitingForRelay = invite.shown == nil
+            view.relayKey = relay.description
+            let choice = try choices().first { $0.relay == relay }
+            view.relayState =
+                choice.map { $0.until == nil ? nil : "leaving" } ?? "removed"
+            view.isWaitingForRelay = invite.shown == nil && view.relayState != "removed"
         case .device(_, _, let addresses): view.addresses = addresses
         }
         return view

@@ -218,7 +218,10 @@ extension Views {
                 .endGroupInvite(found.space.id, found.invite.operation), name: "",
                 identifier: found.invite.operation.description)
         }
-        guard let command = try resolver.thing() else { throw NodeError(.unknownInvite) }
+        guard let command = try resolver.thing() else {
+            throw core.node.log.devices.count > 1
+                ? NodeError.inviteElsewhere : NodeError(.unknownInvite)
+        }
         return command
     }
 

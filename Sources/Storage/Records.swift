@@ -147,22 +147,34 @@ extension SQLiteStore {
                 records.add(try space(spaces))
             }
         }
-        let logs = try connection.prepare(
-            """
-            SELECT number, space, lane, definition, spans, standing, coveredEnd,
-            controlCoveredEnd, floor, bound FROM log ORDER BY number
-            """)
+        let logs = try connection.prepare("\(Self.logQuery) ORDER BY number")
         while try logs.step("reading logs") {
             try passingOver("log", logs.integer(0)) { () throws(StoreError) in
-                let log = try log(logs)
-                guard !isRescue || records.space(log.space) != nil else {
-                    throw Self.damaged("reading logs")
-                }
-                records.add(log)
+                try addRecord(logs)
             }
         }
         try loadForks()
         records.committed()
+    }
+
+    /// Reads one log.
+    func loadLog(_ number: Int64) throws(StoreError) {
+        let row = try connection.prepare("\(Self.logQuery) WHERE number = ?")
+        row.bind(1, number)
+        if try row.step("reading a log") { try addRecord(row) }
+    }
+
+    private static let logQuery = """
+        SELECT number, space, lane, definition, spans, standing, coveredEnd,
+        controlCoveredEnd, floor, bound FROM log
+        """
+
+    private func addRecord(_ row: Statement) throws(StoreError) {
+        let log = try log(row)
+        guard !isRescue || records.space(log.space) != nil else {
+            throw Self.damaged("reading logs")
+        }
+        records.add(log)
     }
 
     private func space(_ row: Statement) throws(StoreError) -> SpaceRecord {
@@ -274,7 +286,7 @@ extension Span {
         return writer.bytes
     }
 
-    fileprivate static func list(_ bytes: [UInt8]) throws(DecodingFailure) -> [Span] {
+    static func list(_ bytes: [UInt8]) throws(DecodingFailure) -> [Span] {
         var reader = ByteReader(bytes)
         var spans: [Span] = []
         while reader.remaining > 0 {

@@ -70,6 +70,22 @@ struct ScreenTests {
         #expect(piped.output.contains("the key hangs at the farm behind the door  (late)"))
     }
 
+    @Test("shows lines about people in their order, whatever their clocks said")
+    func order() async throws {
+        let node = FakeNode()
+        let time: UInt64 = 1_700_000_000_000
+        node.state.withLock {
+            $0.events = [
+                FakeNode.event("added", "cleo", by: "ben", at: time + 3_600_000, holds: true),
+                FakeNode.event("left", "cleo", by: nil, at: time, holds: true),
+            ]
+        }
+        let shown = await Terminal(node: node).run("read", "home", "--keep-unread").output
+        let added = try #require(shown.range(of: "ben added cleo"))
+        let left = try #require(shown.range(of: "cleo left"))
+        #expect(added.lowerBound < left.lowerBound, "\(shown)")
+    }
+
     @Test("puts a text below its start where there is no room beside that, and loses nothing")
     func narrowMessages() async {
         let node = FakeNode()

@@ -13,6 +13,8 @@ struct SearchCommandTests {
         let found = await terminal.run("search", "key")
         #expect(found.output.contains("#1") && found.output.contains("ada in home  word"))
         #expect(found.talk == "Searched by words alone.\n")
+        #expect(await terminal.run("search", "--", "key").output == found.output)
+        #expect(await terminal.run("search", "find", "--", "--castle").talk.contains("nothing was"))
         let none = await terminal.run("search", "castle")
         #expect(none.talk.contains("nothing was found") && none.status == 0)
         let json = await terminal.run("search", "key", "--json", "--best", "--explain")

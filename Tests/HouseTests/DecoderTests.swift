@@ -9,6 +9,7 @@ struct DecoderTests {
         "Sources/Ledger/Stand.swift": 1,
         "Sources/NodeCore/EventEntry.swift": 1,
         "Sources/NodeCore/FormerLog.swift": 1,
+        "Sources/NodeCore/FormerMarks.swift": 1,
         "Sources/NodeCore/DeletedImports.swift": 1,
         "Sources/NodeCore/Invitation.swift": 2,
         "Sources/NodeCore/MissingBodies.swift": 2,

@@ -42,4 +42,18 @@ struct RequestTests {
             #expect(!type.summary.contains("`"), "\(type)")
         }
     }
+
+    @Test("a draft that is too long is refused as one that is kept, not sent")
+    func longDraft() async throws {
+        let folder = try TemporaryFolder()
+        let (ann, _) = try await Node.create(NodeSettings(home: folder.home("ann")), name: "ann")
+        try await ann.perform(CreateConversation(name: "notes", members: []))
+        let long = String(repeating: "x", count: KeepDraft.byteCountMax + 1)
+        let error = await #expect(throws: NodeError.self) {
+            try await ann.perform(KeepDraft(conversation: "notes", text: long))
+        }
+        #expect(error?.message == "That is 2049 bytes long; a draft has at most 2048.")
+        #expect(error?.hint?.contains("sent") == false)
+        await ann.shutdown()
+    }
 }

@@ -60,6 +60,30 @@ struct ClockProcessTests {
             try await nodes.texts("trip", of: node)
         }
 
+        /// One changes what somebody may do, and all know it.
+        func change(_ person: String, to role: MemberRole, by node: NodeProcess) async throws {
+            try await nodes.client(node).perform(
+                SetMemberRole(conversation: "trip", person: person, role: role))
+            for other in all {
+                try await eventually("\(person) is \(role.rawValue)", on: [other]) {
+                    let group = try await nodes.client(other).perform(
+                        GetGroup(conversation: "trip"))
+                    return group.members.first { $0.name == person }?.role == role.rawValue
+                }
+            }
+        }
+
+        /// The texts that lines about somebody's role stand directly above, on a node.
+        func lines(about person: String, at node: NodeProcess) async throws -> [String?] {
+            let client = try await nodes.client(node)
+            let messages = try await client.perform(
+                ReadMessages(conversation: "trip", limit: 100)
+            ).messages
+            return try await client.perform(ListMembershipEvents(conversation: "trip"))
+                .filter { $0.change == "role" && $0.name == person }
+                .map { event in messages.first { $0.id == event.below }?.text }
+        }
+
         func unread(of node: NodeProcess) async throws -> Int {
             try await nodes.client(node).perform(GetConversation(conversation: "trip")).unread
         }
@@ -82,12 +106,15 @@ struct ClockProcessTests {
     func order(fault: Fault) async throws {
         let trip = try await Trip()
         let (ann, ben, cara) = (trip.nodes.ann, trip.nodes.ben, trip.nodes.cara)
+        try await trip.change("ben", to: .admin, by: ann)
+        try await trip.change("cara", to: .reader, by: ann)
         try trip.clock.set(ahead: fault.seconds)
         var expected = [
             "who brings the tent?", "gladly I", "how good", "and the stove?", "cara does",
         ]
         let question = try await trip.say(expected[0], by: ann)
         let answer = try await trip.say(expected[1], by: ben, answering: question)
+        try await trip.change("cara", to: .member, by: ben)
         try await trip.say(expected[2], by: cara, answering: answer)
         try await trip.say(expected[3], by: ann)
         try await trip.say(expected[4], by: cara)
@@ -103,9 +130,14 @@ struct ClockProcessTests {
             try await trip.say("so it is", by: cara)
             #expect(try await trip.warnings(of: ben) == [])
         }
+        try await trip.change("cara", to: .reader, by: ann)
         expected.append("last of all")
         try await trip.say("last of all", by: ann)
-        for node in trip.all { #expect(try await trip.texts(of: node) == expected) }
+        for node in trip.all {
+            #expect(try await trip.texts(of: node) == expected)
+            let lines = try await trip.lines(about: "cara", at: node)
+            #expect(lines == [expected[0], "how good", "last of all"], "\(lines)")
+        }
         try await eventually("all show the same", on: trip.all) {
             var digests: Set<String> = []
             for node in trip.all {

@@ -292,6 +292,35 @@ struct DamagedHomeTests {
         #expect(repair.output.contains("database.damaged-1"))
     }
 
+    /// A contact who is reached has none of it: it is not they who are told to be waited for.
+    @Test("that lost all it wrote in a group of its person alone says so, and promises nobody")
+    func logOfMine() async throws {
+        let pair = try await ProcessPair()
+        try await pair.ann.client?.perform(CreateConversation(name: "notes", members: []))
+        try await pair.ann.client?.perform(SendMessages(conversation: "notes", texts: ["one"]))
+        #expect(try await pair.ann.stop() == 0)
+        #expect(try await pair.ben.stop() == 0)
+        _ = try SQLiteShell.run(
+            pair.ann.home + "/database",
+            """
+            UPDATE log SET definition = randomblob(104), spans = randomblob(74) WHERE lane = 1
+            AND space IN (SELECT number FROM space WHERE kind = 2)
+            """)
+        for arguments in [["doctor", "--repair"], ["doctor"]] {
+            let told = try Program(arguments + ["--home", pair.ann.home])
+            #expect(try await told.ended() == 1)
+            #expect(told.output.contains("lost in notes: 1 operation, 1 of them"), "\(told.output)")
+            #expect(told.output.contains("parley backup create --home \(pair.ann.home) FILE"))
+            #expect(!told.output.contains("Run the node where it reaches"), "\(told.output)")
+        }
+        for words in [["conversations"], ["read", "notes"], ["read", "notes", "--json"]] {
+            let told = try Program(words + ["--home", pair.ann.home])
+            #expect(try await told.ended() == 0)
+            let notice = "notice: a repair of the database lost 1 operation of notes"
+            #expect(told.output.contains(notice), "\(told.output)")
+        }
+    }
+
     @Test(
         "that lost this device's own keys says everywhere that they are gone, and what is left to do",
         arguments: [UInt8(0), 0x55])

@@ -55,8 +55,8 @@ struct LostNotesTests {
         _ = try SQLiteShell.run(
             file,
             """
-            UPDATE log SET definition = randomblob(length(definition)) WHERE lane = 0 AND number > (SELECT min(l.number) FROM log l
-            WHERE l.space = log.space AND l.lane = 0)
+            UPDATE log SET definition = randomblob(length(definition)), spans = randomblob(length(spans))
+            WHERE lane = 0 AND number > (SELECT min(l.number) FROM log l WHERE l.space = log.space AND l.lane = 0)
             AND space IN (SELECT number FROM space WHERE kind <> 0)
             """)
         let repair = try await pair.ann.run("doctor", "--repair")
@@ -70,14 +70,38 @@ struct LostNotesTests {
         for node in [pair.ann, pair.ben] { #expect(try await node.stop() == 0) }
     }
 
-    @Test("of its own settings alone is told the way that works, and writes again by it")
-    func settings() async throws {
+    /// The name of a log is a hash of whose it is, and stands below its first operation.
+    @Test("but what names the writers of logs has that named anew by a repair, and goes on")
+    func writers() async throws {
+        let pair = try await pair()
+        _ = try SQLiteShell.run(
+            pair.ann.home + "/database",
+            """
+            UPDATE log SET definition = randomblob(length(definition)) WHERE lane IN (1, 4)
+            """)
+        let repair = try await pair.ann.run("doctor", "--repair")
+        #expect(repair.status == 0, "\(repair.output)")
+        #expect(repair.output.contains("named anew by what is left"), "\(repair.output)")
+        let ann = try await pair.ann.start()
+        #expect(try await ann.perform(ListContacts()).map(\.state) == ["accepted"])
+        try await ann.perform(SendMessages(conversation: "ben", texts: ["after"]))
+        try await pair.agree(within: 60)
+        for node in [pair.ann, pair.ben] { #expect(try await node.stop() == 0) }
+    }
+
+    @Test(
+        "of its own settings alone is told the way that works, and writes again by it",
+        arguments: [
+            "DELETE FROM operation WHERE log IN",
+            "UPDATE log SET definition = randomblob(104), spans = randomblob(74) WHERE number IN",
+        ])
+    func settings(damage: String) async throws {
         let pair = try await pair()
         let file = pair.ann.home + "/database"
         _ = try SQLiteShell.run(
             file,
             """
-            DELETE FROM operation WHERE log IN (SELECT l.number FROM log l JOIN space s
+            \(damage) (SELECT l.number FROM log l JOIN space s
             ON s.number = l.space WHERE s.kind = 0 AND l.lane <> 0)
             """)
         let repair = try await pair.ann.run("doctor", "--repair")
@@ -114,6 +138,8 @@ struct LostNotesTests {
             let shown = try await ann.run(list)
             #expect(shown.output.contains("may be missing here: a repair"), "\(shown.output)")
         }
+        let all = try await ann.run("conversations").output
+        #expect(all.contains("lost your settings and contacts (parley doctor"), "\(all)")
         let json = try await ann.run("doctor", "--json").output
         #expect(json.contains("parley backup create --home \(ann.home) FILE"), "\(json)")
         let refused = try await ann.run("send", "dora", "hello").output

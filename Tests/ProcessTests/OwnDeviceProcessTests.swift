@@ -37,6 +37,21 @@ struct OwnDeviceProcessTests {
         }
     }
 
+    /// An invite is of the device that made it: the other one does not say that there is none.
+    private func saysWhoseInvites(_ computer: NodeClient, _ phone: NodeProcess) async throws {
+        let invite = try await computer.perform(CreateInvite(hours: 1))
+        for words in [["invite", "list"], ["invite", "list", "--json"]] {
+            let listed = try Program(words + ["--home", phone.home])
+            #expect(try await listed.ended() == 0)
+            #expect(
+                listed.output.contains("made are listed and ended there alone"), "\(listed.output)")
+            #expect(!listed.output.contains("none is open"), "\(listed.output)")
+        }
+        let refused = try await phone.run("invite", "revoke", String(invite.id.prefix(8)))
+        #expect(refused.status == 1 && refused.output.contains("another device of yours made"))
+        try await computer.perform(RevokeInvite(id: invite.id))
+    }
+
     @Test("what is set on one is so on the other, and both list what was left")
     func same() async throws {
         let pair = try await ProcessPair()
@@ -45,7 +60,6 @@ struct OwnDeviceProcessTests {
         )
         try await partWays(pair)
         try await computer.perform(SetPrivacy(told: "now"))
-
         // What was there before there was a second device.
         let (home, said) = try await pair.linkedPhone(to: pair.ben)
         let name = try #require(try await computer.perform(ListDevices()).first { $0.isThis }?.name)
@@ -79,6 +93,7 @@ struct OwnDeviceProcessTests {
         }
         #expect(error?.code == "not-a-member")
 
+        try await saysWhoseInvites(computer, process)
         // What is set from then on, on either.
         try await phone.perform(SetPrivacy(told: "nothing", person: "ann"))
         try await computer.perform(

@@ -1,3 +1,4 @@
+import Foundation
 import Parley
 import ParleyLocalAPI
 import Testing
@@ -76,6 +77,52 @@ struct ReturnProcessTests {
         #expect(read.contains(notice) == isSaid, "\(read)")
         #expect(try await all.ann.run("conversations").output.contains(notice) == isSaid)
         #expect(try await !all.ben.run("conversations").output.contains("notice"))
+        try await all.end()
+    }
+
+    /// Whoever deletes a conversation forgets what they had told of it, and what they tell next holds.
+    @Test("takes nothing back of what they had read, on a device that was recovered as well")
+    func readStaysRead() async throws {
+        let all = try await Neighbours()
+        try await all.meet(all.ann, all.ben, named: "ben")
+        let (ann, ben) = (try await all.client(all.ann), try await all.client(all.ben))
+        func state(_ text: String, at node: NodeClient) async throws -> String? {
+            let shown = try await node.perform(ReadMessages(conversation: "ben", limit: 9)).messages
+            return shown.first { $0.text == text }?.state
+        }
+        func isRead(_ text: String) async throws {
+            try await ann.perform(SendMessages(conversation: "ben", texts: [text]))
+            try await eventually("ben has it", on: [all.ann, all.ben]) {
+                try await all.ben.run("read", "ann").output.contains(text)
+            }
+            try await eventually("ann hears of it", on: [all.ann, all.ben]) {
+                try await state(text, at: ann) == "read"
+            }
+        }
+        try await isRead("before")
+        try await ben.perform(AnswerContact(person: "ann", decision: .block))
+        #expect(try await all.ben.run("conversations", "delete", "ann").status == 0)
+        try await ben.perform(AnswerContact(person: "ann", decision: .unblock))
+        try await isRead("after")
+        #expect(try await state("before", at: ann) == "read")
+        #expect(try await all.ann.run("read", "ben").output.contains("before  ✓✓ read"))
+
+        let backup = all.folder.path + "/ann.parley"
+        let code = all.folder.path + "/code"
+        try Data(try #require(all.ann.recoveryCode).utf8).write(to: URL(filePath: code))
+        #expect(try await all.ann.run("backup", "create", backup).status == 0)
+        #expect(try await all.ann.stop() == 0)
+        let again = NodeProcess(
+            home: all.folder.home("again"), address: "127.0.0.1:\(try FreePort.some())")
+        let recovered = try await again.run(
+            "recover", "--backup", backup, "--code-file", code, "--yes")
+        #expect(recovered.status == 0, "\(recovered.output)")
+        let other = try await again.start()
+        try await eventually("it is known there", on: [again, all.ben]) {
+            guard try await other.perform(GetStatus()).pendingCount == 0 else { return false }
+            return try await state("before", at: other) == "read"
+        }
+        #expect(try await again.stop() == 0)
         try await all.end()
     }
 }

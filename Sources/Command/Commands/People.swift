@@ -107,11 +107,49 @@ struct InviteList: NodeCommand {
                     String(invite.id.prefix(16)), invite.group.map { "into \($0)" } ?? "",
                     "\(counted(invite.usesLeft, "use")) left",
                     "until " + clock.moment(invite.expires), invite.guests.joined(separator: ", "),
-                    invite.isWaitingForRelay ? "card not on the relay yet" : "",
+                    Self.obstacle(of: invite),
                 ]
             })
         try Output.show(invites, json: output.json, as: table.text)
-        if invites.isEmpty, !output.json { World.current.say("none is open") }
+        let isOneOfSeveral =
+            try await node.perform(ListDevices()).count { $0.state == "active" } > 1
+        if isOneOfSeveral {
+            // A program shows it beside the list.
+            World.current.say(
+                "of this device, and links into groups: invites that your other devices made are listed "
+                    + "and ended there alone")
+        } else if invites.isEmpty, !output.json {
+            World.current.say("none is open")
+        }
+        guard !output.json, invites.contains(where: \.leadsNowhere) else { return }
+        World.current.advise(
+            "whoever takes a link that leads nowhere is never answered: parley invite makes another, "
+                + "parley invite revoke ends that one")
+    }
+
+    /// What keeps somebody who takes it from being answered.
+    private static func obstacle(of invite: InviteView) -> String {
+        switch invite.relayState {
+        case "removed": "leads nowhere: its relay is used no more"
+        case "mistaken": "leads nowhere: its relay answers without its key"
+        case "leaving": "works as long as its old relay is there"
+        default: invite.isWaitingForRelay ? "card not on the relay yet" : ""
+        }
+    }
+
+    /// Says how many open invites name a relay that was given up.
+    static func sayWhatIsLost(on node: any NodeService) async throws {
+        let all = try await node.perform(ListInvites()).filter { $0.relayState != nil }
+        let lost = all.filter(\.leadsNowhere)
+        guard let one = lost.first ?? all.first else { return }
+        let count = lost.isEmpty ? all.count : lost.count
+        let what = count == 1 ? "1 open invite names" : "\(count) open invites name"
+        World.current.advise(
+            one.leadsNowhere
+                ? "\(what) a relay that is used no more or answers without its key, and whoever takes it "
+                    + "is never answered: parley invite makes another, parley invite list shows it"
+                : "\(what) the old relay, and works as long as that is there: if it was made anew, "
+                    + "parley invite makes another, parley invite list shows it")
     }
 }
 

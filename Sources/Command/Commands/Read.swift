@@ -104,6 +104,7 @@ struct Read: NodeCommand {
         let text = output.json ? "" : try await self.text(page, on: node)
         try Output.show(page, json: output.json, as: text)
         if page.messages.isEmpty, !output.json { try await sayNothingIsHere(on: node) }
+        try await Losses.warn(in: conversation, on: node)
         if !output.json { sayWhatIsLeft(page) }
         if keepUnread { return }
         try await ReadMarks.mark(page.messages, in: conversation, last: page.last, on: node)

@@ -133,6 +133,7 @@ struct RelaysRemove: NodeCommand {
 
     func run(with node: any NodeService) async throws {
         try await node.perform(RemoveRelay(name: relay))
+        try await InviteList.sayWhatIsLost(on: node)
     }
 }
 
@@ -158,6 +159,7 @@ struct RelaysMove: NodeCommand {
         let relay = try await node.perform(MoveRelay(name: relay, text: text))
         try Output.show(relay, json: output.json, as: RelaysList.text([relay]))
         if !output.json { try await RelaysList.sayWhyIdle([relay], node) }
+        try await InviteList.sayWhatIsLost(on: node)
     }
 }
 
@@ -236,7 +238,14 @@ struct OutboxCommand: NodeCommand {
             ]
         case "request-relayed": return [view.name, "a relay has your request to be a contact"]
         case "invite":
-            return [view.name, "you took their invite: that waits until they are reached"]
+            guard let address = view.mistakenRelay else {
+                return [view.name, "you took their invite: that waits until they are reached"]
+            }
+            return [
+                view.name,
+                "what answers at \(address) does not show the key of the relay that their invite names: "
+                    + "ask for another one",
+            ]
         default: break
         }
         let stranded = view.strandedCount > 0 ? ["\(view.strandedCount) here for good"] : []

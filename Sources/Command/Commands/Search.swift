@@ -56,15 +56,22 @@ struct SearchFind: NodeCommand {
         guard (1...Self.limitMax).contains(limit) else {
             throw ValidationError("--limit is 1 to \(Self.limitMax)")
         }
-        if let option = words.first(where: { $0.hasPrefix("--") }) {
+        if let option = words.prefix(while: { $0 != "--" }).first(where: { $0.hasPrefix("--") }) {
             throw ValidationError("there is no option \(option)")
         }
-        if words.isEmpty, !World.current.isInputTerminal || output.json {
+        if said.isEmpty, !World.current.isInputTerminal || output.json {
             throw ValidationError("say what is looked for")
         }
     }
 
+    /// Without what says that no options follow.
+    private var said: [String] {
+        guard let end = words.firstIndex(of: "--") else { return words }
+        return Array(words[..<end] + words[(end + 1)...])
+    }
+
     func run(with node: any NodeService) async throws {
+        let words = said
         if words.isEmpty { return try await TypedSearch(node: node, limit: limit).run() }
         // One argument is a text as it is; of several, one with blanks was quoted as a phrase.
         let text =

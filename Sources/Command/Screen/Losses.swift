@@ -14,27 +14,47 @@ enum Losses {
                 + "and contacts (parley doctor)")
     }
 
-    /// Says which conversations a repair lost that are not in a list.
+    /// Says which conversations a repair lost that are not in a list, and of which of those that are it
+    /// lost something.
     static func warn(
         ofMissingIn list: [ConversationView], on node: any NodeService
     ) async throws {
         let shown = Set(list.map(\.id))
-        for loss in try await node.perform(ListLosses()).losses
-        where !shown.contains(loss.conversation) {
-            World.current.advise(
-                "notice: a repair of the database lost \(harmless(loss.name)) (parley doctor)")
+        for loss in try await node.perform(ListLosses()).losses {
+            warn(of: loss, isWhole: !shown.contains(loss.conversation))
         }
+    }
+
+    /// Says of a page of a conversation that a repair lost something of that.
+    static func warn(
+        in conversation: String, on node: any NodeService
+    ) async throws {
+        let losses = try await node.perform(ListLosses()).losses
+        guard !losses.isEmpty else { return }
+        let id = try await node.perform(GetConversation(conversation: conversation)).id
+        for loss in losses where loss.conversation == id { warn(of: loss, isWhole: false) }
+    }
+
+    private static func warn(of loss: DoctorReport.Loss, isWhole: Bool) {
+        let part = isWhole ? "" : "\(counted(loss.operationCount, "operation")) of "
+        World.current.advise(
+            "notice: a repair of the database lost \(part)\(harmless(loss.name)) (parley doctor)")
     }
 
     /// What a command came to nothing for; the refusal of a name says as well that it may have been lost.
     static func explained(_ error: any Error, by node: any NodeService) async -> any Error {
         guard var refusal = error as? NodeError, unknown.contains(refusal.code),
             // The refusal is told in any case.
-            let losses = try? await node.perform(ListLosses()), losses.areSettingsLost
+            let found = try? await node.perform(ListLosses()),
+            found.areSettingsLost || !found.losses.isEmpty
         else { return error }
+        let lost =
+            found.areSettingsLost
+            ? "some of your settings and contacts"
+            : found.losses.map { harmless($0.name) }.joined(separator: ", and of ")
         refusal.hint =
-            "A repair of the database lost some of your settings and contacts: it may have been among "
-            + "them. `parley doctor` says more."
+            "A repair of the database lost \(lost): it may have been among them. `parley doctor` says "
+            + "more."
         return refusal
     }
 }

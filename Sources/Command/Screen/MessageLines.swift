@@ -50,14 +50,15 @@ struct MessageLines {
     ) -> String {
         var lines = MessageLines(for: messages)
         var shown: [String] = []
-        let notes =
-            events.map { (time: $0.time, below: $0.below, text: MembershipLines.text($0)) }
-            + calls.map { (time: $0.time, below: $0.below, text: CallLines.text($0)) }
-            + polls.reversed().map { (time: $0.time, below: $0.below, text: PollLines.text($0)) }
-        // Those of one moment stay as they came: who is in first, then who called.
-        let sorted = notes.enumerated().sorted {
+        let people = events.map { Note($0.time, $0.below, MembershipLines.text($0)) }
+        let others =
+            calls.map { Note($0.time, $0.below, CallLines.text($0)) }
+            + polls.reversed().map { Note($0.time, $0.below, PollLines.text($0)) }
+        // Those of one moment stay as they came: who called first.
+        let timed = others.enumerated().sorted {
             ($0.element.time, $0.offset) < ($1.element.time, $1.offset)
         }.map(\.element)
+        let sorted = merged(people, timed)
         for message in messages {
             for note in sorted where note.below == message.id {
                 shown += lines.add(note.text, at: note.time)
@@ -66,6 +67,32 @@ struct MessageLines {
         }
         let last = sorted.filter { $0.below == nil }
         return (shown + last.flatMap { lines.add($0.text, at: $0.time) }).joined(separator: "\n")
+    }
+
+    /// A line between messages.
+    private struct Note {
+        let time: UInt64
+        let below: String?
+        let text: String?
+
+        init(_ time: UInt64, _ below: String?, _ text: String?) {
+            (self.time, self.below, self.text) = (time, below, text)
+        }
+    }
+
+    /// Both in one: those about people stay in their order, whatever their clocks said, and the others
+    /// stand between them by time, below those of the same moment.
+    private static func merged(_ people: [Note], _ others: [Note]) -> [Note] {
+        var all: [Note] = []
+        var others = others[...]
+        for note in people {
+            while let other = others.first, other.time < note.time {
+                all.append(other)
+                others = others.dropFirst()
+            }
+            all.append(note)
+        }
+        return all + others
     }
 
     /// The line of something that changed who is in a conversation; nothing where it changed nothing.

@@ -92,6 +92,7 @@ struct HomeRepair {
                 try store.transact(.full) { try remove(space) }
             }
         }
+        try noteLostLogs(rescue.lostLogs)
         if rescue.lacksNotes {
             try store.transact(.full) { try CardReader.restore(in: store) }
         }
@@ -99,7 +100,8 @@ struct HomeRepair {
         try core.look(in: store)
         let views = Views(store: store, core: core, rosters: RosterCache())
         var report = DoctorReport(checks: [])
-        report.losses = views.losses { lost[$0.number] ?? 0 } + conditioned(removed)
+        report.losses =
+            views.losses(absent: note) { lost[$0.number] ?? 0 } + conditioned(removed)
         // What follows is about the guard, which lies beside the database that it guards.
         if isTrial { return report }
         try keepNote()
@@ -109,7 +111,9 @@ struct HomeRepair {
         }
         if isOwnLost {
             try store.transact(.full) { try store.forgetName() }
-            let isAlone = try isOnlyDevice && isSettingLost || !hasOthers && views.isAlone()
+            let isAlone =
+                try isOnlyDevice && isSettingLost
+                || report.losses.contains(where: \.isBeyondOthers) || !hasOthers && views.isAlone()
             report.advice.append(isAlone ? DoctorReport.alone : DoctorReport.rejoin)
         }
         report.mended.append(
@@ -130,6 +134,30 @@ struct HomeRepair {
         guard log.device == identity.device else { return }
         isOwnLost = true
         if try store.space(log.space)?.kind == .own { isSettingLost = true }
+    }
+
+    /// Notes logs of which nothing is left: those whose rows tell of them, and own ones that the guard
+    /// remembers.
+    private mutating func noteLostLogs(_ logs: [LostLog]) throws {
+        var ends: [LogID: UInt64] = [:]
+        // A guard that cannot be read tells nothing.
+        for head in (try? store.readGuard()) ?? [] { ends[head.log] = head.sequence }
+        for space in try store.spaces() {
+            let held = Set(try store.logs(in: space.number).map(\.id))
+            let own = Lane.allCases.map {
+                OperationHash.log(space: space.id, device: identity.device, lane: $0)
+            }
+            var places = ends.filter { own.contains($0.key) }
+            for log in logs where log.space == space.number {
+                places[log.id] = max(places[log.id] ?? 0, log.places.upperBound)
+            }
+            for (log, last) in places.sorted(by: { $0.key < $1.key }) where !held.contains(log) {
+                note.add(log, through: last, of: space)
+                guard own.contains(log) else { continue }
+                isOwnLost = true
+                if space.kind == .own { isSettingLost = true }
+            }
+        }
     }
 
     /// Keeps of a space what holds, and makes anew what follows from that.

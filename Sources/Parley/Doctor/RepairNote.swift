@@ -37,13 +37,30 @@ struct RepairNote: Codable, Equatable {
                 Span(first: log.base, last: top.last, anchor: top.anchor, tip: top.tip)
             }
             let before = log.spans.isEmpty ? [between].compactMap(\.self) : log.spans
-            for (first, last) in before.flatMap({ $0.places(without: left.spans) }) {
+            let lost = before.flatMap { Self.places($0.first...$0.last, without: left.spans) }
+            for (first, last) in lost {
                 holes.append(
                     Hole(
                         conversation: kept.id.description, log: log.id.description, first: first,
                         last: last))
             }
         }
+    }
+
+    /// Notes that nothing is left of a log.
+    mutating func add(_ log: LogID, through last: UInt64, of space: SpaceRecord) {
+        holes.append(
+            Hole(
+                conversation: space.id.description, log: log.description, first: 0, last: last))
+    }
+
+    /// The logs of a space of which something is missing and nothing is held, with how many operations.
+    func absentLogs(of space: SpaceRecord, beside held: [LogRecord]) -> [(log: String, count: Int)]
+    {
+        let name = space.id.description
+        let here = Set(held.map(\.id.description))
+        let absent = Set(holes.filter { $0.conversation == name }.map(\.log)).subtracting(here)
+        return absent.sorted().map { ($0, missingCount(of: $0, holding: [])) }
     }
 
     /// Keeps it beside what earlier repairs have noted.
@@ -63,32 +80,34 @@ struct RepairNote: Codable, Equatable {
 
     /// How many of the places of a log have not come back.
     func missingCount(of log: LogRecord) -> Int {
-        let name = log.id.description
+        missingCount(of: log.id.description, holding: log.spans)
+    }
+
+    private func missingCount(of name: String, holding spans: [Span]) -> Int {
         var (count, next) = (0, UInt64(0))
         for hole in holes.filter({ $0.log == name }).sorted(by: { $0.first < $1.first }) {
             // Two repairs may have lost the same place.
             guard hole.last >= next else { continue }
-            let lost = Span(
-                first: max(hole.first, next), last: hole.last, anchor: log.tip, tip: log.tip)
+            let lost = Self.places(max(hole.first, next)...hole.last, without: spans)
             next = hole.last + 1
-            for (first, last) in lost.places(without: log.spans) {
+            for (first, last) in lost {
                 count += Int(clamping: last - first) + 1
             }
         }
         return count
     }
-}
 
-extension Span {
-    /// The places of this span in none of the others, which ascend.
-    fileprivate func places(without others: [Span]) -> [(first: UInt64, last: UInt64)] {
+    /// The places that lie in none of these spans, which ascend.
+    private static func places(
+        _ range: ClosedRange<UInt64>, without spans: [Span]
+    ) -> [(first: UInt64, last: UInt64)] {
         var found: [(first: UInt64, last: UInt64)] = []
-        var next = first
-        for other in others where other.last >= next && other.first <= last {
-            if other.first > next { found.append((next, other.first - 1)) }
-            next = other.last + 1
+        var next = range.lowerBound
+        for span in spans where span.last >= next && span.first <= range.upperBound {
+            if span.first > next { found.append((next, span.first - 1)) }
+            next = span.last + 1
         }
-        if next <= last { found.append((next, last)) }
+        if next <= range.upperBound { found.append((next, range.upperBound)) }
         return found
     }
 }
@@ -100,7 +119,7 @@ extension Views {
         guard note != RepairNote() else { return [] }
         let gone = try gone(note)
         let isCutOff = try core.node.log.devices.count <= 1 && lacksOfOwnSpace()
-        return losses { note.missingCount(of: $0) }
+        return losses(absent: note) { note.missingCount(of: $0) }
             + (isCutOff ? gone.map(\.afterContacts) : gone)
     }
 
@@ -110,7 +129,9 @@ extension Views {
         let note = try RepairNote.kept(in: store)
         if try gone(note).contains(where: { $0.name == SpaceRecord.ownName }) { return true }
         guard let own = core.ownSpace else { return false }
-        return try store.logs(in: own.number).contains { note.missingCount(of: $0) > 0 }
+        let logs = try store.logs(in: own.number)
+        return logs.contains { note.missingCount(of: $0) > 0 }
+            || !note.absentLogs(of: own, beside: logs).isEmpty
     }
 
     /// The spaces of which a repair left nothing, and that have not come back.
@@ -123,6 +144,10 @@ extension Views {
 }
 
 extension DoctorReport.Loss {
+    /// Whether something that this device wrote is lost where nobody else is: then it never has its
+    /// whole past back.
+    var isBeyondOthers: Bool { ownCount > 0 && sources.isEmpty }
+
     /// The same, where it comes back from others only when they are contacts again.
     var afterContacts: Self {
         guard !sources.isEmpty else { return self }

@@ -66,7 +66,11 @@ extension Views {
     }
 
     /// What is lost, by conversation, where so much is lost of each log.
-    func losses(_ count: (LogRecord) -> Int) -> [DoctorReport.Loss] {
+    ///
+    /// - Parameter absent: knows of logs of which nothing is held.
+    func losses(
+        absent note: RepairNote = RepairNote(), _ count: (LogRecord) -> Int
+    ) -> [DoctorReport.Loss] {
         var losses: [DoctorReport.Loss] = []
         for (space, logs) in heldLogs {
             var (all, own) = (0, 0)
@@ -76,6 +80,13 @@ extension Views {
                 let lost = isWhole ? count(log) : log.heldCount
                 all += lost
                 if log.device == core.node.device { own += lost }
+            }
+            let ownLogs = Lane.allCases.map {
+                OperationHash.log(space: space.id, device: core.node.device, lane: $0).description
+            }
+            for (log, lost) in note.absentLogs(of: space, beside: logs) {
+                all += lost
+                if ownLogs.contains(log) { own += lost }
             }
             guard all > 0 else { continue }
             losses.append(
@@ -126,6 +137,8 @@ extension Views {
     func isAlone() throws -> Bool {
         guard core.node.log.devices.count <= 1 else { return false }
         if try lacksOfOwnSpace() { return true }
+        // What a repair has lost is what others are to bring; with a whole past nobody has to.
+        if core.rejoin != nil, try lostByRepairs().contains(where: \.isBeyondOthers) { return true }
         for space in try store.spaces() where space.kind != .own {
             let members = try roster(of: space)?.members ?? []
             if members.contains(where: { $0.person != ownPerson }) { return false }

@@ -31,6 +31,12 @@ public struct KeepDraft: NodeRequest {
 
     /// Answers it.
     public func perform(on node: Node) async throws -> NoReply {
+        guard text.utf8.count <= Self.byteCountMax else {
+            throw NodeError(
+                "too-long",
+                "That is \(text.utf8.count) bytes long; a draft has at most \(Self.byteCountMax).",
+                hint: "What was kept before is kept still. Shorten it, or send it.")
+        }
         let space = try await node.space(conversation)
         _ = try await node.running.perform(.keepUnsent(space, text))
         return NoReply()

@@ -68,7 +68,7 @@ public struct ListInvites: NodeRequest {
 
     /// Answers it.
     public func perform(on node: Node) async throws -> [InviteView] {
-        try await node.read { try $0.invites(at: SystemClock.now.wall) }
+        try await node.read { try $0.invites(at: SystemClock.now.wall) }.map { node.told($0) }
     }
 }
 

@@ -156,7 +156,15 @@ public struct ListOutbox: NodeRequest {
 
     /// Answers it.
     public func perform(on node: Node) async throws -> [OutboxView] {
-        try await node.read { try $0.outbox() }
+        let (waiting, relays) = try await node.read { try ($0.outbox(), $0.relaysOfInvites()) }
+        return waiting.map { view in
+            guard view.wish == "invite", let person = view.person, let relay = relays[person],
+                node.network.isMistaken(relay.key)
+            else { return view }
+            var view = view
+            view.mistakenRelay = relay.address
+            return view
+        }
     }
 }
 
@@ -212,6 +220,39 @@ extension RelayChoice {
 }
 
 extension Node {
+    /// An invite that names a relay in whose place another one answers says so.
+    func told(_ invite: InviteView) -> InviteView {
+        guard invite.relayState != "removed", let key = invite.relayKey.flatMap(bytes(hex:)),
+            let relay = NoiseKey(key), network.isMistaken(relay)
+        else { return invite }
+        var invite = invite
+        invite.relayState = "mistaken"
+        return invite
+    }
+
+    /// What is wrong with relays that invites name, one's own and those that were taken.
+    func warningsOfInvites() async throws -> [String] {
+        let now = SystemClock.now.wall
+        let (own, taken) = try await read { try ($0.openInvites(at: now), $0.relaysOfInvites()) }
+        var warnings: [String] = []
+        let lostCount = own.map { told($0) }.count { $0.leadsNowhere }
+        if lostCount > 0 {
+            let what = lostCount == 1 ? "1 open invite names" : "\(lostCount) open invites name"
+            warnings.append(
+                "\(what) a relay that is not used any more, or in whose place another one answers: "
+                    + "whoever takes it is never answered. `parley invite list` shows it, "
+                    + "`parley invite` makes another.")
+        }
+        for (_, relay) in taken.sorted(by: { $0.key < $1.key }) where network.isMistaken(relay.key)
+        {
+            warnings.append(
+                "The invite of \(relay.name) that you took names a relay, and what answers at "
+                    + "\(relay.address) does not show its key: nobody is found by it. Ask for another "
+                    + "one, and take that.")
+        }
+        return warnings
+    }
+
     /// A relay that is not reached, which says where another one answers in its place.
     fileprivate func told(_ relay: RelayView) -> RelayView {
         guard relay.state == "unreachable", let bytes = bytes(hex: relay.relay),

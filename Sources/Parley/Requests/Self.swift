@@ -27,6 +27,7 @@ public struct GetStatus: NodeRequest {
                 home: path, addresses: addresses, remoteAddresses: remote, traffic: traffic,
                 transportRefusals: refused, failure: failure)
         }
+        status.warnings += try await node.warningsOfInvites()
         status.isOffline = node.network.isOffline
         status.isRunning = node.network.isRunning
         return status

@@ -18,6 +18,8 @@ public struct RescueReport: Sendable {
     public var lacksNotes = false
     /// Whether the name of the database was lost, and it has a new one.
     public var lacksName = true
+    /// Logs that were let go of as a whole, as far as their rows tell of them.
+    public var lostLogs: [LostLog] = []
 }
 
 extension RescueReport {
@@ -191,6 +193,13 @@ extension SQLiteStore {
 
     /// Removes rows that do not open, and those that belong to nothing any more.
     private func dropStrangeRows(_ report: inout RescueReport) throws(StoreError) {
+        let renewedCount = try renewLogs(&report)
+        if renewedCount > 0 {
+            let noun = renewedCount == 1 ? "row" : "rows"
+            report.losses.append(
+                "\(renewedCount) \(noun) about who wrote what did not open: named anew by what is left"
+            )
+        }
         for purpose in try vault.strangeRows() {
             strangeRows.append(StrangeRow(table: "vault", number: purpose))
         }
@@ -198,7 +207,10 @@ extension SQLiteStore {
         for table in RescueTable.all {
             let count = strangeRows.count { $0.table == table.name }
             if count == 0 { continue }
-            report.losses.append("\(count) rows about \(table.meaning) do not open")
+            report.losses.append(
+                count == 1
+                    ? "1 row about \(table.meaning) does not open"
+                    : "\(count) rows about \(table.meaning) do not open")
             report.lost(from: table)
         }
         try begin(.full)
@@ -213,9 +225,10 @@ extension SQLiteStore {
             guard connection.changeCount > 0 else { continue }
             report.mayLackOwn = true
             guard table == "operation" else { continue }
+            let count = connection.changeCount
             report.losses.append(
-                "\(connection.changeCount) messages are of logs of which nothing else is left"
-            )
+                (count == 1 ? "1 of the messages is" : "\(count) messages are")
+                    + " of logs of which nothing else is left")
         }
         try commit()
     }

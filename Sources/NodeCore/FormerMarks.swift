@@ -1,0 +1,84 @@
+import ParleyConversation
+import ParleyLedger
+import ParleySealing
+import ParleyWire
+
+/// What this device had told of conversations that were deleted here: what it had received of others, and
+/// what was read on it. Should one return, its next receipts say that as well: of what a device says the last
+/// receipt holds, and it takes nothing back.
+/// Source: `Protocol/08-roster.md`, "Deleting".
+enum FormerMarks {
+    /// Keeps what was told of a space, and what was held of it and not told yet.
+    static func keep(
+        of space: SpaceRecord, by device: DeviceID, in store: some Store
+    ) throws(StoreError) {
+        for log in try store.agreedLogs(in: space.number)
+        where log.lane == .content && log.device != device {
+            for kind in [MarkKind.read, .delivered] {
+                var places = try kept(kind, of: log.tag, in: space, store)
+                let said = try store.mark(
+                    kind, of: Digest(reinterpreting: device), on: log.tag, in: space.number)
+                places.tell(said?.places ?? PlaceSet())
+                if kind == .delivered, let held = try received(log, in: store) {
+                    places.tell(PlaceSet(held))
+                }
+                guard !places.isEmpty else { continue }
+                try store.setValue(
+                    bytes(places), .formerMark, key(kind, of: log.tag, in: space))
+            }
+        }
+    }
+
+    /// The places of a log that a device holds and may tell of; nil where there are none.
+    static func received(
+        _ log: LogRecord, in store: some Store
+    ) throws(StoreError) -> Range<UInt64>? {
+        guard let place = try store.lastSoundPlace(of: log), log.holds(place), place >= log.base
+        else { return nil }
+        return log.base..<place + 1
+    }
+
+    /// What was told of a log before its conversation was deleted here; empty where it was not.
+    static func kept(
+        _ kind: MarkKind, of tag: LogTag, in space: SpaceRecord, _ store: some NodeStore
+    ) throws(StoreError) -> PlaceSet {
+        guard let value = try store.value(.formerMark, key(kind, of: tag, in: space)) else {
+            return PlaceSet()
+        }
+        var reader = ByteReader(value)
+        var counts: [UInt64] = []
+        do throws(DecodingFailure) {
+            while reader.remaining > 0 { counts.append(try reader.number()) }
+        } catch { return PlaceSet() }
+        return PlaceSet(counts: counts) ?? PlaceSet()
+    }
+
+    /// Adds what was told before to what is told of these logs now.
+    static func complete(
+        _ progress: [Receipts.Progress], _ kind: MarkKind, in space: SpaceRecord,
+        _ store: some NodeStore
+    ) throws(StoreError) -> [Receipts.Progress] {
+        var all = progress
+        for index in all.indices {
+            var places = try kept(kind, of: all[index].tag, in: space, store)
+            guard !places.isEmpty else { continue }
+            places.tell(all[index].places)
+            all[index].places = places
+        }
+        return all
+    }
+
+    private static func bytes(_ places: PlaceSet) -> [UInt8] {
+        var writer = ByteWriter()
+        for count in places.counts { writer.number(count) }
+        return writer.bytes
+    }
+
+    private static func key(_ kind: MarkKind, of tag: LogTag, in space: SpaceRecord) -> [UInt8] {
+        var writer = ByteWriter(capacity: 48)
+        writer.identifier(space.id)
+        writer.byte(kind.rawValue)
+        writer.uint64(tag.value)
+        return writer.bytes
+    }
+}

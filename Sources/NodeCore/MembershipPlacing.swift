@@ -1,0 +1,198 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyRoster
+import ParleyWire
+
+/// Where lines about members stand between messages. Lane 0 names nothing of other lanes: what stands of
+/// messages tells is held against what their authors had seen of it.
+/// Source: `Protocol/03-operations.md`, "Lines between messages".
+struct MembershipPlacing<Held: LogStore> {
+    /// A log of content, with what it had seen of lane 0.
+    private struct Log {
+        let record: LogRecord
+        let rows: [LogView]
+        /// The place after the last that counts.
+        let end: UInt64
+    }
+
+    private struct Place: Hashable {
+        let log: LogNumber
+        let sequence: UInt64
+    }
+
+    private let graph: ControlGraph
+    private let store: Held
+    private var logs: [Log] = []
+    /// Operations that were looked at: many lines ask for the same ones.
+    private var known: [Place: OrderKey?] = [:]
+    /// What of lane 0 each log had seen last.
+    private var lastTips: Set<LogTip> = []
+    /// The newest stand of content, if it is not that of its author's clock.
+    private var farthest: UInt64?
+    /// Where the line above stands; nil before the first.
+    private var previous: (key: OrderKey?, Void)?
+
+    init(
+        _ space: SpaceRecord, _ judge: Judge, in store: Held
+    ) throws(StoreError) {
+        graph = judge.graph
+        self.store = store
+        var newest = Stand()
+        for record in try store.logs(in: space.number) where record.lane == .content {
+            let agreed = record.agreed
+            guard judge.roster.person(of: record.device) != nil, agreed.end > agreed.base else {
+                continue
+            }
+            let rows = try store.views(in: record.number, 0...UInt64.max)
+                .prefix { $0.isSettled && $0.first < agreed.end }
+            logs.append(Log(record: record, rows: Array(rows), end: agreed.end))
+            lastTips.formUnion(rows.last?.tips ?? [])
+            if agreed.end == record.end, record.order.tip.value > newest.value {
+                newest = record.order.tip
+            }
+        }
+        if newest.value >> 16 > newest.wallClock { farthest = newest.value }
+    }
+
+    /// Where the line of an operation of lane 0 stands: right below this key; nil for the end. Lines are
+    /// asked for in the order of lane 0.
+    mutating func place(
+        of line: OrderKey, by device: DeviceID
+    ) throws(StoreError) -> OrderKey? {
+        let tip = LogTip(tag: line.tag, sequence: line.sequence)
+        var key: OrderKey? = line
+        if let own = try place(of: tip, line, in: device) { key = max(own, line) }
+        let isUnseen = !isSeen(tip, by: lastTips)
+        let saysNothing = key != line || farthest.map { $0 > line.stand } ?? false
+        if isUnseen, saysNothing { key = nil }
+        if let previous { key = Self.later(previous.key, key) }
+        if !isUnseen, let first = try firstSeen(tip, below: key) { key = first.justAbove }
+        previous = (key, ())
+        return key
+    }
+
+    private static func later(_ left: OrderKey?, _ right: OrderKey?) -> OrderKey? {
+        guard let left, let right else { return nil }
+        return max(left, right)
+    }
+
+    private func isSeen(_ place: LogTip, by tips: some Sequence<LogTip>) -> Bool {
+        tips.contains { $0 == place || graph.isInPast(place, of: $0) }
+    }
+
+    // MARK: The author's own messages
+
+    /// Where a line stands by what its own device wrote around it; nil where that says nothing.
+    private mutating func place(
+        of tip: LogTip, _ line: OrderKey, in device: DeviceID
+    ) throws(StoreError) -> OrderKey? {
+        guard let log = logs.first(where: { $0.record.device == device }) else { return nil }
+        let row = firstRow(of: tip, in: log)
+        let next = row.map { max($0.first, log.record.base) } ?? log.end
+        if next > log.record.base, let last = try key(at: next - 1, in: log), last > line {
+            return last
+        }
+        guard row != nil,
+            let header = try store.header(at: next, in: log.record.number),
+            header.stand.value >> 16 > header.header.wallClock
+        else { return nil }
+        // The clock of the device is behind what it had seen. If that is so of all that stands between,
+        // the device had seen it by then, and its own time tells nothing of the order.
+        let clock = header.header.wallClock << 16
+        guard let between = try first(after: line), between.stand > clock,
+            let key = try key(at: next, in: log)
+        else { return nil }
+        return key.justAbove
+    }
+
+    /// The first operation of content behind a place.
+    private mutating func first(after line: OrderKey) throws(StoreError) -> OrderKey? {
+        var found: OrderKey?
+        for log in logs {
+            var (low, high) = (log.record.base, log.end)
+            while low < high {
+                let middle = low + (high - low) / 2
+                if let key = try key(at: middle, in: log), key > line {
+                    high = middle
+                } else {
+                    low = middle + 1
+                }
+            }
+            guard low < log.end, let key = try key(at: low, in: log) else { continue }
+            found = found.map { min($0, key) } ?? key
+        }
+        return found
+    }
+
+    // MARK: Who has seen it
+
+    /// The first row of a log that has seen a place. What a log has seen only grows.
+    private func firstRow(of tip: LogTip, in log: Log) -> LogView? {
+        var (low, high) = (0, log.rows.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if isSeen(tip, by: log.rows[middle].tips) { high = middle } else { low = middle + 1 }
+        }
+        return low < log.rows.count ? log.rows[low] : nil
+    }
+
+    /// The first operation of content, in order, that stands above a key though its author had seen a
+    /// place; nil where there is none.
+    private mutating func firstSeen(
+        _ tip: LogTip, below key: OrderKey?
+    ) throws(StoreError) -> OrderKey? {
+        var found: OrderKey?
+        for log in logs {
+            // Where clocks are right, nothing above a line has seen it: one look a log shows that.
+            guard let last = try lastRow(of: log, below: found ?? key),
+                isSeen(tip, by: last.tips), let row = firstRow(of: tip, in: log),
+                let first = try self.key(at: max(row.first, log.record.base), in: log)
+            else { continue }
+            found = found.map { min($0, first) } ?? first
+        }
+        return found
+    }
+
+    private mutating func lastRow(
+        of log: Log, below key: OrderKey?
+    ) throws(StoreError) -> LogView? {
+        guard let key else { return log.rows.last }
+        var (low, high) = (0, log.rows.count)
+        while low < high {
+            let middle = (low + high) / 2
+            let place = max(log.rows[middle].first, log.record.base)
+            if let first = try self.key(at: place, in: log), first < key {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        return low > 0 ? log.rows[low - 1] : nil
+    }
+
+    /// Where an operation stands; nil where it is not held.
+    private mutating func key(
+        at sequence: UInt64, in log: Log
+    ) throws(StoreError) -> OrderKey? {
+        let place = Place(log: log.record.number, sequence: sequence)
+        if let key = known[place] { return key }
+        let key = try store.header(at: sequence, in: log.record.number).map { stored in
+            OrderKey(
+                stand: stored.stand.value, tag: log.record.tag, sequence: sequence, id: stored.id)
+        }
+        known[place] = .some(key)
+        return key
+    }
+}
+
+extension OrderKey {
+    /// The greatest place above this one.
+    fileprivate var justAbove: OrderKey {
+        if sequence > 0 { return OrderKey(stand: stand, tag: tag, sequence: sequence - 1, id: id) }
+        if tag.value > 0 {
+            return OrderKey(stand: stand, tag: LogTag(tag.value - 1), sequence: .max, id: id)
+        }
+        return OrderKey(
+            stand: stand - min(stand, 1), tag: LogTag(UInt64.max), sequence: .max, id: id)
+    }
+}
