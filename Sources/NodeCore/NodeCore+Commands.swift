@@ -50,7 +50,7 @@ extension NodeCore {
         watchDevices(&turn)
         try dialEveryone(&turn)
         shareCard(&turn)
-        try schedulePolls(&turn)
+        try resumePolls(&turn)
     }
 
     /// Prepares a node that is only asked and never steps: its store may not be written.

@@ -10,6 +10,8 @@ extension NodeCore {
     static let pollPauseMax: UInt64 = 3_600_000
     /// … and where nothing may be written yet.
     static let pollRetry: UInt64 = 600_000
+    /// Where it is kept when the first of them is over.
+    private static let pollKey = Array("polls".utf8)
 
     mutating func together(_ command: TogetherCommand, _ turn: inout some Turn)
         throws(StoreError) -> Result<CommandReply, CommandRefusal>
@@ -134,7 +136,19 @@ extension NodeCore {
     mutating func schedulePolls(_ turn: inout some Turn) throws(StoreError) {
         var first: UInt64?
         for (_, _, until) in try ownOpenPolls(turn.store) { first = min(first ?? until, until) }
-        guard let first else { return }
+        // Noted for a start, which must not look at every space.
+        guard let first else { return try turn.store.setValue(nil, .profile, Self.pollKey) }
+        try turn.store.setNumber(first, .profile, Self.pollKey)
+        schedulePolls(for: first, &turn)
+    }
+
+    /// Goes on after a restart.
+    mutating func resumePolls(_ turn: inout some Turn) throws(StoreError) {
+        guard let first = try turn.store.number(.profile, Self.pollKey) else { return }
+        schedulePolls(for: first, &turn)
+    }
+
+    private mutating func schedulePolls(for first: UInt64, _ turn: inout some Turn) {
         let wait = min(first - min(first, turn.now.wall), Self.pollPauseMax)
         timers.move(.polls, to: turn.now.monotonic + max(wait, 1), &turn)
     }
@@ -159,15 +173,16 @@ extension NodeCore {
     ) throws(StoreError) -> [(SpaceRecord, OperationReference, until: UInt64)] {
         var polls: [(SpaceRecord, OperationReference, until: UInt64)] = []
         for space in try store.spaces() where space.kind != .own {
+            let log = LogTag(
+                OperationHash.log(space: space.id, device: identity.device, lane: .shared))
+            let open = try Overview.openPolls(of: log, in: space.number, store: store)
+            // Most spaces have none, and a roster that is not known yet takes long to read.
+            if open.isEmpty { continue }
             // Who is out, or may only read, closes nothing any more.
             let roster = try knownRoster(of: space, store)
             guard belongs(to: roster), roster?.member(identity.person)?.role ?? .reader >= .member
             else { continue }
-            let log = LogTag(
-                OperationHash.log(space: space.id, device: identity.device, lane: .shared))
-            for (poll, until) in try Overview.openPolls(of: log, in: space.number, store: store) {
-                polls.append((space, poll, until))
-            }
+            for (poll, until) in open { polls.append((space, poll, until)) }
         }
         return polls
     }
