@@ -12,15 +12,15 @@ extension OperationKind {
 
 extension EntryField {
     /// Things to be done, one entry for each.
-    static let item = EntryField(rawValue: 44)
+    static let item = EntryField(rawValue: 64)
     /// Every change of one, so that all are erased with it. Nothing else reads them.
-    static let itemChange = EntryField(rawValue: 45)
+    static let itemChange = EntryField(rawValue: 65)
     /// Titles that one was given, the last ones.
-    static let itemTitle = EntryField(rawValue: 46)
+    static let itemTitle = EntryField(rawValue: 66)
     /// The last word on its notes, on when it is due, and on whether it is done.
-    static let itemValue = EntryField(rawValue: 47)
+    static let itemValue = EntryField(rawValue: 67)
     /// The last word on each person who is to do it.
-    static let itemAssignee = EntryField(rawValue: 48)
+    static let itemAssignee = EntryField(rawValue: 68)
 }
 
 /// The payload that begins something to be done.

@@ -12,9 +12,9 @@ extension OperationKind {
 
 extension EntryField {
     /// Polls, one entry for each.
-    static let poll = EntryField(rawValue: 40)
+    static let poll = EntryField(rawValue: 60)
     /// The votes in a poll that may count, an entry for each.
-    static let vote = EntryField(rawValue: 41)
+    static let vote = EntryField(rawValue: 61)
 }
 
 /// The payload of a poll: what is asked.

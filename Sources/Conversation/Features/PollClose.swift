@@ -10,7 +10,7 @@ extension OperationKind {
 
 extension EntryField {
     /// The close of a poll that stands first in order.
-    static let pollClose = EntryField(rawValue: 42)
+    static let pollClose = EntryField(rawValue: 62)
 }
 
 /// The payload that ends a poll: the votes that count for good.

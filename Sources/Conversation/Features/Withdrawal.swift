@@ -18,7 +18,7 @@ extension OperationKind {
 
 extension EntryField {
     /// The withdrawals of one thing: one is enough, and nothing undoes it.
-    static let withdrawal = EntryField(rawValue: 43)
+    static let withdrawal = EntryField(rawValue: 63)
 }
 
 /// The withdrawal of a poll, or of something to be done. A deletion of lane 1 would not reach newcomers, to
