@@ -110,10 +110,8 @@ extension NodeCore {
             return try sendEndingUnsent(messages, parent, to: space, &turn)
         case .edit, .delete, .react:
             return try changeMessage(command, &turn)
-        case .star(let number, let isOn):
-            return try star(number, isOn, &turn)
-        case .pin(let number, let isOn):
-            return try pin(number, isOn, &turn)
+        case .star(let number, let isOn): return try star(number, isOn, &turn)
+        case .pin(let number, let isOn): return try pin(number, isOn, &turn)
         case .acceptInvitation(let space):
             return try acceptInvitation(to: space, &turn)
         case .declineInvitation(let space):
@@ -154,8 +152,7 @@ extension NodeCore {
             return try prefer(command, &turn)
         case .call, .act, .types, .setPresence:
             return try signal(command, &turn)
-        case .together(let command):
-            return try together(command, &turn)
+        case .together(let command): return try together(command, &turn)
         }
     }
 

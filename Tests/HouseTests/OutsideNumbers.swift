@@ -41,7 +41,7 @@ enum OutsideNumbers {
             3, "a tag; a place and choices, checked there"),
         "Sources/Signalling/Signal+Codec.swift": .init(
             3, "a stamp and an offer's number, checked there; an age, compared"),
-        "Sources/NodeCore/EventEntry.swift": .init(5, "this device's own rows"),
+        "Sources/NodeCore/EventEntry.swift": .init(6, "this device's own rows"),
         "Sources/NodeCore/FormerLog.swift": .init(6, "this device's own rows"),
         "Sources/NodeCore/FormerMarks.swift": .init(1, "this device's own rows"),
         "Sources/NodeCore/NodeCore+Branches.swift": .init(1, "this device's own rows"),

@@ -73,6 +73,12 @@ struct RelayedTalkTests {
         try await eventually("ben has it", on: [all.ben]) {
             try await all.texts(of: all.ben, with: "ann") == ["are you there?"]
         }
+        // Until she does it waits with what follows.
+        try await eventually("ann knows that", on: [all.ann]) {
+            try await all.client(all.ann).perform(
+                ReadMessages(conversation: "ben", limit: 10)
+            ).messages.allSatisfy { $0.state == "delivered" }
+        }
         // One is away: what is written waits on the relay, and says so.
         #expect(try await all.ben.stop() == 0)
         try await all.client(all.ann).perform(
