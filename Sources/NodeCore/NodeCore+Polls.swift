@@ -135,7 +135,9 @@ extension NodeCore {
     /// two that are apart would close it with different results, of which one would then be taken back.
     mutating func schedulePolls(_ turn: inout some Turn) throws(StoreError) {
         var first: UInt64?
-        for (_, _, until) in try ownOpenPolls(turn.store) { first = min(first ?? until, until) }
+        for (_, _, until) in try ownOpenPolls(at: turn.now.wall, turn.store) {
+            first = min(first ?? until, until)
+        }
         // Noted for a start, which must not look at every space.
         guard let first else { return try turn.store.setValue(nil, .profile, Self.pollKey) }
         try turn.store.setNumber(first, .profile, Self.pollKey)
@@ -156,7 +158,8 @@ extension NodeCore {
     /// Closes the polls of this device of which the time is over by its own clock.
     mutating func closeDuePolls(_ turn: inout some Turn) throws(StoreError) {
         var isHeldUp = try !mayWrite(turn.store)
-        for (space, poll, until) in try ownOpenPolls(turn.store) where until <= turn.now.wall {
+        for (space, poll, until) in try ownOpenPolls(at: turn.now.wall, turn.store)
+        where until <= turn.now.wall {
             if isHeldUp { break }
             guard try refusal(sharingIn: space, turn.store) == nil else {
                 isHeldUp = true
@@ -169,7 +172,7 @@ extension NodeCore {
     }
 
     private func ownOpenPolls(
-        _ store: some Store
+        at wall: UInt64, _ store: some Store
     ) throws(StoreError) -> [(SpaceRecord, OperationReference, until: UInt64)] {
         var polls: [(SpaceRecord, OperationReference, until: UInt64)] = []
         for space in try store.spaces() where space.kind != .own {
@@ -182,9 +185,27 @@ extension NodeCore {
             let roster = try knownRoster(of: space, store)
             guard belongs(to: roster), roster?.member(identity.person)?.role ?? .reader >= .member
             else { continue }
-            for (poll, until) in open { polls.append((space, poll, until)) }
+            for (poll, until) in open {
+                if until <= wall, try hasClosed(poll, in: space, store) { continue }
+                polls.append((space, poll, until))
+            }
         }
         return polls
+    }
+
+    /// Whether this device has written the end of a poll of its own. Where that does not count, as of who
+    /// was made a reader meanwhile, to say it again would change nothing.
+    private func hasClosed(
+        _ poll: OperationReference, in space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        guard let log = try store.log(poll.tag, in: space.number) else { return false }
+        var hasClosed = false
+        try store.eachOperation(of: log, in: poll.sequence..<log.end) { stored throws(StoreError) in
+            let header = stored.operation.header
+            hasClosed = header.kind == .pollClose && header.references.first == poll
+            return !hasClosed
+        }
+        return hasClosed
     }
 
     // MARK: What is refused before anything is written
