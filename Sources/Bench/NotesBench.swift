@@ -118,7 +118,7 @@ public enum NotesBench {
         return [
             figure(
                 "notes-linear", alone,
-                "the text of 250,000 edits of one device, each at another place"),
+                "the text of 250,000 edits of one device, every tenth at another place"),
             figure(
                 "notes-merge", apart,
                 "two branches of 10,000 edits each, over a text of 20,000"),

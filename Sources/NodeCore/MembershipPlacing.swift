@@ -29,8 +29,8 @@ struct MembershipPlacing<Held: LogStore> {
     private var lastTips: Set<LogTip> = []
     /// The newest stand of content, if it is not that of its author's clock.
     private var farthest: UInt64?
-    /// Where the line above stands; nil before the first.
-    private var previous: (key: OrderKey?, Void)?
+    /// Where the line above stands: nil at the end. No value at all before the first.
+    private var previous: OrderKey??
 
     init(
         _ space: SpaceRecord, _ judge: Judge, in store: Held
@@ -65,9 +65,9 @@ struct MembershipPlacing<Held: LogStore> {
         let isUnseen = !isSeen(tip, by: lastTips)
         let saysNothing = key != line || farthest.map { $0 > line.stand } ?? false
         if isUnseen, saysNothing { key = nil }
-        if let previous { key = Self.later(previous.key, key) }
+        if let previous { key = Self.later(previous, key) }
         if !isUnseen, let first = try firstSeen(tip, below: key) { key = first.justAbove }
-        previous = (key, ())
+        previous = .some(key)
         return key
     }
 

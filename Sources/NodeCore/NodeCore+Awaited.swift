@@ -83,20 +83,17 @@ extension NodeCore {
 
     /// Keeps the names of logs of which nothing is held any more, or never was: among them may be one of
     /// lane 0 that was lost.
+    ///
+    /// - Parameter known: those that this log has named so far.
     static func awaitLogs(
-        namedIn log: LogRecord, _ space: SpaceRecord, _ store: some Store
+        namedIn header: OperationHeader, of log: LogRecord, _ known: inout Set<LogTag>,
+        _ space: SpaceRecord, _ store: some Store
     ) throws(StoreError) {
-        var known: Set<LogTag> = []
-        for span in log.spans {
-            _ = try store.eachOperation(of: log, span) { stored throws(StoreError) in
-                for cause in stored.operation.header.dependencies
-                where try store.log(cause.tag, in: space.number) == nil
-                    && known.insert(cause.tag).inserted
-                {
-                    try note(cause.tag, namedBy: log.tag, in: space, store)
-                }
-                return known.count < awaitedCountMax
-            }
+        for cause in header.dependencies where known.count < awaitedCountMax {
+            guard try store.log(cause.tag, in: space.number) == nil,
+                known.insert(cause.tag).inserted
+            else { continue }
+            try note(cause.tag, namedBy: log.tag, in: space, store)
         }
     }
 

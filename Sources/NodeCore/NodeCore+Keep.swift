@@ -66,8 +66,8 @@ extension NodeCore {
         ingested.note(run)
     }
 
-    /// What the rules of this program come to: 1 before there were mentions, threads, descriptions and
-    /// profiles. It grows with each rule that takes in what earlier programs only carried.
+    /// What the rules of this program come to: 1 before there were mentions, threads, descriptions,
+    /// profiles, polls and items. It grows with each rule that takes in what earlier programs only carried.
     static let viewGeneration: UInt64 = 2
 
     /// Folds all spaces anew where an earlier program folded them: it carried what it did not know, and

@@ -26,14 +26,17 @@ public enum StoredSpace {
         }
         _ = try NodeCore.chooseBranches(in: space, store)
         for log in try store.logs(in: space.number) where log.lane.isCausal {
+            var unknown: Set<LogTag> = []
             for span in log.spans {
                 _ = try store.eachOperation(of: log, span) { stored throws(StoreError) in
-                    try Causality.cover(
-                        stored.operation.header, at: stored.sequence, in: log, store: store)
+                    let header = stored.operation.header
+                    try Causality.cover(header, at: stored.sequence, in: log, store: store)
+                    if log.lane != .control {
+                        try NodeCore.awaitLogs(namedIn: header, of: log, &unknown, space, store)
+                    }
                     return true
                 }
             }
-            if log.lane != .control { try NodeCore.awaitLogs(namedIn: log, space, store) }
         }
         let horizon = roster.horizon(of: device)
         for var log in try store.logs(in: space.number) where log.base > 0 {

@@ -52,7 +52,13 @@ extension Views {
     ) throws(StoreError) {
         let endings = roster.endings(of: log.device, lane: log.lane).filter { $0 < log.end }
         if endings.isEmpty { return }
-        var judge = try RosterReader.judge(of: space, in: store)
+        var judge: Judge
+        if let known = names.judges[space.number] {
+            judge = known
+        } else {
+            judge = try RosterReader.judge(of: space, in: store)
+        }
+        defer { names.judges[space.number] = judge }
         var next: UInt64 = 0
         for first in endings where first >= next {
             let last = min(log.end, first + Self.untakenCountMax)

@@ -299,6 +299,8 @@ final class NameCache {
     var lookalikes: Lookalikes?
     /// Changes that nobody takes, by space and message.
     var untaken: [SpaceNumber: [OperationReference: [UntakenChange]]] = [:]
+    /// What lane 0 says of a space: reading it verifies everybody's signatures.
+    var judges: [SpaceNumber: Judge] = [:]
     /// What is pinned, by space.
     var pins: [SpaceNumber: Set<OperationReference>] = [:]
 }

@@ -12,9 +12,8 @@ extension ControlGraph {
 
     /// Tips that have this authority, or nil where it is none of those that are looked for.
     public mutating func tips(underAuthority authority: UInt64) -> ControlTips? {
-        let known = frontiers ?? makeFrontiers()
-        frontiers = known
-        return known[authority]
+        if frontiers == nil { frontiers = makeFrontiers() }
+        return frontiers?[authority]
     }
 
     private func makeFrontiers() -> [UInt64: ControlTips] {

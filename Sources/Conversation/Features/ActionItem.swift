@@ -157,22 +157,9 @@ enum ItemRule: MergeRule {
     static func merge(
         _ applied: AppliedOperation, _ context: MergeContext, into store: some MergeStore
     ) throws(StoreError) -> [ViewChange] {
-        let operation = applied.operation
-        if try Withdrawal.covers(
-            operation.orderKey.reference, in: context.space.number, store: store)
-        {
-            try Deletion.erase(applied.number, operation.operation, in: store)
-            return []
-        }
-        guard context.roster.kind != .own,
-            operation.operation.payload.flatMap(ItemBeginning.init(payload:)) != nil
-        else { return [] }
-        try store.put(
-            Entry(
-                space: context.space.number, object: .space, field: .item,
-                element: try store.locator(operation.orderKey.reference.subject),
-                operation: applied.number, order: operation.orderKey))
-        return [.together(context.space.number, applied.number)]
+        try Withdrawal.keep(
+            applied, as: .item, isReadable: { ItemBeginning(payload: $0) != nil }, context,
+            in: store)
     }
 }
 
@@ -192,10 +179,7 @@ enum ItemChangeRule: MergeRule {
         guard let item = operation.operation.header.references.first,
             try Target.starter(of: item, context, in: store) != nil
         else { return [] }
-        if try Withdrawal.covers(item, in: context.space.number, store: store) {
-            try Deletion.erase(applied.number, operation.operation, in: store)
-            return []
-        }
+        if try Withdrawal.erases(applied, about: item, context, in: store) { return [] }
         guard let change = operation.operation.payload.flatMap(ItemChange.init(payload:)) else {
             return []
         }

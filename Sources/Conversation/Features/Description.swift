@@ -45,24 +45,11 @@ public struct GroupDescription: Equatable, Sendable {
 
 /// A description replaces those that its author saw; of what is left the greatest in order is shown, as
 /// with names.
-enum DescriptionRule: MergeRule {
+enum DescriptionRule: RegisterRule {
     static let kind = OperationKind.groupDescription
-    static let lane = Lane.shared
-    static let role = Role.admin
+    static let field = EntryField.groupDescription
 
-    static func merge(
-        _ applied: AppliedOperation, _ context: MergeContext, into store: some MergeStore
-    ) throws(StoreError) -> [ViewChange] {
-        guard context.roster.kind == .group,
-            let payload = applied.operation.operation.payload,
-            GroupDescription(payload: payload) != nil
-        else { return [] }
-        try store.put(
-            Entry(
-                space: context.space.number, object: .space, field: .groupDescription,
-                operation: applied.number, order: applied.operation.orderKey))
-        return [.conversation(context.space.number)]
-    }
+    static func isReadable(_ payload: [UInt8]) -> Bool { GroupDescription(payload: payload) != nil }
 }
 
 extension Overview {

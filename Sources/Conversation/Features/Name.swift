@@ -44,21 +44,35 @@ public struct ConversationName: Equatable, Sendable {
 /// A name replaces those that its author saw; of what is left the greatest in order is shown, so
 /// no clock can pin a name. Admins name a group; a conversation of two bears the persons' names, so that
 /// nobody of the two makes it pass for one with somebody else.
-enum NameRule: MergeRule {
+enum NameRule: RegisterRule {
     static let kind = OperationKind.name
-    static let lane = Lane.shared
-    static let role = Role.admin
+    static let field = EntryField.name
+
+    static func isReadable(_ payload: [UInt8]) -> Bool { ConversationName(payload: payload) != nil }
+}
+
+/// A value that an admin gives a group, and that replaces those which its author saw. All are kept:
+/// which of them no other replaces is found where they are read.
+protocol RegisterRule: MergeRule {
+    /// What its values are kept as.
+    static var field: EntryField { get }
+    /// Whether a payload holds a value.
+    static func isReadable(_ payload: [UInt8]) -> Bool
+}
+
+extension RegisterRule {
+    static var lane: Lane { .shared }
+    static var role: Role { .admin }
 
     static func merge(
         _ applied: AppliedOperation, _ context: MergeContext, into store: some MergeStore
     ) throws(StoreError) -> [ViewChange] {
         guard context.roster.kind == .group,
-            let payload = applied.operation.operation.payload,
-            ConversationName(payload: payload) != nil
+            applied.operation.operation.payload.map(isReadable) == true
         else { return [] }
         try store.put(
             Entry(
-                space: context.space.number, object: .space, field: .name,
+                space: context.space.number, object: .space, field: field,
                 operation: applied.number, order: applied.operation.orderKey))
         return [.conversation(context.space.number)]
     }

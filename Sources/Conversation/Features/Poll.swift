@@ -128,22 +128,9 @@ enum PollRule: MergeRule {
     static func merge(
         _ applied: AppliedOperation, _ context: MergeContext, into store: some MergeStore
     ) throws(StoreError) -> [ViewChange] {
-        let operation = applied.operation
-        if try Withdrawal.covers(
-            operation.orderKey.reference, in: context.space.number, store: store)
-        {
-            try Deletion.erase(applied.number, operation.operation, in: store)
-            return []
-        }
-        guard context.roster.kind != .own,
-            operation.operation.payload.flatMap(PollQuestion.init(payload:)) != nil
-        else { return [] }
-        try store.put(
-            Entry(
-                space: context.space.number, object: .space, field: .poll,
-                element: try store.locator(operation.orderKey.reference.subject),
-                operation: applied.number, order: operation.orderKey))
-        return [.together(context.space.number, applied.number)]
+        try Withdrawal.keep(
+            applied, as: .poll, isReadable: { PollQuestion(payload: $0) != nil }, context, in: store
+        )
     }
 }
 
@@ -163,10 +150,7 @@ enum VoteRule: MergeRule {
             try Target.starter(of: poll, context, in: store) != nil
         else { return [] }
         let object = EntryObject.operation(poll.tag, poll.sequence)
-        if try Withdrawal.covers(poll, in: context.space.number, store: store) {
-            try Deletion.erase(applied.number, operation.operation, in: store)
-            return []
-        }
+        if try Withdrawal.erases(applied, about: poll, context, in: store) { return [] }
         guard operation.operation.payload.flatMap(PollChoices.init(payload:)) != nil else {
             return []
         }

@@ -117,10 +117,7 @@ enum PollCloseRule: MergeRule {
             context.mayEnd(whatWasBegunBy: asker)
         else { return [] }
         let object = EntryObject.operation(poll.tag, poll.sequence)
-        if try Withdrawal.covers(poll, in: context.space.number, store: store) {
-            try Deletion.erase(applied.number, operation, in: store)
-            return []
-        }
+        if try Withdrawal.erases(applied, about: poll, context, in: store) { return [] }
         guard operation.payload.flatMap(PollClose.init(payload:)) != nil else { return [] }
         let entry = Entry(
             space: context.space.number, object: object, field: .pollClose,

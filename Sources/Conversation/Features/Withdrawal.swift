@@ -41,6 +41,34 @@ public enum Withdrawal {
             about: .operation(target.tag, target.sequence), in: space, field: .withdrawal,
             element: Target.element(of: target.check, in: store))
     }
+
+    /// Whether what an operation begins or is about was taken back. Then it loses its payload as well.
+    static func erases(
+        _ applied: AppliedOperation, about target: OperationReference, _ context: MergeContext,
+        in store: some MergeStore
+    ) throws(StoreError) -> Bool {
+        guard try covers(target, in: context.space.number, store: store) else { return false }
+        try Deletion.erase(applied.number, applied.operation.operation, in: store)
+        return true
+    }
+
+    /// Keeps what somebody began, and may take back, as an entry of its conversation.
+    static func keep(
+        _ applied: AppliedOperation, as field: EntryField, isReadable: ([UInt8]) -> Bool,
+        _ context: MergeContext, in store: some MergeStore
+    ) throws(StoreError) -> [ViewChange] {
+        let reference = applied.orderKey.reference
+        if try erases(applied, about: reference, context, in: store) { return [] }
+        guard context.roster.kind != .own,
+            applied.operation.operation.payload.map(isReadable) == true
+        else { return [] }
+        try store.put(
+            Entry(
+                space: context.space.number, object: .space, field: field,
+                element: try store.locator(reference.subject), operation: applied.number,
+                order: applied.orderKey))
+        return [.together(context.space.number, applied.number)]
+    }
 }
 
 /// A withdrawal wins over everything concurrent and erases on every node what it takes back, and what was
