@@ -335,7 +335,8 @@ struct NaiveModel {
     }
 
     private mutating func foldOwn(_ acts: [Act]) {
-        var last: [PersonID: String] = [:]
+        var last: [PersonID: PayloadContact] = [:]
+        var asking: Set<PersonID> = []
         for act in acts where act.lane == .shared && act.hasBody {
             if act.kind == 33, let mute = Payload.decode(PayloadMute.self, act.payload),
                 let space = SpaceID(fieldBytes(mute.space))
@@ -362,10 +363,14 @@ struct NaiveModel {
             if act.kind == 34, let contact = Payload.decode(PayloadContact.self, act.payload),
                 let person = PersonID(fieldBytes(contact.person))
             {
-                last[person] =
-                    "\(contact.alias) \(contact.state) \(contact.blocked) \(contact.verified)"
+                if contact.state == 1 { asking.insert(person) } else { last[person] = contact }
             }
         }
-        contacts = last.keys.sorted().map { "\($0) \(last[$0] ?? "")" }
+        contacts = asking.union(last.keys).sorted().map { person in
+            // Whether somebody asks is shown where no word of the person's says how far it came.
+            let said = last[person] ?? PayloadContact()
+            let state = said.state == 0 && asking.contains(person) ? 1 : said.state
+            return "\(person) \(said.alias) \(state) \(said.blocked) \(said.verified)"
+        }
     }
 }

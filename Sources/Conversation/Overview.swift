@@ -114,9 +114,13 @@ public enum Overview {
     public static func contacts(
         ownSpace: SpaceNumber, in store: some MergeStore
     ) throws(StoreError) -> [Contact] {
-        try notes(Contact.self, ownSpace: ownSpace, in: store).sorted {
-            $0.person < $1.person
+        let said = try notes(Contact.self, ownSpace: ownSpace, in: store)
+        let asking = try notes(Contact.self, field: .asking, ownSpace: ownSpace, in: store)
+        var known = Dictionary(asking.map { ($0.person, $0) }) { $1 }
+        for contact in said {
+            known[contact.person] = Contact(said: contact, asking: known[contact.person])
         }
+        return known.values.sorted { $0.person < $1.person }
     }
 
     /// What the person noted of another, or nil.
@@ -124,12 +128,15 @@ public enum Overview {
         _ person: PersonID, ownSpace: SpaceNumber, in store: some MergeStore
     ) throws(StoreError) -> Contact? {
         let element = try store.locator(person.bytes)
-        guard
+        func note(_ field: EntryField) throws(StoreError) -> Contact? {
             let entry = try store.entries(
-                about: .space, in: ownSpace, field: .contact, element: element
+                about: .space, in: ownSpace, field: field, element: element
             ).first
-        else { return nil }
-        return try store.operation(entry.operation)?.operation.payload.flatMap(Contact.init)
+            return try entry.flatMap { entry throws(StoreError) in
+                try store.operation(entry.operation)?.operation.payload.flatMap(Contact.init)
+            }
+        }
+        return try Contact(said: note(.contact), asking: note(.asking))
     }
 
     /// Where each of the deletions of a message stands, ascending; empty where there is none.

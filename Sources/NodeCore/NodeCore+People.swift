@@ -195,19 +195,18 @@ extension NodeCore {
     /// Notes that somebody asks to be a contact, and nothing else of them.
     mutating func ask(_ card: Card, root: Digest, _ turn: inout some Turn) throws(StoreError) {
         guard let ownSpace else { return }
-        var contact =
-            try contact(card.person, turn.store)
-            ?? Contact(person: card.person, root: root, state: .none)
+        let known = try contact(card.person, turn.store)
         // Once is enough: they come again and again until they are answered.
-        guard contact.state == .none, try !hasOwnFork(turn.store) else { return }
+        guard known == nil || known?.state == ContactState.none, try !hasOwnFork(turn.store) else {
+            return
+        }
         let waiting = try Overview.contacts(ownSpace: ownSpace.number, in: turn.store)
             .count { $0.state == .pending }
         guard waiting < Limits.pendingContactCountMax else {
             return try count(.request, turn.store)
         }
-        contact.state = .pending
-        contact.card = card.encoded
-        _ = try write([contact.draft()], in: ownSpace, &turn)
+        let asks = Contact.askingDraft(card.person, root: root, card: card.encoded)
+        _ = try write([asks], in: ownSpace, &turn)
     }
 
     /// Makes a peer a contact.

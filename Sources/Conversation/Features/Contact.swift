@@ -11,6 +11,8 @@ extension OperationKind {
 extension EntryField {
     /// Whom one knows, in the own space; one entry for each person.
     static let contact = EntryField(rawValue: 6)
+    /// Who asks to be a contact, in the own space; one entry for each person.
+    static let asking = EntryField(rawValue: 17)
 }
 
 /// How far two persons have come with each other. The numbers are sent and stored.
@@ -75,8 +77,20 @@ public struct Contact: Equatable, Sendable {
             card: fieldBytes(message.card))
     }
 
-    /// The operation that says this, in the own space.
+    /// The operation by which a person says this, in the own space. That somebody asks is no word of the
+    /// person's, so that a device which hears of it late replaces none.
     public func draft() -> Draft {
+        var said = self
+        if state == .pending { said.state = .none }
+        return said.encodedDraft()
+    }
+
+    /// The operation by which a node notes that somebody asks, with their card.
+    public static func askingDraft(_ person: PersonID, root: Digest, card: [UInt8]) -> Draft {
+        Contact(person: person, root: root, state: .pending, card: card).encodedDraft()
+    }
+
+    private func encodedDraft() -> Draft {
         var message = PayloadContact()
         message.person = field(person.bytes)
         message.root = field(root.bytes)
@@ -92,10 +106,24 @@ public struct Contact: Equatable, Sendable {
 extension Contact: OwnNote {
     static var kind: OperationKind { .contact }
     static var entryField: EntryField { .contact }
+    var entryField: EntryField { state == .pending ? .asking : .contact }
     var subject: [UInt8] { person.bytes }
     var isOn: Bool { isAccepted }
 
     func changes(_ context: MergeContext, in store: some MergeStore) -> [ViewChange] {
         [.contact(person)]
+    }
+}
+
+extension Contact {
+    /// What is known of a person by what was said of them, and by whether they ask: a word of the person's
+    /// that leaves it open stands beside that, any other one decides.
+    init?(said: Contact?, asking: Contact?) {
+        guard var known = said ?? asking else { return nil }
+        if known.state == .none, let asking {
+            known.state = .pending
+            known.card = asking.card
+        }
+        self = known
     }
 }

@@ -8,6 +8,8 @@ protocol OwnNote: Sendable {
     static var kind: OperationKind { get }
     /// The field that holds it; one entry for each subject.
     static var entryField: EntryField { get }
+    /// The field that holds this very note, where the kind has more than one.
+    var entryField: EntryField { get }
     init?(payload: [UInt8])
     /// What it is about.
     var subject: [UInt8] { get }
@@ -20,6 +22,7 @@ protocol OwnNote: Sendable {
 }
 
 extension OwnNote {
+    var entryField: EntryField { Self.entryField }
     var isOn: Bool { true }
 }
 
@@ -35,19 +38,20 @@ enum OwnNoteRule<Note: OwnNote>: MergeRule {
         guard context.space.kind == .own,
             let note = applied.operation.operation.payload.flatMap(Note.init),
             try LastWriter.put(
-                Note.entryField, of: note.subject, isOn: note.isOn, by: applied, context, in: store)
+                note.entryField, of: note.subject, isOn: note.isOn, by: applied, context, in: store)
         else { return [] }
         return try note.changes(context, in: store)
     }
 }
 
 extension Overview {
-    /// All notes of a kind that hold, in the order in which they were made.
+    /// All notes of a kind that hold in a field, in the order in which they were made.
     static func notes<Note: OwnNote>(
-        _ kind: Note.Type, ownSpace: SpaceNumber, in store: some MergeStore
+        _ kind: Note.Type, field: EntryField = Note.entryField, ownSpace: SpaceNumber,
+        in store: some MergeStore
     ) throws(StoreError) -> [Note] {
         var notes: [Note] = []
-        let entries = try store.entries(about: .space, in: ownSpace, field: Note.entryField)
+        let entries = try store.entries(about: .space, in: ownSpace, field: field)
         for entry in entries.sorted(by: { $0.order < $1.order }) {
             let payload = try store.operation(entry.operation)?.operation.payload
             if let note = payload.flatMap(Note.init) { notes.append(note) }
