@@ -3,7 +3,7 @@ import ParleyWire
 /// When missing payloads are requested, and whose turn it is to be asked.
 ///
 /// Which payloads are missing is in the store, as ``MissingBodies``. This owns what is in flight: the
-/// next round, how many rounds in a row brought nothing, and the log that was looked at last. A round
+/// next round, how many rounds in a row brought nothing, and the place at which it asks. A round
 /// is scheduled only while something is missing, and the earliest moment asked for is the one that
 /// counts.
 /// Source: `Protocol/06-sync.md`, "Missing payloads".
@@ -19,8 +19,21 @@ struct BodyRequests: Sendable {
     private var fruitlessRoundCount: UInt64 = 0
     /// When the next round begins, on the monotonic clock.
     private var due: UInt64?
-    /// The store's key of the log that was looked at last.
-    private var lastKey: [UInt8] = []
+    /// Where the next round begins to ask.
+    private(set) var cursor = Cursor()
+    /// How many rounds have asked from there.
+    private var attemptCount: UInt64 = 0
+
+    /// A place of a log whose payloads are missing.
+    struct Cursor: Equatable, Sendable {
+        /// The store's key of the log.
+        var key: [UInt8] = []
+        var place: UInt64 = 0
+    }
+
+    /// How many places a round may ask for: fewer where several have brought nothing, since what nobody
+    /// has may be asked for as long as there are people to ask.
+    var placeCountMax: UInt64 { fruitlessRoundCount < 4 ? 128 : 32 }
 
     /// Notes whether payloads are missing.
     mutating func setMissing(_ isMissing: Bool) { hasMissing = isMissing }
@@ -51,8 +64,14 @@ struct BodyRequests: Sendable {
         return true
     }
 
-    /// Notes a log that was looked at in this round: the next one begins behind it.
-    mutating func noteLook(at key: [UInt8]) { lastKey = key }
+    /// Notes how far a round asked. The next one asks for the same again until every link was asked, and then
+    /// for what comes behind, so that what nobody has keeps nobody from asking for the rest.
+    mutating func noteRound(to next: Cursor, linkCount: Int) {
+        attemptCount += 1
+        guard attemptCount >= linkCount else { return }
+        cursor = next
+        attemptCount = 0
+    }
 
     /// Ends a round, which is fruitless until a payload comes.
     ///
@@ -62,14 +81,14 @@ struct BodyRequests: Sendable {
         return scheduleRound(at: now)
     }
 
-    /// What is known of logs, from behind the log that was looked at last and around.
+    /// What is known of logs, from the one at which the round begins, and around.
     ///
     /// - Parameter logs: by the store's keys, ascending.
     func inTurn(
         _ logs: [(key: [UInt8], value: [UInt8])]
     ) -> [(key: [UInt8], value: [UInt8])] {
-        let later = logs.filter { lastKey.lexicographicallyPrecedes($0.key) }
-        return later + logs.prefix(logs.count - later.count)
+        let earlier = logs.prefix { $0.key.lexicographicallyPrecedes(cursor.key) }
+        return Array(logs.dropFirst(earlier.count) + earlier)
     }
 
     /// The link that is asked in this round, another one in each.

@@ -41,14 +41,6 @@ struct MissingBodies: Equatable {
         if range.lowerBound < place { ranges.insert(range.lowerBound...place - 1, at: index) }
     }
 
-    /// Forgets all places below one.
-    mutating func removeAll(below place: UInt64) {
-        ranges = Array(ranges[index(of: place)...])
-        if let first = ranges.first, first.lowerBound < place {
-            ranges[0] = place...first.upperBound
-        }
-    }
-
     /// The place of the first range that ends at this place or above.
     private func index(of place: UInt64) -> Int {
         var (low, high) = (0, ranges.count)

@@ -12,8 +12,6 @@ import ParleyWire
 /// on links, and by letter where none is linked.
 /// Source: `Protocol/06-sync.md`, "Missing payloads".
 extension NodeCore {
-    /// A question about one log covers at most so many places.
-    static let bodySpanMax: UInt64 = 128
     /// Places that are looked at in one step.
     static let bodyLookCountMax = 512
 
@@ -52,8 +50,11 @@ extension NodeCore {
     /// Looks what is still missing and asks one member of each space for it, the next one in turn.
     mutating func requestBodies(_ turn: inout some Turn) throws(StoreError) {
         guard bodyRequests.beginRound(at: turn.now.monotonic) else { return }
-        for (number, ranges) in try missingRanges(turn.store) {
+        let (wanted, next) = try missingRanges(turn.store)
+        var linkCount = 0
+        for (number, ranges) in wanted {
             let able = links.keys.sorted().filter { links[$0]?.session?.shares(number) == true }
+            linkCount = max(linkCount, able.count)
             if let id = bodyRequests.link(among: able) {
                 send(links[id]?.session?.wantBodies(ranges, in: number) ?? [], on: id, &turn)
             }
@@ -61,17 +62,21 @@ extension NodeCore {
             guard bodyRequests.asksByLetter(besides: able.count) else { continue }
             try askByLetter(for: ranges, of: number, &turn)
         }
+        bodyRequests.noteRound(to: next, linkCount: linkCount)
         guard let moment = bodyRequests.endRound(at: turn.now.monotonic) else { return }
         timers.move(.bodies, to: moment, &turn)
     }
 
     /// The places of each space whose payloads are to be requested, by spaces that ascend; each range
-    /// of one log, and those by tags that ascend. What is missing no more is forgotten.
+    /// of one log, and those by tags that ascend; and where the round after it begins. What is missing no
+    /// more is forgotten.
     private mutating func missingRanges(
         _ store: some Store
-    ) throws(StoreError) -> [(SpaceNumber, [Want.Range])] {
+    ) throws(StoreError) -> (wanted: [(SpaceNumber, [Want.Range])], next: BodyRequests.Cursor) {
         var wanted: [SpaceNumber: [Want.Range]] = [:]
-        var room = Self.bodyLookCountMax
+        var look = BodyLook(
+            lookCount: Self.bodyLookCountMax, placeCount: bodyRequests.placeCountMax)
+        var next: BodyRequests.Cursor?
         for (key, value) in bodyRequests.inTurn(try store.values(.missingBody)) {
             guard let name = MissingBodyLog(key: key), let space = try store.space(name.space),
                 let log = try store.log(name.tag, in: space.number)
@@ -79,60 +84,78 @@ extension NodeCore {
                 try store.setValue(nil, .missingBody, key)
                 continue
             }
-            guard room > 0 else {
+            guard look.hasRoom else {
                 bodyRequests.setMissing(true)
+                if next == nil { next = .init(key: key) }
                 continue
             }
-            let missing = try stillMissing(
-                MissingBodies(value), in: log, space, room: &room, store)
-            if missing.bytes != value {
-                try store.setValue(
-                    missing.ranges.isEmpty ? nil : missing.bytes, .missingBody, key)
+            let missing = MissingBodies(value)
+            let start = key == bodyRequests.cursor.key ? bodyRequests.cursor.place : 0
+            let (rest, range) = try stillMissing(missing, from: start, in: log, space, &look, store)
+            if rest != missing {
+                try store.setValue(rest.ranges.isEmpty ? nil : rest.bytes, .missingBody, key)
             }
-            bodyRequests.noteLook(at: key)
-            // What lies behind a cut or a fork nobody serves, nor a range that reaches so far.
-            let end = log.bound?.sequence ?? .max
-            guard let first = missing.ranges.first?.lowerBound, first < end else { continue }
+            // What lies behind a cut or a fork nobody serves.
+            guard let first = rest.ranges.first?.lowerBound, first < log.bound?.sequence ?? .max
+            else { continue }
             bodyRequests.setMissing(true)
-            let near = missing.ranges.last { $0.lowerBound < first + Self.bodySpanMax }
-            let last = min(near?.upperBound ?? first, first + Self.bodySpanMax - 1, end - 1)
-            if wanted[space.number]?.count ?? 0 < Limits.wantRangeCountMax {
+            if let place = look.next.take(), next == nil, place < log.bound?.sequence ?? .max {
+                next = .init(key: key, place: place)
+            }
+            if let range, wanted[space.number]?.count ?? 0 < Limits.wantRangeCountMax {
                 wanted[space.number, default: []].append(
-                    Want.Range(tag: log.tag, first: first, last: last))
+                    Want.Range(tag: log.tag, first: range.lowerBound, last: range.upperBound))
             }
         }
-        return wanted.sorted { $0.key < $1.key }.map { number, ranges in
+        let sorted = wanted.sorted { $0.key < $1.key }.map { number, ranges in
             (number, ranges.sorted { $0.tag < $1.tag })
         }
+        return (sorted, next ?? .init())
     }
 
-    /// Without what has come since or was taken back, from the lowest place up to the first that is
-    /// still missing.
+    /// What a round has looked at.
+    private struct BodyLook {
+        /// Places that may still be looked at.
+        var lookCount: Int
+        /// Places that may still be asked for.
+        var placeCount: UInt64
+        /// The first place of the log that was not looked at, where it was not looked at to its end.
+        var next: UInt64?
+
+        var hasRoom: Bool { lookCount > 0 && placeCount > 0 }
+    }
+
+    /// Without what has come since or was taken back, of the places that are looked at, and the range that
+    /// is to be asked for: one for each log, from the first place that is missing.
     private func stillMissing(
-        _ missing: MissingBodies, in log: LogRecord, _ space: SpaceRecord, room: inout Int,
-        _ store: some Store
-    ) throws(StoreError) -> MissingBodies {
-        var next: UInt64 = 0
-        for range in missing.ranges {
-            for place in range {
-                guard room > 0 else { break }
-                room -= 1
-                next = place
-                let stored = try store.operation(at: place, in: log.number)
-                if let stored, stored.operation.isErased,
+        _ missing: MissingBodies, from start: UInt64, in log: LogRecord, _ space: SpaceRecord,
+        _ look: inout BodyLook, _ store: some Store
+    ) throws(StoreError) -> (rest: MissingBodies, range: ClosedRange<UInt64>?) {
+        var rest = missing
+        var range: ClosedRange<UInt64>?
+        look.next = nil
+        defer { look.placeCount -= UInt64(range?.count ?? 0) }
+        let end = log.bound?.sequence ?? .max
+        for places in missing.ranges where places.upperBound >= start {
+            for place in max(places.lowerBound, start)...places.upperBound {
+                let first = range?.lowerBound ?? place
+                guard look.lookCount > 0, place - first < look.placeCount, place < end else {
+                    look.next = place
+                    return (rest, range)
+                }
+                look.lookCount -= 1
+                if let stored = try store.operation(at: place, in: log.number),
+                    stored.operation.isErased,
                     try !isTakenBack(
                         stored.operation, at: place, stored.id, of: log.tag, in: space, store)
                 {
-                    var rest = missing
-                    rest.removeAll(below: place)
-                    return rest
+                    range = first...place
+                } else {
+                    rest.remove(place)
                 }
-                next = place + 1
             }
         }
-        var rest = missing
-        rest.removeAll(below: next)
-        return rest
+        return (rest, range)
     }
 
     /// Asks one device of the space that is not linked, by letter.

@@ -88,15 +88,32 @@ struct BodyRequestsTests {
         #expect(BodyRequests().device(among: []) == nil)
     }
 
-    @Test("a round begins behind the log that was looked at last, and goes around")
+    @Test("a round begins where the one before ended, and goes around")
     func walk() {
         let logs = [[1], [2], [2, 0], [3]].map { (key: $0 as [UInt8], value: [] as [UInt8]) }
         var requests = BodyRequests()
         #expect(requests.inTurn(logs).map(\.key) == logs.map(\.key))
-        requests.noteLook(at: [2])
+        requests.noteRound(to: .init(key: [2, 0], place: 7), linkCount: 0)
         #expect(requests.inTurn(logs).map(\.key) == [[2, 0], [3], [1], [2]])
-        requests.noteLook(at: [3])
+        requests.noteRound(to: .init(key: [4]), linkCount: 1)
         #expect(requests.inTurn(logs).map(\.key) == logs.map(\.key))
+    }
+
+    @Test("the same is asked for until every link was asked")
+    func attempts() {
+        var requests = BodyRequests()
+        let next = BodyRequests.Cursor(key: [2], place: 7)
+        let cursors = (0..<3).map { _ in
+            requests.noteRound(to: next, linkCount: 3)
+            return requests.cursor
+        }
+        #expect(cursors == [.init(), .init(), next])
+    }
+
+    @Test("less is asked for where several rounds brought nothing")
+    func less() {
+        let counts = [0, 3, 4, 90].map { Self.requests(fruitlessRounds: $0).placeCountMax }
+        #expect(counts == [128, 128, 32, 32])
     }
 }
 

@@ -13,17 +13,12 @@ struct MissingBodiesTests {
         var (missing, places) = (MissingBodies(), Set<UInt64>())
         for _ in 0..<600 {
             let place = UInt64.random(in: 0..<200, using: &random)
-            switch UInt64.random(in: 0..<20, using: &random) {
-            case 0..<12:
+            if UInt64.random(in: 0..<20, using: &random) < 12 {
                 missing.insert(place)
                 places.insert(place)
-            case 12..<19:
+            } else {
                 missing.remove(place)
                 places.remove(place)
-            default:
-                let floor = place / 4
-                missing.removeAll(below: floor)
-                places = places.filter { $0 >= floor }
             }
             #expect(Set(missing.ranges.joined()) == places)
             let touches = zip(missing.ranges, missing.ranges.dropFirst()).contains {

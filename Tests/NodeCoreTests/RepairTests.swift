@@ -93,23 +93,24 @@ struct RepairTests {
         world.keepToRelays()
         try pair.say("erased by nobody's right", by: pair.ann)
         world.run(for: 60_000)
-        let held = try #require(try pair.message(at: pair.ben))
-        let log = try #require(
-            try pair.ben.store.logs(in: held.space).first { $0.number == held.stored.log })
-        let commitment = try #require(OperationHash.commitment(of: held.stored.operation))
-        try pair.ben.store.begin(.full)
-        try pair.ben.store.erase(held.stored.number, commitment: commitment)
-        var missing = MissingBodies()
-        missing.insert(held.stored.sequence)
-        let name = MissingBodyLog(space: pair.space, tag: log.tag)
-        try pair.ben.store.setValue(missing.bytes, .missingBody, name.key)
-        try pair.ben.store.commit()
-        world.stopProcess(of: pair.ben)
-        world.start(pair.ben)
+        try pair.loseTexts(0..<1, at: pair.ben)
         #expect(try pair.message(at: pair.ben)?.stored.operation.isErased == true)
         world.run(for: 60_000)
         #expect(try pair.message(at: pair.ben)?.stored.operation.isErased == false)
         #expect(try pair.ben.texts(in: pair.space) == ["erased by nobody's right"])
+    }
+
+    @Test("is asked for above what everybody has lost", arguments: [11, 12])
+    func aboveLoss(seed: UInt64) throws {
+        let pair = try Pair(seed: seed)
+        for number in 0..<150 { try pair.say("\(number)", by: pair.ann) }
+        pair.world.run(for: 60_000)
+        try pair.loseTexts(0..<1, at: pair.ann)
+        try pair.loseTexts(0..<1, at: pair.ben)
+        try pair.loseTexts(0..<150, at: pair.ben)
+        pair.world.run(for: 120_000)
+        let texts = ["(deleted)"] + (1..<150).map { "\($0)" }
+        #expect(try pair.ben.texts(in: pair.space) == texts)
     }
 
     @Test("is asked for though somebody is linked, who lacks it too", arguments: [3, 4])
@@ -199,13 +200,40 @@ extension Pair {
     fileprivate func message(
         at node: SimulatedNode
     ) throws -> (space: SpaceNumber, stored: StoredOperation)? {
-        guard let record = try node.store.space(space) else { return nil }
-        for log in try node.store.logs(in: record.number) where log.lane == .content {
-            let held = try node.store.operations(in: log.number, 0...UInt64.max, limit: .max)
-            if let text = held.first(where: { $0.operation.header.kind == .text }) {
-                return (record.number, text)
+        try messages(at: node).first.map { ($0.space, $0.stored) }
+    }
+
+    /// The texts of the conversation as a node holds them, by logs.
+    private func messages(
+        at node: SimulatedNode
+    ) throws -> [(space: SpaceNumber, log: LogRecord, stored: StoredOperation)] {
+        guard let record = try node.store.space(space) else { return [] }
+        return try node.store.logs(in: record.number).filter { $0.lane == .content }.flatMap {
+            log in
+            try node.store.operations(in: log.number, 0...UInt64.max, limit: .max)
+                .filter { $0.operation.header.kind == .text }
+                .map { (record.number, log, $0) }
+        }
+    }
+
+    /// Takes the payloads of some texts out of a node's store, and starts it anew: it knows that they
+    /// are missing.
+    fileprivate func loseTexts(_ range: Range<Int>, at node: SimulatedNode) throws {
+        let messages = try messages(at: node)
+        try node.store.begin(.full)
+        for (_, log, stored) in messages[range] {
+            let name = MissingBodyLog(space: space, tag: log.tag)
+            var missing =
+                try node.store.value(.missingBody, name.key).map(MissingBodies.init)
+                ?? MissingBodies()
+            missing.insert(stored.sequence)
+            try node.store.setValue(missing.bytes, .missingBody, name.key)
+            if let commitment = OperationHash.commitment(of: stored.operation) {
+                try node.store.erase(stored.number, commitment: commitment)
             }
         }
-        return nil
+        try node.store.commit()
+        world.stopProcess(of: node)
+        world.start(node)
     }
 }
