@@ -120,6 +120,7 @@ public final class Node: Sendable {
             // Then no repair helps, and none is advised.
             throw NodeKeys.areLost(in: home, unlock) ? NodeError.noKeys(home) : error
         }
+        if settings.isOffline { node.network.leaveAll() }
         await node.begin()
         await node.takeOverFormerSettings()
         await node.tellRecoveryCheck()

@@ -13,6 +13,8 @@ public struct NodeSettings: Sendable {
     public var models: String
     /// Whether nothing is logged: who opened it looks at its state, and tells a person.
     public var isSilent = false
+    /// Whether nobody is linked: who mends a home says what it lost before others bring it back.
+    var isOffline = false
     /// Tests set time as they please.
     var clock = NodeClock.system
 

@@ -157,7 +157,14 @@ extension Views {
                         "\($0.role.word), with \($0.devices.count) of their devices"
                     } ?? "not in it", source: "the group's operations"))
             let declined = try declinedPlaces(of: person, in: space, found.reasons)
-            for reason in found.reasons {
+            for (before, reason) in zip([nil] + found.reasons, found.reasons) {
+                // Several devices of one person may let in somebody who comes by a link, each before it hears
+                // of the other: they came once.
+                if let before, before.kind == .redeem, reason.kind == .redeem,
+                    (before.author, before.outcome) == (reason.author, reason.outcome)
+                {
+                    continue
+                }
                 var fact = try fact(reason, about: person, in: title, space)
                 if declined.contains(reason.place) { fact.what = "declined" }
                 facts.append(fact)

@@ -48,17 +48,25 @@ struct LostNotesTests {
     }
 
     /// What somebody wrote who had seen that log counts by what it said: it is judged again once it is back.
-    @Test("about a log of lane 0 shows every message again once a contact has brought it")
-    func controlLog() async throws {
+    @Test(
+        "about a log of lane 0 shows every message again once a contact has brought it",
+        arguments: [
+            """
+            UPDATE log SET definition = randomblob(length(definition)), spans = randomblob(length(spans))
+            """, "DELETE FROM log",
+        ])
+    func controlLog(damage: String) async throws {
         let pair = try await pair()
         let file = pair.ann.home + "/database"
         _ = try SQLiteShell.run(
             file,
             """
-            UPDATE log SET definition = randomblob(length(definition)), spans = randomblob(length(spans))
-            WHERE lane = 0 AND number > (SELECT min(l.number) FROM log l WHERE l.space = log.space AND l.lane = 0)
+            \(damage) WHERE lane = 0 AND number > (SELECT min(l.number) FROM log l WHERE l.space = log.space AND l.lane = 0)
             AND space IN (SELECT number FROM space WHERE kind <> 0)
             """)
+        let found = try await pair.ann.run("doctor")
+        let isTold = found.output.contains("of logs of which nothing is noted")
+        #expect(found.status == 1 && isTold == damage.hasPrefix("DELETE"), "\(found.output)")
         let repair = try await pair.ann.run("doctor", "--repair")
         #expect(repair.output.contains("of which nothing else is left"), "\(repair.output)")
         let ann = try await pair.ann.start()

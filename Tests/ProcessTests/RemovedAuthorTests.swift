@@ -31,6 +31,8 @@ struct RemovedAuthorTests {
         let number = try #require(page.messages.last?.number)
         let why = try await all.ben.run("why", "\(number)")
         #expect(why.output.contains("does not count"), "\(why.output)")
+        let passedOn = try await all.ben.run("forward", "\(number)", "ann").output
+        #expect(passedOn.contains("an hour of work  (forwarded from ben)"), "\(passedOn)")
         #expect(try await all.texts("club", of: all.ann) == ["welcome"])
         try await all.end()
     }

@@ -52,6 +52,8 @@ extension Node {
     public static func repair(
         _ settings: NodeSettings, progress: (_ meaning: String, _ count: Int) -> Void = { _, _ in }
     ) async throws -> DoctorReport {
+        var settings = settings
+        settings.isOffline = true
         var report = DoctorReport(checks: [])
         let isRescued = try await needsRescue(settings)
         if isRescued { report = try rescue(settings, progress) }

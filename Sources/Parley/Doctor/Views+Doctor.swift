@@ -41,8 +41,12 @@ extension Views {
         }
         report.add("Every operation follows from the one before it.", isDamage: true) {
             let figures = "\(audit.operationCount) operations, \(audit.brokenCount) wrong"
-            guard unreadable > 0 || audit.brokenCount > 0 else { return .fine(figures) }
-            return .wrong(unreadable == 0 ? figures : "\(figures), \(unreadable) logs break off")
+            let orphans = try store.orphanCount()
+            guard unreadable + audit.brokenCount + orphans > 0 else { return .fine(figures) }
+            var words = [figures]
+            if unreadable > 0 { words.append("\(unreadable) logs break off") }
+            if orphans > 0 { words.append("\(orphans) of logs of which nothing is noted") }
+            return .wrong(words.joined(separator: ", "))
         }
         report.add("Every log ends on a signature of its device.", isDamage: true) {
             let figures = "\(audit.headCount) signatures, \(audit.unsignedCount) missing or wrong"

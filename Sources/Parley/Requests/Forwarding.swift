@@ -2,6 +2,7 @@ import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
 import ParleyRoster
+import ParleyStorage
 import ParleyWire
 
 /// Writes the words of a message into a conversation, and says whose they are.
@@ -50,9 +51,11 @@ extension Views {
         of reference: MessageReference, withOrigin: Bool
     ) throws -> TextMessage {
         let number = try message(reference)
-        guard let space = try conversation(of: number), let roster = try roster(of: space),
-            let found = try timeline(of: space, roster).message(number, in: store)
+        guard let space = try conversation(of: number), let roster = try roster(of: space)
         else { throw NodeError(.unknownMessage) }
+        guard let found = try timeline(of: space, roster).message(number, in: store) else {
+            return try copy(ofUntaken: number, roster, withOrigin: withOrigin)
+        }
         let name = withOrigin ? try ownName(of: found.author, in: roster) : nil
         if let copy = found.forwarded(namingAuthor: name) { return copy }
         let isGone = try view(found, in: space, roster).isGoneHere
@@ -60,6 +63,20 @@ extension Views {
         throw NodeError(
             "not-here-yet", "The text of that message has not arrived yet.",
             hint: "Forward it once `parley read \(space.id.short)` shows it.")
+    }
+
+    /// One's own message that nobody took: it stands in no timeline, and its words are worth saying elsewhere.
+    private func copy(
+        ofUntaken number: OperationNumber, _ roster: Roster, withOrigin: Bool
+    ) throws -> TextMessage {
+        guard let stored = try store.operation(number), let log = try store.log(stored.log),
+            roster.devicesEver(of: ownPerson).contains(log.device),
+            stored.operation.header.kind == .text,
+            let said = stored.operation.payload.flatMap({ TextMessage(payload: $0) })
+        else { throw NodeError(.unknownMessage) }
+        let first = said.origin?.author ?? said.forwardedFrom
+        let name = try withOrigin ? first ?? ownName(of: ownPerson, in: roster) : nil
+        return TextMessage(text: said.text, forwardedFrom: name)
     }
 
     /// What a person calls themselves; empty where that is not known. An alias is nobody's business but

@@ -45,6 +45,15 @@ extension SQLiteStore {
         try vault.strangeRows().count + strangeValues().count
     }
 
+    /// How many operations are of logs of which nothing is noted.
+    public func orphanCount() throws(StoreError) -> Int {
+        let statement = try connection.prepare(
+            "SELECT count(*) FROM operation WHERE log NOT IN (SELECT number FROM log)")
+        defer { statement.reset() }
+        return try statement.step("counting what belongs to nothing")
+            ? Int(statement.integer(0)) : 0
+    }
+
     /// Opens what can be read of a home's database, in a new one that lies beside it until
     /// ``Home/takeRescued()``.
     ///
