@@ -75,7 +75,8 @@ final class SameViewEverywhere: Checker {
         var holders: [(space: SpaceID, all: [Holder])] = []
         for node in world.honestNodes {
             for (space, logs) in try node.eachSpace() {
-                let filled = logs.filter { !$0.spans.isEmpty }
+                // A newcomer's floor says where what is named below it stands, in an empty log too.
+                let filled = logs.filter { !$0.spans.isEmpty || $0.base > 0 }
                 guard isDue(filled.reduce(0) { $0 + $1.heldCount }) else { continue }
                 let holder = Holder(
                     node: node,

@@ -39,6 +39,12 @@ public struct VerifiedRun: Equatable, Sendable {
     /// The place of the last operation.
     public var last: UInt64 { operations[operations.count - 1].sequence }
 
+    /// How many of the first `count` operations a signature among them is over.
+    public func signedCount(ofFirst count: Int) -> Int {
+        let end = first + UInt64(min(count, operations.count))
+        return heads.last { $0.sequence < end }.map { Int($0.sequence - first) + 1 } ?? 0
+    }
+
     /// What is left once the first `count` operations were applied.
     public func droppingFirst(_ count: Int) -> VerifiedRun? {
         guard count < operations.count else { return nil }

@@ -288,6 +288,8 @@ extension NodeCore {
             waitsForControl = missing.contains(.control)
             break
         }
+        // Lane 0 may never come: what no signature is over could be proven to nobody else.
+        if waitsForControl, run.lane != .control { ready = run.signedCount(ofFirst: ready) }
         // What was to fill a hole from its top waits whole where it does not reach up to there: another
         // stretch of the log would never be joined.
         if ready < run.operations.count, let part = run.prefix(ready),
