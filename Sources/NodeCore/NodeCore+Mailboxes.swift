@@ -9,9 +9,6 @@ import ParleyWire
 extension NodeCore {
     /// Of each space the mailboxes of so many epochs are read, the newest.
     static let readEpochCountMax = 16
-    /// Of these, so many are still written to, besides those of ``ReadableEpoch/mayBeUsed``: what
-    /// comes there is told at once.
-    static let subscribedEpochCountMax = 4
     /// Mailboxes that are read on one connection; of more the newest.
     static let readMailboxCountMax = 1_000
     /// Mailboxes of days before today that are looked into.
@@ -87,18 +84,8 @@ extension NodeCore {
     {
         guard let line = lines[relay] else { return }
         // Names of mailboxes are keys that are derived: only of those that are not watched yet.
-        var watched: [WatchedDay: MailboxID] = [:]
-        for (mailbox, open) in line.mailboxes {
-            if let day = WatchedDay(open) { watched[day] = mailbox }
-        }
-        var unread: [DropDay] = []
-        for drop in DropDay.newest(drops, on: line.day) {
-            guard let mailbox = watched[drop.watched] else {
-                unread.append(drop)
-                continue
-            }
-            if drop.isLive { subscribeLate(to: mailbox, on: relay, &turn) }
-        }
+        let watched = Set(line.mailboxes.values.compactMap(WatchedDay.init))
+        let unread = DropDay.newest(drops, on: line.day).filter { !watched.contains($0.watched) }
         let room = roomForMailboxes(unread.count, on: relay, &turn)
         for drop in unread.suffix(room) {
             let (mailbox, key) = dropMailbox(drop.watched, of: drop.keys, on: relay)
@@ -130,7 +117,6 @@ extension NodeCore {
             let first = wasShut ? today.lowered(by: Self.readDayCountMax) : first
             for (place, epoch) in try newestEpochs(of: space, store).enumerated() {
                 let opened = RelayDay(at: epoch.kept.openedAt)
-                let isLive = epoch.mayBeUsed || place < Self.subscribedEpochCountMax
                 // A clock that was ahead of the relay's says nothing of when it came.
                 let start = opened > today ? first : max(first, opened.previous)
                 for day in start.through(today.next) {
@@ -138,7 +124,7 @@ extension NodeCore {
                         DropDay(
                             watched: WatchedDay(epoch: epoch.id, day: day), age: place,
                             space: space.number, keys: epoch.kept.keys,
-                            isLive: isLive && day.next >= today))
+                            isLive: day.next >= today))
                 }
             }
         }
@@ -201,8 +187,6 @@ extension NodeCore {
             // As many as there are members may be made at once, and all use one of them in the end.
             let heads = judge.graph.heads(of: known.filter(judge.takes))
             for (rank, epoch) in (known + heads.reversed()).enumerated() { ranks[epoch.id] = rank }
-            let used = Set(heads.map(\.id))
-            for place in found.indices { found[place].mayBeUsed = used.contains(found[place].id) }
         }
         found.sort { (ranks[$1.id] ?? -1, $0.id) < (ranks[$0.id] ?? -1, $1.id) }
         return Array(found.prefix(Self.readEpochCountMax))
@@ -231,16 +215,6 @@ extension NodeCore {
             ask(.subscribe, of: mailbox, as: key, on: relay, for: .subscribe(mailbox), &turn)
         }
         look(into: mailbox, on: relay, &turn)
-    }
-
-    /// Asks a relay to push what comes into a mailbox that is read already: its epoch is used again.
-    private mutating func subscribeLate(
-        to mailbox: MailboxID, on relay: NoiseKey, _ turn: inout some Turn
-    ) {
-        guard let open = lines[relay]?.mailboxes[mailbox], !open.isLive else { return }
-        lines[relay]?.mailboxes[mailbox]?.isLive = true
-        lines[relay]?.mailboxes[mailbox]?.isSubscribedLate = true
-        ask(.subscribe, of: mailbox, as: open.key, on: relay, for: .subscribe(mailbox), &turn)
     }
 
     /// All that lay at a relay was taken: now this device's own may go up.
@@ -325,7 +299,4 @@ struct WatchedDay: Hashable, Sendable {
 struct ReadableEpoch {
     let id: OperationID
     let kept: KeptEpoch
-    /// Whether somebody who is in may seal under it now: it is for the roster of now, and no author
-    /// of another such had seen it.
-    var mayBeUsed = false
 }
