@@ -14,7 +14,7 @@ SWIFT_FORMAT_PATHS := $(wildcard Package.swift Sources Tests Simulations)
 
 # What `make simulations` plays of the seeds: how many, and from which on; each range ends after so
 # many minutes.
-SEEDS ?= 60@1 30@100 30@200 40@300 30@400 30@500 20@600
+SEEDS ?= 60@1 15@100 15@200 20@300 15@400 30@500 20@600
 MINUTES ?= 2
 
 # Where `make install` puts the program: PREFIX/bin.
@@ -166,7 +166,7 @@ simulations: packages swift
 # With a release build, as people have it: what is bearable is a third of what a debug build may take.
 soak: packages swift example
 	$(MAKE) --no-print-directory simulations MINUTES=60 \
-	    SEEDS='99@1 100@100 100@200 100@300 200@400'
+	    SEEDS='99@1 100@100 100@200 100@300 100@400 100@500 100@600'
 	program="$$(swift build -c release --show-bin-path)/parley"
 	for story in Simulations/Scenarios/Long/*.json; do "$$program" simulate run "$$story" | tail -n 1; done
 	"$$program" bench hostile --strict
