@@ -131,7 +131,9 @@ extension NodeError {
         case .noSuchPlace:
             self.init(
                 "no-such-place", "The note has no such version, or its text no such position.",
-                hint: "`parley note history` shows its versions.")
+                hint:
+                    "`parley note list` shows the notes, and `parley note history NOTE` the edits of one."
+            )
         case .noteFull(let limit):
             self.init(
                 "note-full", "All that was ever written in a note comes to at most \(limit).",

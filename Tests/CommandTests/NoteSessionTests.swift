@@ -32,6 +32,10 @@ struct NoteSessionTests {
         #expect(await terminal.run("note", "restore", "1", "101").output == "a stove\n")
         let renamed = await terminal.run("note", "rename", "1", "along")
         #expect(renamed.output.hasPrefix("#1  along  ("), "\(renamed.output)")
+        let nothing = await terminal.run("note", "write", "1")
+        #expect(nothing.status == 1 && nothing.talk.contains("nothing to write"))
+        #expect(
+            await terminal.run("note", "write", "1", input: Array("x\ny".utf8)).output == "x\ny\n")
         let empty = await terminal.run("note", "write", "1", "")
         #expect(empty.output.isEmpty && empty.talk.contains("nothing stands in it"))
         #expect(await terminal.run("note", "delete", "1").talk.contains("deleted: along"))

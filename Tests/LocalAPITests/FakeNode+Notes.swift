@@ -70,9 +70,9 @@ extension FakeNode {
             NotePositionsView(positions: request.positions, version: request.version)
         }
         answer(DeleteNote.self) { state, request in
-            _ = try state.note(request.note) { _ in }
+            let gone = try state.note(request.note) { _ in }.view
             state.notes.removeAll { $0.view.number == request.note.number }
-            return NoReply()
+            return gone
         }
     }
 }

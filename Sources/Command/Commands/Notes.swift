@@ -120,7 +120,8 @@ struct NoteWrite: AsyncParsableCommand {
         abstract: "give a note another text, or add to it",
         discussion: """
             Without a text, standard input is the text. Lines that stay the same are not touched, so what \
-            others change in them meanwhile stays as well. --append adds lines at the end.
+            others change in them meanwhile stays as well. --append adds lines at the end; an empty text \
+            empties the note, which its history outlives.
 
             Example:
               parley note write 12 --append "a tent"
@@ -146,7 +147,17 @@ struct NoteWrite: AsyncParsableCommand {
         if let argument = self.text {
             text = Self.asLines(argument)
         } else {
-            text = Self.asLines(try Editor.text(World.current.readInput(Editor.byteCountMax)))
+            if World.current.isInputTerminal {
+                World.current.say("Write, then end with Ctrl-D on a line of its own")
+            }
+            let input = try Editor.text(World.current.readInput(Editor.byteCountMax))
+            // A script whose input failed must not empty what everybody wrote.
+            guard !input.isEmpty else {
+                throw NodeError(
+                    "empty", "There is nothing to write.",
+                    hint: "`parley note write \(note.reference) \"\"` empties the note.")
+            }
+            text = Self.asLines(input)
         }
         try await World.current.lend(place) { access in
             try NoteShow.show(try await write(text, with: access.node), output)
@@ -337,8 +348,7 @@ struct NoteDelete: NodeCommand {
     var note: MessageArgument
 
     func run(with node: any NodeService) async throws {
-        let gone = try await node.perform(GetNote(note: note.reference)).note
-        try await node.perform(DeleteNote(note: note.reference))
+        let gone = try await node.perform(DeleteNote(note: note.reference))
         try Output.show(gone, json: output.json, as: "")
         if !output.json { World.current.say("deleted: \(harmless(gone.title))") }
     }

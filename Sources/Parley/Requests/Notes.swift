@@ -186,7 +186,8 @@ public struct RenameNote: NodeRequest {
     }
 }
 
-/// Takes a note back for everyone, with all its edits.
+/// Takes a note back for everyone, with all its edits, and tells what it was. Its text is not worked out:
+/// a note that a liar made slow to open is taken back at once.
 public struct DeleteNote: NodeRequest {
     /// The method, what a token must allow, and what it is for.
     public static let (name, scope, summary) = (
@@ -203,9 +204,11 @@ public struct DeleteNote: NodeRequest {
     public init(note: MessageReference) { self.note = note }
 
     /// Answers it.
-    public func perform(on node: Node) async throws -> NoReply {
-        _ = try await node.write(noted: .withdraw(try await node.number(ofNote: note)))
-        return NoReply()
+    public func perform(on node: Node) async throws -> NoteView {
+        let number = try await node.number(ofNote: note)
+        let gone = try await node.read { try $0.note(number) }.orUnknown()
+        _ = try await node.write(noted: .withdraw(number))
+        return gone
     }
 }
 
