@@ -61,7 +61,7 @@ let targets: [Target] = [
         "Conversation",
         [
             "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyRoster", "ParleySignalling",
-            "ParleyPayloads", protobuf,
+            "ParleyNotes", "ParleyPayloads", protobuf,
         ],
         hasPage: true),
     room("Reconciliation", ["ParleyWire", "ParleySealing", "ParleyLedger"]),
@@ -71,7 +71,7 @@ let targets: [Target] = [
         "NodeCore",
         [
             "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyRoster", "ParleyConversation",
-            "ParleyReconciliation", "ParleySignalling",
+            "ParleyReconciliation", "ParleySignalling", "ParleyNotes",
         ]),
     room(
         "Storage",
@@ -160,7 +160,8 @@ let targets: [Target] = [
         "Conversation",
         [
             "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyRoster", "ParleyConversation",
-            "ParleySignalling", "ParleyNodeCore", "ParleySimulation",
+            "ParleySignalling", "ParleyNodeCore", "ParleySimulation", "ParleyNotes",
+            "ParleyCheckers",
         ]),
     tests(
         "Reconciliation",

@@ -122,6 +122,15 @@ final class NaiveModelAgrees: Checker {
         guard items == model.items else {
             throw violation("\(node.name) has to do \(items), the model \(model.items)")
         }
+        let notes = try Overview.notes(in: space.number, roster: roster, store: node.store).map {
+            let history = try NoteHistory(of: $0.reference, in: space.number, store: node.store)
+            return "\($0.reference.tag)-\($0.reference.sequence) \($0.author) \($0.title): "
+                + history.text
+        }
+        checkCount += notes.count
+        guard notes == model.notes else {
+            throw violation("\(node.name) has the notes \(notes), the model \(model.notes)")
+        }
     }
 
     /// How a conversation stands in the list: whether it is put away or marked as unread, and what

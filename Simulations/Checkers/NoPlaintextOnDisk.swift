@@ -45,6 +45,11 @@ final class NoPlaintextOnDisk: Checker {
         case .together(.begin(_, let item, _)):
             add(item.title)
             add(item.notes)
+        case .together(.note(_, let title, let text)):
+            add(title.text)
+            if !text.isEmpty { add(text) }
+        case .together(.retitle(_, let title)): add(title.text)
+        case .together(.write(_, let text, _)): if !text.isEmpty { add(text) }
         case .together: break
         case .setCallServer(let server): add(server.address)
         }

@@ -36,7 +36,7 @@ public enum ViewChange: Hashable, Sendable {
     case presence(PersonID)
     /// A call in a conversation began, changed or ended.
     case calls(SpaceNumber)
-    /// A poll or something to be done came, changed or was taken back.
+    /// A poll, something to be done or a note came, changed or was taken back.
     case together(SpaceNumber, OperationNumber)
     /// Clocks of peers differ from this device's, or do no longer.
     case clocks
@@ -104,7 +104,7 @@ public enum Merge {
         OwnNoteRule<AdditionPolicy>.self, OwnNoteRule<Preference>.self,
         OwnNoteRule<Star>.self,
         PollRule.self, VoteRule.self, PollCloseRule.self, WithdrawalRule.self,
-        ItemRule.self, ItemChangeRule.self,
+        ItemRule.self, ItemChangeRule.self, NoteRule.self, NoteEditRule.self, NoteTitleRule.self,
     ]
 
     private static let rulesByKind = Dictionary(

@@ -66,6 +66,15 @@ public struct ViewDigest {
         let items = try Overview.items(in: space.number, roster: roster, store: store)
         if !items.isEmpty { hash.update(Array("items".utf8)) }
         for item in items { add(item) }
+        let notes = try Overview.notes(in: space.number, roster: roster, store: store)
+        if !notes.isEmpty { hash.update(Array("notes".utf8)) }
+        for note in notes {
+            hash.update(note.reference.subject)
+            hash.update(note.author)
+            add(text: note.title)
+            let history = try NoteHistory(of: note.reference, in: space.number, store: store)
+            add(text: history.text)
+        }
     }
 
     private mutating func add(mentionsOf message: Message) {

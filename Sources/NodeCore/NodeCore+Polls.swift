@@ -23,6 +23,13 @@ extension NodeCore {
         case .begin(let space, let item, let source):
             return try begin(item, from: source, in: space, &turn)
         case .change(let number, let changes): return try change(changes, of: number, &turn)
+        case .note(let space, let title, let text):
+            return try begin(title, text, in: space, &turn)
+        case .edit(let number, let edits, let version):
+            return try edit(number, at: version, &turn) { _ in edits }
+        case .write(let number, let text, let version):
+            return try edit(number, at: version, &turn) { Self.edits(from: $0, to: text) }
+        case .retitle(let number, let title): return try retitle(number, title, &turn)
         case .withdraw(let number): return try withdraw(number, &turn)
         }
     }
@@ -98,10 +105,13 @@ extension NodeCore {
         if let (space, poll) = try poll(number, turn.store) {
             return try withdraw(poll.reference, begunBy: poll.author, number, in: space, &turn)
         }
-        guard let (space, item) = try item(number, turn.store) else {
+        if let (space, item) = try item(number, turn.store) {
+            return try withdraw(item.reference, begunBy: item.author, number, in: space, &turn)
+        }
+        guard let (space, note) = try note(number, turn.store) else {
             return .failure(.together(.unknownPoll))
         }
-        return try withdraw(item.reference, begunBy: item.author, number, in: space, &turn)
+        return try withdraw(note.reference, begunBy: note.author, number, in: space, &turn)
     }
 
     private mutating func withdraw(

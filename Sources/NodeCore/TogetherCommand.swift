@@ -14,6 +14,14 @@ public enum TogetherCommand: Equatable, Sendable {
     case begin(SpaceID, ItemBeginning, from: OperationNumber?)
     /// Changes things about it.
     case change(OperationNumber, [ItemChange])
+    /// Begins a note, with a text.
+    case note(SpaceID, title: NoteTitle, text: String)
+    /// Edits the text that a note has in a version; nil for the one that it has now.
+    case edit(OperationNumber, NoteEdits, at: [OperationReference]?)
+    /// Makes of the text that a note has in a version another one.
+    case write(OperationNumber, String, at: [OperationReference]?)
+    /// Calls a note otherwise.
+    case retitle(OperationNumber, NoteTitle)
     /// Takes back for everyone what was asked or begun.
     case withdraw(OperationNumber)
 
@@ -23,6 +31,12 @@ public enum TogetherCommand: Equatable, Sendable {
         case unknownPoll
         /// There is no such thing to be done here.
         case unknownItem
+        /// There is no such note here.
+        case unknownNote
+        /// There is no such version of the note here, or a position lies beyond its text.
+        case noSuchPlace
+        /// What the edits of a note inserted comes to so many scalars, or there are so many operations.
+        case noteFull(limit: Int)
         /// At most so many persons do one thing.
         case tooManyAssignees(limit: Int)
         /// That day is none.

@@ -11,6 +11,39 @@ extension EditLog {
         return text
     }
 
+    /// Where positions of an earlier text stand in the text that all edits come to. Each stays behind the
+    /// scalar that stood left of it, and behind what others inserted there.
+    ///
+    /// - Parameter version: the version of that text. What lies beyond its end stands at its end.
+    public func positions(_ positions: [Int], in version: EventGraph.Version) -> [Int] {
+        // A mark that nobody else knows is inserted at each, and found again.
+        var marked = self
+        let firstMark = content.count
+        for (place, position) in positions.enumerated() {
+            let author = Author(tag: .max, sequence: UInt64(place))
+            let mark = TextEdit(at: position, deleting: 0, inserting: ["\u{0}"])
+            marked.append([mark], by: author, after: version)
+        }
+        var places = [Int?](repeating: nil, count: positions.count)
+        marked.replay { change in
+            switch change {
+            case .insert(let scalars, let start):
+                for (index, place) in places.enumerated() {
+                    if let place, place >= start { places[index] = place + scalars.count }
+                }
+                for scalar in scalars where scalar >= firstMark {
+                    places[scalar - firstMark] = start + scalar - scalars.lowerBound
+                }
+            case .remove(let length, let start):
+                for (index, place) in places.enumerated() {
+                    if let place, place > start { places[index] = place - length }
+                }
+            }
+        }
+        let found = places.compactMap(\.self)
+        return found.map { place in place - found.count { $0 < place } }
+    }
+
     /// Tells what each edit comes to, one after another.
     ///
     /// What follows a version on which everything before and after agrees is told as it was made. Only

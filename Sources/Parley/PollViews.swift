@@ -125,6 +125,19 @@ extension NodeError {
             self.init(
                 "unknown-item", "There is no such thing to be done.",
                 hint: "`parley action list --all` shows them.")
+        case .unknownNote:
+            self.init(
+                "unknown-note", "There is no such note.", hint: "`parley note list` shows them.")
+        case .noSuchPlace:
+            self.init(
+                "no-such-place", "The note has no such version, or its text no such position.",
+                hint:
+                    "`parley note list` shows the notes, and `parley note history NOTE` the edits of one."
+            )
+        case .noteFull(let limit):
+            self.init(
+                "note-full", "All that was ever written in a note comes to at most \(limit).",
+                hint: "Begin another one with what is still of use.")
         case .tooManyAssignees(let limit):
             self.init("too-many-assignees", "At most \(limit) persons do one thing.")
         case .badDay:

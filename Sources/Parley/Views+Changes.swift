@@ -129,9 +129,18 @@ extension Views {
 
     /// A change of what people do together; of what was taken back it tells the kind alone.
     private func together(_ number: OperationNumber, in space: SpaceNumber) throws -> ChangeView {
-        let isItem = try store.operation(number)?.operation.header.kind == .item
-        var view = try view(isItem ? "item" : "poll", space)
-        if isItem { view.item = try item(number) } else { view.poll = try poll(number) }
+        var view: ChangeView
+        switch try store.operation(number)?.operation.header.kind {
+        case .item?:
+            view = try self.view("item", space)
+            view.item = try item(number)
+        case .note?:
+            view = try self.view("note", space)
+            view.note = try note(number)
+        default:
+            view = try self.view("poll", space)
+            view.poll = try poll(number)
+        }
         return view
     }
 

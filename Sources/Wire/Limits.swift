@@ -87,6 +87,22 @@ public enum Limits {
     public static let itemDayMax: UInt32 = 100_000
     /// Things to be done, and done, that are shown of one conversation.
     public static let itemCountMax = 1024
+    /// What a note is called, in UTF-8 bytes.
+    public static let noteTitleByteCountMax = 1024
+    /// A position in a note, and how many scalars an edit deletes.
+    public static let notePositionMax = 0x7FFF_FFFF
+    /// Edits in one operation.
+    public static let noteEditCountMax = 1024
+    /// What the edits of one operation insert, in UTF-8 bytes.
+    public static let noteTextByteCountMax = 32 * 1024
+    /// Scalars that the edits of one note insert, those that were deleted since included.
+    public static let noteScalarCountMax = 1024 * 1024
+    /// Operations of one note that count.
+    public static let noteOperationCountMax = 256 * 1024
+    /// Notes that are shown of one conversation.
+    public static let noteCountMax = 1024
+    /// Positions that are followed through later edits at a time.
+    public static let noteCursorCountMax = 64
     /// Calls that are shown of one conversation: one a day for eleven years.
     public static let callRecordCountMax = 4096
     /// An envelope at its smallest; larger ones are of this times a power of two.

@@ -33,6 +33,9 @@ struct ArgumentTests {
             ["action", "new", "home", ""], ["action", "new", "home", "x", "--due", "2026-02-30"],
             ["action", "new", "home", "x", "--due", "tomorrow"], ["action", "edit", "1"],
             ["action", "edit", "one", "--title", "x"], ["action", "list", "--done", "--all"],
+            ["note", "new", "home", ""], ["note", "new", "", "x"], ["note", "show", "one"],
+            ["note", "rename", "1", " "], ["note", "restore", "1"],
+            ["note", "history", "1", "--limit", "0"],
             ["stars", "--limit", "0"],
             ["stars", "--from", "-1"],
             ["read", "home", "--limit", "0"],
@@ -167,7 +170,10 @@ struct ArgumentTests {
             ["poll", "delete", "1"],
             ["action", "new", "home", "x"], ["action", "edit", "1", "--title", "y"],
             ["action", "done", "1"], ["action", "reopen", "1"], ["action", "show", "1"],
-            ["action", "list"], ["action", "delete", "1"], ["draft", "home", "x"],
+            ["action", "list"], ["action", "delete", "1"],
+            ["note", "new", "home", "x", "y"], ["note", "write", "1", "z"], ["note", "show", "1"],
+            ["note", "list"], ["note", "rename", "1", "w"], ["note", "history", "1"],
+            ["note", "restore", "1", "101"], ["note", "delete", "1"], ["draft", "home", "x"],
             ["draft", "home", "--send"], ["delete", "1"],
         ]
         for arguments in reading {

@@ -37,7 +37,9 @@ final class Terminal: Sendable {
     }
 
     /// Runs one command line.
-    func run(list arguments: [String], input: [UInt8] = []) async -> Result {
+    func run(
+        list arguments: [String], input: [UInt8] = [], environment: [String: String] = [:]
+    ) async -> Result {
         output.withLock { $0 = "" }
         talk.withLock { $0 = "" }
         var world = World()
@@ -48,7 +50,7 @@ final class Terminal: Sendable {
         world.readInput = { _ in input }
         world.isInputTerminal = false
         world.timeZone = TimeZone(identifier: "Europe/Berlin") ?? .gmt
-        world.environment = ["HOME": "/home/ada", "USER": "ada"]
+        world.environment = ["HOME": "/home/ada", "USER": "ada"].merging(environment) { $1 }
         world.open = { _ in
             self.openCount.withLock { $0 += 1 }
             return World.Access(node: self.node, isRunning: self.isRunning, close: {})

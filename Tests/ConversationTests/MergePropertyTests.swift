@@ -131,6 +131,7 @@ extension Writer {
     fileprivate func actTogether(_ step: Int, _ random: inout SeededRandom) throws {
         let (space, store) = (replica.space.number, replica.store)
         if random.next() % 2 == 0 { return try actOnItems(step, &random) }
+        if random.next() % 3 == 0 { return try actOnNotes(step, &random) }
         let polls = try Overview.polls(in: space, roster: replica.roster, store: store)
         guard let poll = polls.randomElement(using: &random)?.reference, random.next() % 4 > 0
         else {
@@ -168,5 +169,24 @@ extension Writer {
         if random.next() % 12 == 0 { return _ = try write(Withdrawal.draft(of: item.reference)) }
         let change = changes[Int(random.next() % 6)]
         try write(change.draft(of: item.reference, replacing: item.titleReferences))
+    }
+
+    /// Begins, edits, renames or takes back a note.
+    private func actOnNotes(_ step: Int, _ random: inout SeededRandom) throws {
+        let notes = try Overview.notes(
+            in: replica.space.number, roster: replica.roster, store: replica.store)
+        guard let note = notes.randomElement(using: &random)?.reference, random.next() % 5 > 0
+        else { return _ = try write(NoteTitle("note \(step)").draft()) }
+        switch random.next() % 10 {
+        case 0: try write(Withdrawal.draft(of: note))
+        case 1: try write(NoteTitle("called \(step)").draft(of: note))
+        default:
+            let history = try NoteHistory(
+                of: note, in: replica.space.number, store: replica.store)
+            let edits = NoteEdits(
+                at: Int(random.next() % 9), deleting: Int(random.next() % 3),
+                inserting: "<\(step)>")
+            try write(edits.draft(of: note, after: history.heads))
+        }
     }
 }

@@ -65,4 +65,22 @@ struct TogetherVectorTests {
         let any = OperationReference(tag: LogTag(1), sequence: 0, check: Check(high: 0, low: 0))
         #expect(changes.map { $0.draft(of: any).payload } == written)
     }
+
+    @Test("notes, their edits and titles likewise")
+    func notes() throws {
+        let any = OperationReference(tag: LogTag(1), sequence: 0, check: Check(high: 0, low: 0))
+        let begun = try payloads(of: 120)
+        #expect(begun.map { NoteTitle(payload: $0) } == [NoteTitle("list")])
+        #expect(NoteTitle("list").draft().payload == begun.first)
+        let edits = NoteEdits(
+            NoteEdits(at: 0, inserting: "milk\n").edits
+                + NoteEdits(at: 4, inserting: " \u{E9}").edits
+                + NoteEdits(at: 300, deleting: 2).edits)
+        let written = try payloads(of: 121)
+        #expect(written.map { NoteEdits(payload: $0) } == [edits, NoteEdits([])])
+        let drafts = [edits, NoteEdits([])].map { $0.draft(of: any, after: []) }
+        #expect(drafts.compactMap(\.payload) == written)
+        let title = NoteTitle("shopping").draft(of: any)
+        #expect(try payloads(of: 122) == [title].compactMap(\.payload))
+    }
 }

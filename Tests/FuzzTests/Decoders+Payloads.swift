@@ -129,6 +129,7 @@ extension Decoder {
             "Sources/Conversation/Features/Poll.swift": 2,
             "Sources/Conversation/Features/PollClose.swift": 2,
             "Sources/Conversation/Features/ActionItem.swift": 2,
+            "Sources/Conversation/Features/Note.swift": 1,
         ],
         hasOneSpelling: false,
         inputs: {
@@ -140,6 +141,8 @@ extension Decoder {
             let item = ItemBeginning(
                 title: "book it", assignees: [PersonID { $0[0] = 1 }], due: 9, notes: "soon")
             return [
+                NoteTitle("list").draft(),
+                NoteEdits(at: 300, deleting: 2, inserting: "milk").draft(of: poll, after: [poll]),
                 item.draft(), ItemChange.title("book").draft(of: poll, replacing: [poll]),
                 ItemChange.assignee(PersonID { $0[0] = 2 }, true).draft(of: poll),
                 ItemChange.due(8).draft(of: poll),
@@ -152,6 +155,7 @@ extension Decoder {
                 PollQuestion(payload: bytes) != nil || PollChoices(payload: bytes) != nil
                 || PollClose(payload: bytes) != nil
                 || ItemBeginning(payload: bytes) != nil || ItemChange(payload: bytes) != nil
+                || NoteTitle(payload: bytes) != nil || NoteEdits(payload: bytes) != nil
             return isRead ? bytes : nil
         })
 

@@ -80,7 +80,16 @@ extension HostileWorld {
     private func togetherCommand(
         in space: SpaceID, _ number: OperationNumber
     ) -> TogetherCommand {
-        switch random.next() % 6 {
+        switch random.next() % 9 {
+        case 6: .note(space, title: NoteTitle("n"), text: random.flip() ? "" : "one\ntwo\n")
+        case 7:
+            .edit(
+                number,
+                NoteEdits(
+                    at: Int(truncatingIfNeeded: random.hostile()),
+                    deleting: Int(truncatingIfNeeded: random.hostile()), inserting: "x"),
+                at: random.flip() ? nil : [unknownReference()])
+        case 8: random.flip() ? .write(number, "two\n", at: nil) : .retitle(number, NoteTitle("m"))
         case 4:
             .begin(
                 space,
@@ -105,6 +114,11 @@ extension HostileWorld {
         case 2: .close(number)
         default: .withdraw(number)
         }
+    }
+
+    private func unknownReference() -> OperationReference {
+        OperationReference(
+            tag: LogTag(random.hostile()), sequence: random.hostile(), check: random.check())
     }
 
     /// Where somebody who invites says that they are.

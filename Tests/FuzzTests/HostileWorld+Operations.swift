@@ -81,7 +81,7 @@ extension HostileWorld {
     private func draft() -> Draft {
         let reference = OperationReference(
             tag: LogTag(random.next()), sequence: place(), check: random.check())
-        return switch random.next() % 22 {
+        return switch random.next() % 24 {
         case 0, 1:
             TextMessage(
                 text: "t",
@@ -117,6 +117,10 @@ extension HostileWorld {
                 until: random.hostile(as: WallTime.self).value
             ).draft()
         case 13: Mute(space: group, isOn: random.flip()).draft()
+        case 22: random.flip() ? NoteTitle("n").draft() : NoteTitle("m").draft(of: reference)
+        case 23:
+            NoteEdits(at: Int(random.next() % 9), deleting: 1, inserting: "x")
+                .draft(of: reference, after: [reference])
         default: controlDraft()
         }
     }

@@ -25,6 +25,7 @@ final class FakeNode: NodeService {
         var drafts: [String: String] = [:]
         var polls: [PollView] = []
         var items: [ItemView] = []
+        var notes: [Note] = []
         var calls: [String] = []
         var events: [MembershipView] = []
         var explained = [
@@ -50,6 +51,7 @@ final class FakeNode: NodeService {
         answerCuration()
         answerPolls()
         answerItems()
+        answerNotes()
         answerReading()
         answerChanges()
         answerGroups()

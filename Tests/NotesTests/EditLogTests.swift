@@ -94,4 +94,19 @@ struct EditLogTests {
         }
         #expect(log.text().count == 11_000)
     }
+
+    @Test("move positions along: behind what stood left of them, whatever others did")
+    func positions() {
+        var log = EditLog()
+        let base = log.append([edit(0, 0, "milk eggs")], by: author(0), after: [])
+        let version = [base.upperBound - 1]
+        #expect(log.positions([0, 4, 9, 99], in: version) == [0, 4, 9, 9])
+        log.append([edit(0, 0, "buy ")], by: author(1), after: version)
+        log.append([edit(5, 4, "")], by: author(2), after: version)
+        log.append([edit(9, 0, "!")], by: author(3), after: version)
+        #expect(log.text().string == "buy milk !")
+        // At the beginning, behind "k", within what was deleted, and behind what came at the end.
+        #expect(log.positions([0, 4, 7, 9], in: version) == [4, 8, 9, 10])
+        #expect(EditLog().positions([3, 0], in: []) == [0, 0])
+    }
 }

@@ -41,6 +41,8 @@ extension Stage {
             } ?? nil
         case .drop(let rank):
             return try item(rank, in: space, of: node).map { .together(.withdraw($0.number)) }
+        case .note, .edit, .write, .retitle, .tear:
+            return try note(what, in: space, of: node).map { .together($0) }
         }
     }
 

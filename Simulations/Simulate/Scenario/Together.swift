@@ -1,4 +1,4 @@
-/// What somebody does together with the others of a conversation. `poll` and `item` count back from the newest
+/// What somebody does together with the others of a conversation. `poll`, `item` and `note` count back from the newest
 /// one there, which is 0, and begin anew behind the last.
 public enum Together: Codable, Equatable, Sendable {
     /// Asks something, for some minutes or until it is closed.
@@ -15,6 +15,17 @@ public enum Together: Codable, Equatable, Sendable {
     case change(item: Int, field: Field, value: UInt64)
     /// Takes it back.
     case drop(item: Int)
+    /// Begins a note.
+    case note(title: String, text: String)
+    /// Edits one: `at` and `deleted` count within its text. With `edits` above 0 the text is the one of so many
+    /// edits ago, as in an editor that was open meanwhile.
+    case edit(note: Int, at: Int, deleted: Int, text: String, edits: Int)
+    /// Makes another text of what a note says.
+    case write(note: Int, text: String)
+    /// Calls a note otherwise.
+    case retitle(note: Int, title: String)
+    /// Takes a note back.
+    case tear(note: Int)
 
     /// What is changed of something to be done.
     public enum Field: String, Codable, Equatable, Sendable {

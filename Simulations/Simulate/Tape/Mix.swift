@@ -40,6 +40,11 @@ public enum Mix {
     /// … and what they do so.
     static let together: [String: UInt64] = [
         "ask": 3, "vote": 12, "close": 2, "withdraw": 1, "begin": 4, "change": 12, "drop": 1,
+        "note": 18,
+    ]
+    /// … and with notes.
+    static let notes: [String: UInt64] = [
+        "begin": 4, "edit": 14, "write": 2, "retitle": 2, "tear": 1,
     ]
 
     /// The same where some ring and go, and some keep others away who call all the same.

@@ -39,10 +39,34 @@ struct Team: Occupation {
             return .change(
                 item: rank, field: fields[Int(random.next() % 6)], value: value)
         case "drop": return .drop(item: rank)
+        case "note": return note(rank)
         default:
             let count = [1, 1, 1, 2, 0][Int(random.next() % 5)]
             return .vote(
                 poll: rank, choices: (0..<count).map { _ in Int(random.next() % 5) }.sorted())
+        }
+    }
+
+    /// Texts are short: the naive model goes through them scalar by scalar.
+    private mutating func note(_ rank: Int) -> Together {
+        switch Mix.draw(Mix.notes, &random) {
+        case "begin":
+            let text = random.next() % 2 == 0 ? "" : "milk\neggs \(random.next() % 100)\n"
+            return .note(title: "note number \(random.next() % 1_000_000)", text: text)
+        case "write":
+            return .write(
+                note: rank, text: "milk\nbread \(random.next() % 10)\neggs \(random.next() % 9)\n")
+        case "retitle":
+            return .retitle(note: rank, title: "note called \(random.next() % 1_000_000)")
+        case "tear": return .tear(note: rank)
+        default:
+            let letters = (0..<random.next() % 4).map { _ in
+                Character(Unicode.Scalar(UInt8(97 + random.next() % 26)))
+            }
+            return .edit(
+                note: rank, at: Int(random.next() % 1_000),
+                deleted: random.next() % 3 == 0 ? Int(random.next() % 4) : 0,
+                text: String(letters), edits: random.next() % 4 == 0 ? Int(random.next() % 4) : 0)
         }
     }
 }

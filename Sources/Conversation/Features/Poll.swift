@@ -183,12 +183,13 @@ enum VoteRule: MergeRule {
 extension Target {
     /// Who began what people do together, or nil where nobody did who was ever in the space.
     static func starter(
-        of target: OperationReference, _ context: MergeContext, in store: some MergeStore
+        of target: OperationReference, lane: Lane = .shared, _ context: MergeContext,
+        in store: some MergeStore
     ) throws(StoreError) -> PersonID? {
-        let person = try author(of: target, lane: .shared, context, in: store)
+        let person = try author(of: target, lane: lane, context, in: store)
         let log = try store.log(target.tag, in: context.space.number)
         // A message is nothing that these rules are about.
-        return log?.lane == .shared ? person : nil
+        return log?.lane == lane ? person : nil
     }
 
     /// What screens must draw again of a poll.

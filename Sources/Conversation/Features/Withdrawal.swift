@@ -8,11 +8,12 @@ extension OperationKind {
     public static let withdrawal = OperationKind(rawValue: 99)
 
     /// Whether an operation of this kind can be taken back by a withdrawal.
-    package var canBeWithdrawn: Bool { self == .poll || self == .item }
+    package var canBeWithdrawn: Bool { self == .poll || self == .item || self == .note }
 
     /// Whether an operation of this kind is gone with what it is about, its first reference.
     package var goesWithItsTarget: Bool {
-        self == .vote || self == .pollClose || self == .itemChange
+        self == .vote || self == .pollClose || self == .itemChange || self == .noteEdit
+            || self == .noteTitle
     }
 }
 
@@ -21,8 +22,8 @@ extension EntryField {
     static let withdrawal = EntryField(rawValue: 63)
 }
 
-/// The withdrawal of a poll, or of something to be done. A deletion of lane 1 would not reach newcomers, to
-/// whom that lane begins later.
+/// The withdrawal of a poll, of something to be done, or of a note. A deletion of lane 1 would not reach
+/// newcomers, to whom that lane begins later.
 public enum Withdrawal {
     /// The operation that takes this back.
     public static func draft(of target: OperationReference) -> Draft {
@@ -82,7 +83,7 @@ enum WithdrawalRule: MergeRule {
         _ applied: AppliedOperation, _ context: MergeContext, into store: some MergeStore
     ) throws(StoreError) -> [ViewChange] {
         guard let target = applied.operation.operation.header.references.first,
-            let author = try Target.starter(of: target, context, in: store),
+            let author = try starter(of: target, context, in: store),
             context.mayEnd(whatWasBegunBy: author)
         else { return [] }
         let space = context.space.number
@@ -100,12 +101,12 @@ enum WithdrawalRule: MergeRule {
                 space: space, object: object, field: .withdrawal,
                 element: try Target.element(of: target.check, in: store),
                 operation: applied.number, order: applied.operation.orderKey))
-        guard let log = try store.log(target.tag, in: space), log.lane == .shared,
+        guard let log = try store.log(target.tag, in: space), [.shared, .notes].contains(log.lane),
             let stored = try store.operation(at: target.sequence, in: log.number),
             stored.operation.header.kind.canBeWithdrawn, stored.id.check == target.check
         else { return [] }
         let element = try store.locator(target.subject)
-        for field in [EntryField.poll, .item] {
+        for field in [EntryField.poll, .item, .note] {
             for entry in try store.entries(
                 about: .space, in: space, field: field, element: element)
             {
@@ -114,5 +115,13 @@ enum WithdrawalRule: MergeRule {
         }
         try Deletion.erase(stored.number, stored.operation, in: store)
         return [.together(space, stored.number)]
+    }
+
+    /// Who began it, in whichever lane.
+    private static func starter(
+        of target: OperationReference, _ context: MergeContext, in store: some MergeStore
+    ) throws(StoreError) -> PersonID? {
+        if let person = try Target.starter(of: target, context, in: store) { return person }
+        return try Target.starter(of: target, lane: .notes, context, in: store)
     }
 }

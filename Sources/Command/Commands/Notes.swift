@@ -1,0 +1,355 @@
+import ArgumentParser
+import Parley
+import ParleyWire
+
+struct NoteCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "note",
+        abstract: "write texts together",
+        discussion: """
+            Everybody in the conversation edits them, also at once and without a network: what each \
+            wrote stays, and all come to see the same text. `parley note edit` opens one in your editor.
+
+            Example:
+              parley note new trip "what to bring" "a stove"
+              parley note edit 12
+            """,
+        subcommands: [
+            NoteNew.self, NoteList.self, NoteShow.self, NoteWrite.self, NoteEditCommand.self,
+            NoteRename.self, NoteHistoryCommand.self, NoteRestore.self, NoteDelete.self,
+        ])
+}
+
+struct NoteNew: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "new",
+        abstract: "begin a note",
+        discussion: """
+            With a text, or without one.
+
+            Example:
+              parley note new trip "what to bring" "a stove"
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "the conversation, or the person")
+    var conversation: String
+    @Argument(help: "what it is called")
+    var title: String
+    @Argument(help: "what it says at first")
+    var text: String?
+
+    func validate() throws {
+        try Check.name(conversation, "a conversation's name")
+        try NoteRename.check(title)
+    }
+
+    func run(with node: any NodeService) async throws {
+        let note = try await node.perform(
+            CreateNote(
+                conversation: conversation, title: title, text: text.map(NoteWrite.asLines)))
+        try Output.show(note, json: output.json, as: NoteLines.text([note]))
+    }
+}
+
+struct NoteList: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "list notes, the one that was edited last first",
+        discussion: """
+            Of all conversations, or of one.
+
+            Example:
+              parley note list trip
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "only this conversation")
+    var conversation: String?
+
+    func validate() throws {
+        if let conversation { try Check.name(conversation, "a conversation's name") }
+    }
+
+    func run(with node: any NodeService) async throws {
+        let notes = try await node.perform(ListNotes(conversation: conversation))
+        try Output.show(notes, json: output.json, as: NoteLines.text(notes))
+        if notes.isEmpty, !output.json { World.current.say("no notes") }
+    }
+}
+
+struct NoteShow: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "show what a note says",
+        discussion: """
+            --after shows what it said after an edit that `parley note history` lists. What could harm a \
+            terminal is shown as signs; --json has the text as it is.
+
+            Example:
+              parley note show 12
+              parley note show 12 --after 34
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "its number, or its identifier")
+    var note: MessageArgument
+    @Option(name: .long, help: ArgumentHelp("the edit", valueName: "edit"))
+    var after: MessageArgument?
+
+    func run(with node: any NodeService) async throws {
+        let shown = try await node.perform(
+            GetNote(note: note.reference, after: after?.reference))
+        try Self.show(shown, output)
+    }
+
+    /// The text is data, and what it is called is talk.
+    static func show(_ shown: NoteTextView, _ output: OutputOptions) throws {
+        if !output.json { World.current.say(NoteLines.text([shown.note])) }
+        try Output.show(shown, json: output.json, as: NoteLines.text(shown))
+        if shown.text.isEmpty, !output.json { World.current.say("nothing stands in it") }
+    }
+}
+
+struct NoteWrite: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "write",
+        abstract: "give a note another text, or add to it",
+        discussion: """
+            Without a text, standard input is the text. Lines that stay the same are not touched, so what \
+            others change in them meanwhile stays as well. --append adds lines at the end; an empty text \
+            empties the note, which its history outlives.
+
+            Example:
+              parley note write 12 --append "a tent"
+              parley note write 12 < list.txt
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "its number, or its identifier")
+    var note: MessageArgument
+    @Argument(help: "the text; without it, standard input")
+    var text: String?
+    @Flag(name: .long, help: "add it at the end")
+    var append = false
+
+    /// A text as whole lines: of these two people can change one each.
+    static func asLines(_ text: String) -> String {
+        text.isEmpty || text.hasSuffix("\n") ? text : text + "\n"
+    }
+
+    func run() async throws {
+        let text: String
+        if let argument = self.text {
+            text = Self.asLines(argument)
+        } else {
+            if World.current.isInputTerminal {
+                World.current.say("Write, then end with Ctrl-D on a line of its own")
+            }
+            let input = try Editor.text(World.current.readInput(Editor.byteCountMax))
+            // A script whose input failed must not empty what everybody wrote.
+            guard !input.isEmpty else {
+                throw NodeError(
+                    "empty", "There is nothing to write.",
+                    hint: "`parley note write \(note.reference) \"\"` empties the note.")
+            }
+            text = Self.asLines(input)
+        }
+        try await World.current.lend(place) { access in
+            try NoteShow.show(try await write(text, with: access.node), output)
+        }
+    }
+
+    private func write(_ text: String, with node: any NodeService) async throws -> NoteTextView {
+        guard append else {
+            return try await node.perform(WriteNote(note: note.reference, text: text))
+        }
+        let shown = try await node.perform(GetNote(note: note.reference))
+        let begins = shown.text.isEmpty || shown.text.hasSuffix("\n")
+        return try await node.perform(
+            ChangeNote(
+                note: note.reference,
+                edits: [
+                    NoteEdit(
+                        position: shown.text.unicodeScalars.count,
+                        text: (begins ? "" : "\n") + text)
+                ], version: shown.version))
+    }
+}
+
+struct NoteEditCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "edit",
+        abstract: "edit a note in your editor",
+        discussion: """
+            The editor is what VISUAL or EDITOR names, else vi. Once it ends, what you changed becomes \
+            edits of the text that you had: what others wrote meanwhile stays.
+
+            Example:
+              EDITOR=nano parley note edit 12
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "its number, or its identifier")
+    var note: MessageArgument
+
+    func run() async throws {
+        // Nothing is held open while somebody thinks: others may use the home meanwhile.
+        let shown = try await World.current.lend(place) {
+            try await $0.node.perform(GetNote(note: note.reference))
+        }
+        let file = try Editor.File(holding: shown.text)
+        let text: String
+        do {
+            text = try file.edit()
+        } catch {
+            if error.code != "not-text" { file.remove() }
+            throw error
+        }
+        guard text != shown.text else {
+            file.remove()
+            if output.json { World.current.write(try Output.json(shown)) }
+            return World.current.say("nothing was changed")
+        }
+        do {
+            let written = try await World.current.lend(place) {
+                try await $0.node.perform(
+                    WriteNote(note: note.reference, text: text, version: shown.version))
+            }
+            file.remove()
+            try NoteShow.show(written, output)
+        } catch let error as NodeError {
+            World.current.say("what you wrote is in \(file.path)")
+            throw error
+        }
+    }
+}
+
+struct NoteRename: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rename",
+        abstract: "call a note otherwise",
+        discussion: """
+            Everybody sees it under its new title.
+
+            Example:
+              parley note rename 12 "what to bring along"
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "its number, or its identifier")
+    var note: MessageArgument
+    @Argument(help: "what it is called")
+    var title: String
+
+    static func check(_ title: String) throws {
+        guard !title.allSatisfy(\.isWhitespace) else {
+            throw ValidationError("a note needs a title")
+        }
+        guard title.utf8.count <= Limits.noteTitleByteCountMax else {
+            throw ValidationError("a title has at most \(Limits.noteTitleByteCountMax) bytes")
+        }
+    }
+
+    func validate() throws { try Self.check(title) }
+
+    func run(with node: any NodeService) async throws {
+        let shown = try await node.perform(RenameNote(note: note.reference, title: title))
+        try Output.show(shown, json: output.json, as: NoteLines.text([shown]))
+    }
+}
+
+struct NoteHistoryCommand: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "history",
+        abstract: "list the edits of a note, the last first",
+        discussion: """
+            Each with its number, by which `parley note show --after` shows what the note said then, and \
+            `parley note restore` brings that back.
+
+            Example:
+              parley note history 12 --limit 5
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "its number, or its identifier")
+    var note: MessageArgument
+    @Option(name: .long, help: "at most so many")
+    var limit = 20
+    @Option(
+        name: .long, help: ArgumentHelp("only what stands before this edit", valueName: "edit"))
+    var before: MessageArgument?
+
+    func validate() throws {
+        guard (1...1_000).contains(limit) else {
+            throw ValidationError("--limit is from 1 to 1000")
+        }
+    }
+
+    func run(with node: any NodeService) async throws {
+        let steps = try await node.perform(
+            GetNoteHistory(note: note.reference, before: before?.reference, limit: limit))
+        try Output.show(steps, json: output.json, as: NoteLines.text(steps))
+        if output.json { return }
+        if steps.isEmpty { return World.current.say("nobody has written anything in it") }
+        if steps.count == limit, let last = steps.last {
+            World.current.advise(
+                "there may be more: parley note history \(note.reference) --before \(last.number)")
+        }
+    }
+}
+
+struct NoteRestore: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore",
+        abstract: "bring back what a note said after an edit",
+        discussion: """
+            What was written since stays in the history, and can be brought back likewise.
+
+            Example:
+              parley note restore 12 34
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "the note: its number, or its identifier")
+    var note: MessageArgument
+    @Argument(help: "the edit, as `parley note history` lists it")
+    var edit: MessageArgument
+
+    func run(with node: any NodeService) async throws {
+        let shown = try await node.perform(
+            RestoreNote(note: note.reference, after: edit.reference))
+        try NoteShow.show(shown, output)
+    }
+}
+
+struct NoteDelete: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "delete",
+        abstract: "take a note back for everyone, with its history",
+        discussion: """
+            Who began it may, and in a group an admin. Nothing undoes it.
+
+            Example:
+              parley note delete 12
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "its number, or its identifier")
+    var note: MessageArgument
+
+    func run(with node: any NodeService) async throws {
+        let gone = try await node.perform(DeleteNote(note: note.reference))
+        try Output.show(gone, json: output.json, as: "")
+        if !output.json { World.current.say("deleted: \(harmless(gone.title))") }
+    }
+}

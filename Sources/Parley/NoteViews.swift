@@ -1,0 +1,219 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleyRoster
+import ParleyStorage
+import ParleyWire
+
+/// A text that everybody in a conversation may edit, as a list shows it.
+public struct NoteView: Codable, Equatable, Sendable {
+    /// Its number here, which holds on this node alone.
+    public var number: Int64
+    /// Its name everywhere.
+    public var id: String
+    /// Its conversation, in hex.
+    public var conversation: String
+    /// The name of that.
+    public var place: String
+    /// The name of who began it.
+    public var author: String
+    /// When it was begun, by its author's clock, in Unix milliseconds.
+    public var time: UInt64
+    /// What it is called.
+    public var title: String
+    /// How many edits there are.
+    public var editCount: Int
+    /// The name of who edited it last; nil where nobody did.
+    public var editor: String?
+    /// When that was, by their clock, in Unix milliseconds.
+    public var editTime: UInt64?
+}
+
+/// A note with its text.
+public struct NoteTextView: Codable, Equatable, Sendable {
+    /// The note.
+    public var note: NoteView
+    /// The text.
+    public var text: String
+    /// Which edits it is made of: the names of those that no other follows. Whoever changes the text hands it
+    /// back, so that positions mean this text whatever others write meanwhile.
+    public var version: [String]
+}
+
+/// One step in the history of a note.
+public struct NoteStepView: Codable, Equatable, Sendable {
+    /// Its number here, which holds on this node alone.
+    public var number: Int64
+    /// Its name everywhere.
+    public var id: String
+    /// The name of who wrote it.
+    public var author: String
+    /// When, by their clock, in Unix milliseconds.
+    public var time: UInt64
+    /// How many Unicode scalars were inserted.
+    public var inserted: Int
+    /// How many were deleted.
+    public var deleted: Int
+    /// The first of what was inserted.
+    public var beginning: String
+}
+
+/// Where positions stand in the text of a note as it is now.
+public struct NotePositionsView: Codable, Equatable, Sendable {
+    /// In the order in which they were asked.
+    public var positions: [Int]
+    /// The version of that text.
+    public var version: [String]
+}
+
+/// A change of a text at one place: first something goes, then something comes.
+public struct NoteEdit: Codable, Equatable, Sendable {
+    /// Where, in Unicode scalars.
+    public var position: Int
+    /// How many scalars go; nil for none.
+    public var deleted: Int?
+    /// What comes; nil for nothing.
+    public var text: String?
+
+    /// A change with these fields.
+    public init(position: Int, deleted: Int? = nil, text: String? = nil) {
+        self.position = position
+        self.deleted = deleted
+        self.text = text
+    }
+}
+
+extension Views {
+    /// The note that an operation began; nil where there is none any more.
+    func note(_ number: OperationNumber) throws -> NoteView? {
+        try found(number).map { try view($0.note, in: $0.space, $0.roster) }
+    }
+
+    /// The notes of a conversation, or of all, the one that was edited last first.
+    func notes(in argument: String?) throws -> [NoteView] {
+        let unaccepted = try unaccepted()
+        let spaces = try argument.map { [try conversation($0)] } ?? store.spaces()
+        var found: [(view: NoteView, order: OrderKey)] = []
+        for space in spaces where space.kind != .own && !unaccepted.contains(space.id) {
+            guard let roster = try roster(of: space) else { continue }
+            for note in try Overview.notes(in: space.number, roster: roster, store: store) {
+                found.append((try view(note, in: space, roster), note.lastOrder))
+            }
+        }
+        return found.sorted { $0.order > $1.order }.map(\.view)
+    }
+
+    /// A note with its text as it is, or as it was after an edit.
+    func noteText(
+        _ number: OperationNumber, after edit: MessageReference? = nil
+    ) throws -> NoteTextView? {
+        guard let (note, space, roster) = try found(number) else { return nil }
+        let history = try NoteHistory(of: note.reference, in: space.number, store: store)
+        var count = history.steps.count
+        if let edit {
+            guard let place = try place(of: edit, in: history) else {
+                throw NodeError(together: .noSuchPlace)
+            }
+            count = place + 1
+        }
+        return NoteTextView(
+            note: try view(note, in: space, roster), text: history.text(ofFirst: count),
+            version: try history.heads(ofFirst: count).map {
+                try identifier($0, in: space.number)
+            })
+    }
+
+    /// The edits of a note, the last first.
+    ///
+    /// - Parameter edit: the last of the page before.
+    func noteSteps(
+        _ number: OperationNumber, before edit: MessageReference?, limit: Int
+    ) throws -> [NoteStepView]? {
+        guard let (note, space, roster) = try found(number) else { return nil }
+        let history = try NoteHistory(of: note.reference, in: space.number, store: store)
+        var end = history.steps.count
+        if let edit {
+            guard let place = try place(of: edit, in: history) else {
+                throw NodeError(together: .noSuchPlace)
+            }
+            end = place
+        }
+        return try history.steps[..<end].suffix(limit).reversed().map { step in
+            let tag = step.reference.tag
+            let person = try store.log(tag, in: space.number).flatMap {
+                roster.person(of: $0.device)
+            }
+            return NoteStepView(
+                number: step.number.rawValue, id: try identifier(step.reference, in: space.number),
+                author: try person.map { try name(of: $0, in: roster) } ?? "", time: step.time,
+                inserted: step.insertedCount, deleted: step.deletedCount,
+                beginning: step.beginning)
+        }
+    }
+
+    /// Where positions of the text of a version stand now.
+    func notePositions(
+        _ positions: [Int], of number: OperationNumber, in version: [String]
+    ) throws -> NotePositionsView? {
+        guard let (note, space, _) = try found(number) else { return nil }
+        let history = try NoteHistory(of: note.reference, in: space.number, store: store)
+        guard
+            let found = history.positions(
+                positions, in: try noteVersion(version))
+        else { throw NodeError(together: .noSuchPlace) }
+        return NotePositionsView(
+            positions: found,
+            version: try history.heads.map { try identifier($0, in: space.number) })
+    }
+
+    /// What names of edits mean.
+    func noteVersion(_ names: [String]) throws -> [OperationReference] {
+        try names.map { name in
+            guard let reference = try operation(MessageReference(name)) else {
+                throw NodeError(together: .noSuchPlace)
+            }
+            return reference
+        }
+    }
+
+    private func place(of edit: MessageReference, in history: NoteHistory) throws -> Int? {
+        try operation(edit).flatMap { history.place(of: $0) }
+    }
+
+    private func operation(_ name: MessageReference) throws -> OperationReference? {
+        var number = name.number.map { OperationNumber($0) }
+        if number == nil {
+            var resolver = Resolver<OperationNumber>(name.text)
+            try consider(name, of: .notes, in: &resolver) { $0 }
+            number = try resolver.thing()
+        }
+        guard let number, let stored = try store.operation(number),
+            let log = try store.log(stored.log)
+        else { return nil }
+        return OperationReference(tag: log.tag, sequence: stored.sequence, check: stored.id.check)
+    }
+
+    private func found(
+        _ number: OperationNumber
+    ) throws -> (note: Note, space: SpaceRecord, roster: Roster)? {
+        guard let stored = try store.operation(number), stored.operation.header.kind == .note,
+            let log = try store.log(stored.log), let space = try store.space(log.space),
+            let roster = try roster(of: space)
+        else { return nil }
+        let reference = OperationReference(
+            tag: log.tag, sequence: stored.sequence, check: stored.id.check)
+        return try Overview.note(reference, in: space.number, roster: roster, store: store).map {
+            ($0, space, roster)
+        }
+    }
+
+    private func view(_ note: Note, in space: SpaceRecord, _ roster: Roster) throws -> NoteView {
+        NoteView(
+            number: note.number.rawValue, id: try identifier(note.reference, in: space.number),
+            conversation: space.id.description, place: try title(of: space, roster),
+            author: try name(of: note.author, in: roster), time: note.time, title: note.title,
+            editCount: note.editCount,
+            editor: try note.lastEdit.map { try name(of: $0.person, in: roster) },
+            editTime: note.lastEdit?.time)
+    }
+}
