@@ -66,6 +66,8 @@ struct NaiveModel {
     var polls: [String] = []
     /// What is to be done, and done, the oldest first.
     var items: [String] = []
+    /// Decisions as they stand, the oldest first.
+    var decisions: [String] = []
     /// In the own space, the messages that are marked, the one that was marked last at the end.
     var stars: [[UInt8]] = []
     /// In the own space, the last word about each person: alias, accepted, verified.
@@ -145,6 +147,7 @@ struct NaiveModel {
             foldPins(acts, isGroup: space.kind == .group)
             foldPolls(acts, authors, forks: forks, isGroup: space.kind == .group)
             foldItems(acts, authors, isGroup: space.kind == .group)
+            foldDecisions(acts, authors, isGroup: space.kind == .group)
         }
         foldCalls(acts)
         if space.kind == .own { foldOwn(acts) }

@@ -122,6 +122,13 @@ final class NaiveModelAgrees: Checker {
         guard items == model.items else {
             throw violation("\(node.name) has to do \(items), the model \(model.items)")
         }
+        let decisions = try Overview.decisions(
+            in: space.number, roster: roster, store: node.store
+        ).map(\.naiveLine)
+        checkCount += decisions.count
+        guard decisions == model.decisions else {
+            throw violation("\(node.name) decided \(decisions), the model \(model.decisions)")
+        }
     }
 
     /// How a conversation stands in the list: whether it is put away or marked as unread, and what

@@ -45,6 +45,9 @@ final class NoPlaintextOnDisk: Checker {
         case .together(.begin(_, let item, _)):
             add(item.title)
             add(item.notes)
+        case .together(.propose(_, let proposal, _)):
+            add(proposal.title)
+            add(proposal.text)
         case .together: break
         case .setCallServer(let server): add(server.address)
         }

@@ -245,7 +245,9 @@ struct ParleyCommand: AsyncParsableCommand {
                     PinCommand.self, PinsCommand.self, MentionsCommand.self,
                     ThreadCommand.self, ThreadsCommand.self, Import.self,
                 ]),
-            CommandGroup(name: "Together:", subcommands: [PollCommand.self, ActionCommand.self]),
+            CommandGroup(
+                name: "Together:",
+                subcommands: [PollCommand.self, ActionCommand.self, DecisionCommand.self]),
             CommandGroup(
                 name: "Calls:",
                 subcommands: [

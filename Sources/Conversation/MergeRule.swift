@@ -36,7 +36,7 @@ public enum ViewChange: Hashable, Sendable {
     case presence(PersonID)
     /// A call in a conversation began, changed or ended.
     case calls(SpaceNumber)
-    /// A poll or something to be done came, changed or was taken back.
+    /// A poll, something to be done or a decision came, changed or was taken back.
     case together(SpaceNumber, OperationNumber)
     /// Clocks of peers differ from this device's, or do no longer.
     case clocks
@@ -105,6 +105,7 @@ public enum Merge {
         OwnNoteRule<Star>.self,
         PollRule.self, VoteRule.self, PollCloseRule.self, WithdrawalRule.self,
         ItemRule.self, ItemChangeRule.self,
+        DecisionRule.self, ApprovalRule.self, SettlingRule.self,
     ]
 
     private static let rulesByKind = Dictionary(

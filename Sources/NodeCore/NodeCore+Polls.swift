@@ -23,6 +23,11 @@ extension NodeCore {
         case .begin(let space, let item, let source):
             return try begin(item, from: source, in: space, &turn)
         case .change(let number, let changes): return try change(changes, of: number, &turn)
+        case .propose(let space, let proposal, let source):
+            return try propose(proposal, from: source, in: space, &turn)
+        case .approve(let number, let isOn): return try approve(isOn, of: number, &turn)
+        case .settle(let number, let state, let other):
+            return try settle(number, state, by: other, &turn)
         case .withdraw(let number): return try withdraw(number, &turn)
         }
     }
@@ -98,6 +103,10 @@ extension NodeCore {
         if let (space, poll) = try poll(number, turn.store) {
             return try withdraw(poll.reference, begunBy: poll.author, number, in: space, &turn)
         }
+        if let (space, decision) = try decision(number, turn.store) {
+            return try withdraw(
+                decision.reference, begunBy: decision.author, number, in: space, &turn)
+        }
         guard let (space, item) = try item(number, turn.store) else {
             return .failure(.together(.unknownPoll))
         }
@@ -115,7 +124,7 @@ extension NodeCore {
         return .success(.messages([number]))
     }
 
-    private mutating func poll(
+    mutating func poll(
         _ number: OperationNumber, _ store: some Store
     ) throws(StoreError) -> (SpaceRecord, Poll)? {
         guard let stored = try store.operation(number), stored.operation.header.kind == .poll,
@@ -238,7 +247,7 @@ extension NodeCore {
     }
 
     /// The same of what ends something that a person began: they may, and in a group an admin.
-    private mutating func refusal(
+    mutating func refusal(
         ending person: PersonID, in space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> CommandRefusal? {
         if let refusal = try refusal(sharingIn: space, store) { return refusal }

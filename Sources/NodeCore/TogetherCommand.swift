@@ -14,7 +14,13 @@ public enum TogetherCommand: Equatable, Sendable {
     case begin(SpaceID, ItemBeginning, from: OperationNumber?)
     /// Changes things about it.
     case change(OperationNumber, [ItemChange])
-    /// Takes back for everyone what was asked or begun.
+    /// Proposes something to be decided, from a message, from a poll that was closed or of itself.
+    case propose(SpaceID, DecisionProposal, from: OperationNumber?)
+    /// Approves of a decision, or takes that back.
+    case approve(OperationNumber, Bool)
+    /// Says how a decision stands, and where another one takes its place, which.
+    case settle(OperationNumber, DecisionState, by: OperationNumber? = nil)
+    /// Takes back for everyone what was asked, begun or proposed.
     case withdraw(OperationNumber)
 
     /// Why that was not done. Nothing changed.
@@ -23,6 +29,14 @@ public enum TogetherCommand: Equatable, Sendable {
         case unknownPoll
         /// There is no such thing to be done here.
         case unknownItem
+        /// There is no such decision here.
+        case unknownDecision
+        /// The poll is open, so that it has no result yet.
+        case open
+        /// By way of others, the decision would take its own place.
+        case circle
+        /// A decision has at most so many tags.
+        case tooManyTags(limit: Int)
         /// At most so many persons do one thing.
         case tooManyAssignees(limit: Int)
         /// That day is none.

@@ -10,7 +10,7 @@ public struct ChangeView: Codable, Equatable, Sendable {
     /// `invitations` (who may add one unasked), `preferences` (something else that holds for the person
     /// on all devices), `devices`, `relays`, `link`, `call` (one that goes on), `calls` (what
     /// became of one, or goes on, may look different), `poll` (one was asked, answered, closed or taken
-    /// back), `item` (the same of something to be done), `typing`, `presence`, `search` (how far a
+    /// back), `item` (the same of something to be done), `decision` (of something to decide), `typing`, `presence`, `search` (how far a
     /// long work on the indexes is), `missed` (see ``missed``).
     public var kind: String
     /// The conversation, in hex, where it concerns one.
@@ -27,6 +27,8 @@ public struct ChangeView: Codable, Equatable, Sendable {
     public var poll: PollView? = nil
     /// What is to be done as it is now, where it concerns something that was not taken back.
     public var item: ItemView? = nil
+    /// The decision as it is now, where it concerns one that was not taken back.
+    public var decision: DecisionView? = nil
     /// Who types in the conversation now, where that changed.
     public var typing: [String]? = nil
     /// Whether a person is there, where that changed: `online`, `away` or `offline`.

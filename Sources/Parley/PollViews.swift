@@ -125,6 +125,18 @@ extension NodeError {
             self.init(
                 "unknown-item", "There is no such thing to be done.",
                 hint: "`parley action list --all` shows them.")
+        case .unknownDecision:
+            self.init(
+                "unknown-decision", "There is no such decision.",
+                hint: "`parley decision list` shows them.")
+        case .open:
+            self.init(
+                "open", "That poll is open: it has no result yet.",
+                hint: "`parley poll close` ends it.")
+        case .circle:
+            self.init("circle", "That decision would take its own place.")
+        case .tooManyTags(let limit):
+            self.init("too-many-tags", "A decision has at most \(limit) tags.")
         case .tooManyAssignees(let limit):
             self.init("too-many-assignees", "At most \(limit) persons do one thing.")
         case .badDay:

@@ -129,10 +129,20 @@ extension Views {
 
     /// A change of what people do together; of what was taken back it tells the kind alone.
     private func together(_ number: OperationNumber, in space: SpaceNumber) throws -> ChangeView {
-        let isItem = try store.operation(number)?.operation.header.kind == .item
-        var view = try view(isItem ? "item" : "poll", space)
-        if isItem { view.item = try item(number) } else { view.poll = try poll(number) }
-        return view
+        switch try store.operation(number)?.operation.header.kind {
+        case .item?:
+            var view = try view("item", space)
+            view.item = try item(number)
+            return view
+        case .decision?:
+            var view = try view("decision", space)
+            view.decision = try decision(number)
+            return view
+        default:
+            var view = try view("poll", space)
+            view.poll = try poll(number)
+            return view
+        }
     }
 
     /// A change of a conversation; of one that was deleted here it names none.

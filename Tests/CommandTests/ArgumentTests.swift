@@ -33,6 +33,11 @@ struct ArgumentTests {
             ["action", "new", "home", ""], ["action", "new", "home", "x", "--due", "2026-02-30"],
             ["action", "new", "home", "x", "--due", "tomorrow"], ["action", "edit", "1"],
             ["action", "edit", "one", "--title", "x"], ["action", "list", "--done", "--all"],
+            ["decision", "propose", "home"], ["decision", "propose", "home", ""],
+            ["decision", "propose", "home", "x", "--from", "1", "--from-poll", "2"],
+            ["decision", "approve", "one"], ["decision", "supersede", "1"],
+            ["decision", "list", "--state", "lost"], ["decision", "list", "--since", "tomorrow"],
+            ["decision", "list", "--limit", "0"],
             ["stars", "--limit", "0"],
             ["stars", "--from", "-1"],
             ["read", "home", "--limit", "0"],
@@ -168,6 +173,10 @@ struct ArgumentTests {
             ["action", "new", "home", "x"], ["action", "edit", "1", "--title", "y"],
             ["action", "done", "1"], ["action", "reopen", "1"], ["action", "show", "1"],
             ["action", "list"], ["action", "delete", "1"], ["draft", "home", "x"],
+            ["decision", "propose", "home", "x"], ["decision", "approve", "1"],
+            ["decision", "accept", "1"], ["decision", "reject", "1"], ["decision", "reopen", "1"],
+            ["decision", "propose", "home", "y"], ["decision", "supersede", "1", "2"],
+            ["decision", "show", "1"], ["decision", "list"], ["decision", "delete", "1"],
             ["draft", "home", "--send"], ["delete", "1"],
         ]
         for arguments in reading {

@@ -129,6 +129,7 @@ extension Decoder {
             "Sources/Conversation/Features/Poll.swift": 2,
             "Sources/Conversation/Features/PollClose.swift": 2,
             "Sources/Conversation/Features/ActionItem.swift": 2,
+            "Sources/Conversation/Features/Decision.swift": 3,
         ],
         hasOneSpelling: false,
         inputs: {
@@ -140,6 +141,8 @@ extension Decoder {
             let item = ItemBeginning(
                 title: "book it", assignees: [PersonID { $0[0] = 1 }], due: 9, notes: "soon")
             return [
+                DecisionProposal(title: "train", text: "so", tags: ["a", "b"]).draft(),
+                Approval.draft(of: poll, isOn: true), Settling(.accepted).draft(of: poll),
                 item.draft(), ItemChange.title("book").draft(of: poll, replacing: [poll]),
                 ItemChange.assignee(PersonID { $0[0] = 2 }, true).draft(of: poll),
                 ItemChange.due(8).draft(of: poll),
@@ -152,6 +155,8 @@ extension Decoder {
                 PollQuestion(payload: bytes) != nil || PollChoices(payload: bytes) != nil
                 || PollClose(payload: bytes) != nil
                 || ItemBeginning(payload: bytes) != nil || ItemChange(payload: bytes) != nil
+                || DecisionProposal(payload: bytes) != nil || Approval.isOn(payload: bytes) != nil
+                || Settling.state(payload: bytes) != nil
             return isRead ? bytes : nil
         })
 

@@ -80,7 +80,16 @@ extension HostileWorld {
     private func togetherCommand(
         in space: SpaceID, _ number: OperationNumber
     ) -> TogetherCommand {
-        switch random.next() % 6 {
+        switch random.next() % 9 {
+        case 6:
+            .propose(
+                space, DecisionProposal(title: "d", tags: (0..<random.below(19)).map { "\($0)" }),
+                from: random.flip() ? nil : number)
+        case 7: .approve(number, random.flip())
+        case 8:
+            .settle(
+                number, DecisionState.allCases[random.below(4)],
+                by: random.flip() ? number : OperationNumber(Int64(random.next() % 30)))
         case 4:
             .begin(
                 space,

@@ -25,6 +25,7 @@ final class FakeNode: NodeService {
         var drafts: [String: String] = [:]
         var polls: [PollView] = []
         var items: [ItemView] = []
+        var decisions: [DecisionView] = []
         var calls: [String] = []
         var events: [MembershipView] = []
         var explained = [
@@ -50,6 +51,7 @@ final class FakeNode: NodeService {
         answerCuration()
         answerPolls()
         answerItems()
+        answerDecisions()
         answerReading()
         answerChanges()
         answerGroups()

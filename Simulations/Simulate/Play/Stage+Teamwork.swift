@@ -41,7 +41,48 @@ extension Stage {
             } ?? nil
         case .drop(let rank):
             return try item(rank, in: space, of: node).map { .together(.withdraw($0.number)) }
+        case .propose(let title, let rank):
+            let source = try rank.flatMap { try closedPoll($0, in: space, of: node) }
+            let proposal = DecisionProposal(title: title, text: "so that it is \(title)")
+            return .together(.propose(space.id, proposal, from: source?.number))
+        case .decide(let rank, let word):
+            return try decision(rank, in: space, of: node).map { decision in
+                try decide(word, about: decision, in: space, of: node)
+            } ?? nil
         }
+    }
+
+    private func decide(
+        _ word: Together.Word, about decision: Decision, in space: SpaceRecord,
+        of node: SimulatedNode
+    ) throws -> Command? {
+        switch word {
+        case .approve: return .together(.approve(decision.number, true))
+        case .retract: return .together(.approve(decision.number, false))
+        case .accept: return .together(.settle(decision.number, .accepted))
+        case .reject: return .together(.settle(decision.number, .rejected))
+        case .reopen: return .together(.settle(decision.number, .proposed))
+        case .supersede:
+            return try self.decision(1, in: space, of: node).map {
+                .together(.settle(decision.number, .superseded, by: $0.number))
+            }
+        case .withdraw: return .together(.withdraw(decision.number))
+        }
+    }
+
+    private func decision(
+        _ rank: Int, in space: SpaceRecord, of node: SimulatedNode
+    ) throws -> Decision? {
+        guard let roster = try node.roster(of: space) else { return nil }
+        let all = try Overview.decisions(in: space.number, roster: roster, store: node.store)
+        return all.isEmpty ? nil : all[all.count - 1 - rank % all.count]
+    }
+
+    private func closedPoll(
+        _ rank: Int, in space: SpaceRecord, of node: SimulatedNode
+    ) throws -> Poll? {
+        let poll = try self.poll(rank, in: space, of: node)
+        return poll?.closing == nil ? nil : poll
     }
 
     private func change(

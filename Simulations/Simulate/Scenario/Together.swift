@@ -1,5 +1,5 @@
-/// What somebody does together with the others of a conversation. `poll` and `item` count back from the newest
-/// one there, which is 0, and begin anew behind the last.
+/// What somebody does together with the others of a conversation. `poll`, `item` and `decision` count back from the
+/// newest one there, which is 0, and begin anew behind the last.
 public enum Together: Codable, Equatable, Sendable {
     /// Asks something, for some minutes or until it is closed.
     case ask(question: String, options: Int, isMultiple: Bool, minutes: UInt64?)
@@ -15,6 +15,28 @@ public enum Together: Codable, Equatable, Sendable {
     case change(item: Int, field: Field, value: UInt64)
     /// Takes it back.
     case drop(item: Int)
+    /// Proposes something to be decided, of itself or from a poll, where that is closed.
+    case propose(title: String, poll: Int?)
+    /// Says something about a decision.
+    case decide(decision: Int, word: Word)
+
+    /// What is said about a decision.
+    public enum Word: String, CaseIterable, Codable, Equatable, Sendable {
+        /// That one approves of it.
+        case approve
+        /// That one does no longer.
+        case retract
+        /// That it holds.
+        case accept
+        /// That it does not.
+        case reject
+        /// That it is to be taken again.
+        case reopen
+        /// That the newest but one takes its place.
+        case supersede
+        /// That it is taken back.
+        case withdraw
+    }
 
     /// What is changed of something to be done.
     public enum Field: String, Codable, Equatable, Sendable {

@@ -39,6 +39,16 @@ struct Team: Occupation {
             return .change(
                 item: rank, field: fields[Int(random.next() % 6)], value: value)
         case "drop": return .drop(item: rank)
+        case "propose":
+            return .propose(
+                title: "plan number \(random.next() % 1_000_000)",
+                poll: random.next() % 3 == 0 ? rank : nil)
+        case "decide":
+            let words: [Together.Word] = [
+                .approve, .approve, .approve, .retract, .accept, .accept, .reject, .reopen,
+                .supersede, .supersede, .withdraw,
+            ]
+            return .decide(decision: rank, word: words[Int(random.next() % 11)])
         default:
             let count = [1, 1, 1, 2, 0][Int(random.next() % 5)]
             return .vote(

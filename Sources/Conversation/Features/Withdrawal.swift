@@ -8,12 +8,15 @@ extension OperationKind {
     public static let withdrawal = OperationKind(rawValue: 99)
 
     /// Whether an operation of this kind can be taken back by a withdrawal.
-    package var canBeWithdrawn: Bool { self == .poll || self == .item }
+    package var canBeWithdrawn: Bool { self == .poll || self == .item || self == .decision }
 
     /// Whether an operation of this kind is gone with what it is about, its first reference.
     package var goesWithItsTarget: Bool {
-        self == .vote || self == .pollClose || self == .itemChange
+        self == .vote || self == .pollClose || self == .itemChange || hasNoWords
     }
+
+    /// Whether an operation of this kind goes so with a payload that is never erased.
+    var hasNoWords: Bool { self == .approval || self == .settling }
 }
 
 extension EntryField {
@@ -21,7 +24,7 @@ extension EntryField {
     static let withdrawal = EntryField(rawValue: 63)
 }
 
-/// The withdrawal of a poll, or of something to be done. A deletion of lane 1 would not reach newcomers, to
+/// The withdrawal of a poll, of something to be done or of a decision. A deletion of lane 1 would not reach newcomers, to
 /// whom that lane begins later.
 public enum Withdrawal {
     /// The operation that takes this back.
@@ -92,7 +95,9 @@ enum WithdrawalRule: MergeRule {
                 stored.operation.header.kind.goesWithItsTarget,
                 stored.operation.header.references.first?.check == target.check
             else { continue }
-            try Deletion.erase(stored.number, stored.operation, in: store)
+            if !stored.operation.header.kind.hasNoWords {
+                try Deletion.erase(stored.number, stored.operation, in: store)
+            }
             try store.remove(note)
         }
         try store.put(
@@ -105,7 +110,7 @@ enum WithdrawalRule: MergeRule {
             stored.operation.header.kind.canBeWithdrawn, stored.id.check == target.check
         else { return [] }
         let element = try store.locator(target.subject)
-        for field in [EntryField.poll, .item] {
+        for field in [EntryField.poll, .item, .decision] {
             for entry in try store.entries(
                 about: .space, in: space, field: field, element: element)
             {
