@@ -48,7 +48,8 @@ final class NoPlaintextOnDisk: Checker {
         case .together(.propose(_, let proposal, _)):
             add(proposal.title)
             add(proposal.text)
-        case .together: break
+        case .remind(.add(let text, _, _)): add(text)
+        case .together, .remind: break
         case .setCallServer(let server): add(server.address)
         }
     }

@@ -247,7 +247,10 @@ struct ParleyCommand: AsyncParsableCommand {
                 ]),
             CommandGroup(
                 name: "Together:",
-                subcommands: [PollCommand.self, ActionCommand.self, DecisionCommand.self]),
+                subcommands: [
+                    PollCommand.self, ActionCommand.self, DecisionCommand.self, RemindCommand.self,
+                    RemindersCommand.self,
+                ]),
             CommandGroup(
                 name: "Calls:",
                 subcommands: [

@@ -38,6 +38,8 @@ public enum ViewChange: Hashable, Sendable {
     case calls(SpaceNumber)
     /// A poll, something to be done or a decision came, changed or was taken back.
     case together(SpaceNumber, OperationNumber)
+    /// This device rang for something that the person wanted to be reminded of.
+    case reminder(Reminder.ID)
     /// Clocks of peers differ from this device's, or do no longer.
     case clocks
 }

@@ -37,6 +37,10 @@ public enum TogetherCommand: Equatable, Sendable {
         case circle
         /// A decision has at most so many tags.
         case tooManyTags(limit: Int)
+        /// There is no such reminder.
+        case unknownReminder
+        /// A person has so many reminders, those that have rung included.
+        case tooManyReminders(limit: Int)
         /// At most so many persons do one thing.
         case tooManyAssignees(limit: Int)
         /// That day is none.

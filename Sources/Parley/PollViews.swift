@@ -137,6 +137,14 @@ extension NodeError {
             self.init("circle", "That decision would take its own place.")
         case .tooManyTags(let limit):
             self.init("too-many-tags", "A decision has at most \(limit) tags.")
+        case .unknownReminder:
+            self.init(
+                "unknown-reminder", "There is no such reminder, or several begin so.",
+                hint: "`parley reminders list --all` shows them.")
+        case .tooManyReminders(let limit):
+            self.init(
+                "too-many-reminders", "There are \(limit) reminders already.",
+                hint: "`parley reminders delete` ends those with which you are done.")
         case .tooManyAssignees(let limit):
             self.init("too-many-assignees", "At most \(limit) persons do one thing.")
         case .badDay:

@@ -97,6 +97,10 @@ public enum Limits {
     public static let decisionTagByteCountMax = 64
     /// Decisions of one conversation that members see alike.
     public static let decisionCountMax = 1024
+    /// What a reminder says, in UTF-8 bytes.
+    public static let reminderByteCountMax = 1024
+    /// Reminders of a person, those that have rung included.
+    public static let reminderCountMax = 512
     /// Calls that are shown of one conversation: one a day for eleven years.
     public static let callRecordCountMax = 4096
     /// An envelope at its smallest; larger ones are of this times a power of two.

@@ -130,6 +130,7 @@ extension Decoder {
             "Sources/Conversation/Features/PollClose.swift": 2,
             "Sources/Conversation/Features/ActionItem.swift": 2,
             "Sources/Conversation/Features/Decision.swift": 3,
+            "Sources/Conversation/Features/Reminder.swift": 1,
         ],
         hasOneSpelling: false,
         inputs: {
@@ -141,6 +142,10 @@ extension Decoder {
             let item = ItemBeginning(
                 title: "book it", assignees: [PersonID { $0[0] = 1 }], due: 9, notes: "soon")
             return [
+                Reminder(
+                    Reminder.ID(7), at: 9, on: DeviceID { $0[0] = 3 },
+                    about: .init(space: SpaceID { $0[0] = 4 }, operation: poll), text: "call"
+                ).preference.draft(),
                 DecisionProposal(title: "train", text: "so", tags: ["a", "b"]).draft(),
                 Approval.draft(of: poll, isOn: true), Settling(.accepted).draft(of: poll),
                 item.draft(), ItemChange.title("book").draft(of: poll, replacing: [poll]),
@@ -157,6 +162,7 @@ extension Decoder {
                 || ItemBeginning(payload: bytes) != nil || ItemChange(payload: bytes) != nil
                 || DecisionProposal(payload: bytes) != nil || Approval.isOn(payload: bytes) != nil
                 || Settling.state(payload: bytes) != nil
+                || Preference(payload: bytes).flatMap(Reminder.init) != nil
             return isRead ? bytes : nil
         })
 

@@ -18,7 +18,7 @@ extension HostileWorld {
             .source(number), .bodies, .waiting, .devices, .backlog, .invitations, .card(number),
             .keys,
             .upkeep(number), .epoch(number), .relay(relay.key), .outbox, .repair(number),
-            .reminder(number), .polls, .signals(random.hostile()),
+            .reminder(number), .polls, .ringing, .signals(random.hostile()),
         ]
         let timer = timers[random.below(timers.count)]
         feed(.timer(timer), "the timer \(timer)")
@@ -73,6 +73,8 @@ extension HostileWorld {
         case 15: .markVerified(person())
         case 16: .renameDevice(device(), name: "d")
         case 17, 18: .together(togetherCommand(in: space, number))
+        case 19:
+            .remind(.add(text: "r", about: random.flip() ? number : nil, at: random.hostile()))
         default: numberedCommand(space)
         }
     }

@@ -26,6 +26,7 @@ final class FakeNode: NodeService {
         var polls: [PollView] = []
         var items: [ItemView] = []
         var decisions: [DecisionView] = []
+        var reminders: [ReminderView] = []
         var calls: [String] = []
         var events: [MembershipView] = []
         var explained = [
@@ -52,6 +53,7 @@ final class FakeNode: NodeService {
         answerPolls()
         answerItems()
         answerDecisions()
+        answerReminders()
         answerReading()
         answerChanges()
         answerGroups()

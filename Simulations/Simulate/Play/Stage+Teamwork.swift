@@ -41,6 +41,13 @@ extension Stage {
             } ?? nil
         case .drop(let rank):
             return try item(rank, in: space, of: node).map { .together(.withdraw($0.number)) }
+        case .remind(let text, let rank, let minutes):
+            let row = try rank.flatMap {
+                try node.store.messages(in: space.number, before: nil, limit: $0 + 1).last
+            }
+            let time = World.epoch + world.now + minutes * 60_000
+            return .remind(.add(text: text, about: row?.operation, at: time))
+        case .remember(let rank, let word): return try remember(rank, word, on: node)
         case .propose(let title, let rank):
             let source = try rank.flatMap { try closedPoll($0, in: space, of: node) }
             let proposal = DecisionProposal(title: title, text: "so that it is \(title)")
@@ -49,6 +56,21 @@ extension Stage {
             return try decision(rank, in: space, of: node).map { decision in
                 try decide(word, about: decision, in: space, of: node)
             } ?? nil
+        }
+    }
+
+    private func remember(
+        _ rank: Int, _ word: Together.Word, on node: SimulatedNode
+    ) throws -> Command? {
+        guard let own = node.core.ownSpace else { return nil }
+        let all = try Overview.reminders(ownSpace: own.number, in: node.store)
+        guard !all.isEmpty else { return nil }
+        let id = all[all.count - 1 - rank % all.count].id
+        switch word {
+        case .accept: return .remind(.finish(id))
+        case .reopen: return .remind(.take(id))
+        case .withdraw: return .remind(.remove(id))
+        case .approve, .retract, .reject, .supersede: return nil
         }
     }
 

@@ -20,6 +20,11 @@ public enum Together: Codable, Equatable, Sendable {
     /// Says something about a decision.
     case decide(decision: Int, word: Word)
 
+    /// Has one's device remind one of something, which concerns nobody else.
+    case remind(text: String, message: Int?, minutes: UInt64)
+    /// Is done with a reminder, has it ring here, or ends it.
+    case remember(reminder: Int, word: Word)
+
     /// What is said about a decision.
     public enum Word: String, CaseIterable, Codable, Equatable, Sendable {
         /// That one approves of it.

@@ -40,7 +40,7 @@ public enum Mix {
     /// … and what they do so.
     static let together: [String: UInt64] = [
         "ask": 3, "vote": 12, "close": 2, "withdraw": 1, "begin": 4, "change": 12, "drop": 1,
-        "propose": 3, "decide": 10,
+        "propose": 3, "decide": 10, "remind": 3, "remember": 3,
     ]
 
     /// The same where some ring and go, and some keep others away who call all the same.

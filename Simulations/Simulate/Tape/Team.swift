@@ -39,6 +39,13 @@ struct Team: Occupation {
             return .change(
                 item: rank, field: fields[Int(random.next() % 6)], value: value)
         case "drop": return .drop(item: rank)
+        case "remind":
+            return .remind(
+                text: "think of the errand \(random.next() % 1_000_000)",
+                message: random.next() % 2 == 0 ? rank : nil, minutes: 1 + random.next() % 10)
+        case "remember":
+            let words: [Together.Word] = [.accept, .withdraw, .reopen]
+            return .remember(reminder: rank, word: words[Int(random.next() % 3)])
         case "propose":
             return .propose(
                 title: "plan number \(random.next() % 1_000_000)",

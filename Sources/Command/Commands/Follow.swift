@@ -138,6 +138,9 @@ private struct FollowScreen {
             for line in calls.add(call) { World.current.write(line) }
         }
         say(change)
+        if let reminder = change.reminder {
+            World.current.write("⏰ \(ReminderLines.words(reminder))")
+        }
         guard let id = change.conversation else { return }
         switch change.kind {
         case "calls": try await showCalls(in: id)

@@ -11,6 +11,18 @@ struct Clock {
         (self.zone, words) = (zone, MomentWords(zone))
     }
 
+    /// The moment as clocks there show it, as if that were Unix milliseconds.
+    func local(_ moment: UInt64) -> UInt64 {
+        let date = Date(timeIntervalSince1970: Double(moment / 1_000))
+        return UInt64(max(0, Int64(moment) + Int64(zone.secondsFromGMT(for: date)) * 1_000))
+    }
+
+    /// When clocks there show this, by the offset that they have near a moment.
+    func moment(ofLocal local: UInt64, near moment: UInt64) -> UInt64 {
+        let date = Date(timeIntervalSince1970: Double(moment / 1_000))
+        return UInt64(max(0, Int64(local) - Int64(zone.secondsFromGMT(for: date)) * 1_000))
+    }
+
     /// When a day begins there, in Unix milliseconds.
     ///
     /// - Parameter day: in days since 1970.
