@@ -31,8 +31,8 @@ public struct Marks {
 
     /// What a swarm must hit beside these in whose worlds people do something together.
     public static let ofTeamwork: [String] = [
-        "kind-96", "kind-97", "kind-98", "kind-99", "kind-100", "kind-101", "kind-120",
-        "kind-121", "kind-122",
+        "kind-96", "kind-97", "kind-98", "kind-99", "kind-100", "kind-101",
+        "kind-102", "kind-103", "kind-104", "kind-120", "kind-121", "kind-122",
     ]
 
     private var isRejoining: [DeviceID: Bool] = [:]

@@ -68,6 +68,8 @@ struct NaiveModel {
     var items: [String] = []
     /// Notes with their texts, the oldest first.
     var notes: [String] = []
+    /// Decisions as they stand, the oldest first.
+    var decisions: [String] = []
     /// In the own space, the messages that are marked, the one that was marked last at the end.
     var stars: [[UInt8]] = []
     /// In the own space, the last word about each person: alias, accepted, verified.
@@ -148,6 +150,7 @@ struct NaiveModel {
             foldPolls(acts, authors, forks: forks, isGroup: space.kind == .group)
             foldItems(acts, authors, isGroup: space.kind == .group)
             foldNotes(acts, authors, isGroup: space.kind == .group)
+            foldDecisions(acts, authors, isGroup: space.kind == .group)
         }
         foldCalls(acts)
         if space.kind == .own { foldOwn(acts) }

@@ -131,6 +131,13 @@ final class NaiveModelAgrees: Checker {
         guard notes == model.notes else {
             throw violation("\(node.name) has the notes \(notes), the model \(model.notes)")
         }
+        let decisions = try Overview.decisions(
+            in: space.number, roster: roster, store: node.store
+        ).map(\.naiveLine)
+        checkCount += decisions.count
+        guard decisions == model.decisions else {
+            throw violation("\(node.name) decided \(decisions), the model \(model.decisions)")
+        }
     }
 
     /// How a conversation stands in the list: whether it is put away or marked as unread, and what

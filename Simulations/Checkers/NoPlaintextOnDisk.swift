@@ -50,7 +50,11 @@ final class NoPlaintextOnDisk: Checker {
             if !text.isEmpty { add(text) }
         case .together(.retitle(_, let title)): add(title.text)
         case .together(.write(_, let text, _)): if !text.isEmpty { add(text) }
-        case .together: break
+        case .together(.propose(_, let proposal, _)):
+            add(proposal.title)
+            add(proposal.text)
+        case .remind(.add(let text, _, _)): add(text)
+        case .together, .remind: break
         case .setCallServer(let server): add(server.address)
         }
     }

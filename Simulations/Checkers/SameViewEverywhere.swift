@@ -132,7 +132,7 @@ extension ViewChange {
             space
         // What may be forgotten is no view of what is stored.
         case .contact, .devices, .card, .relays, .typing, .presence, .calls, .invitation,
-            .additionPolicy, .preference, .clocks:
+            .additionPolicy, .preference, .reminder, .clocks:
             nil
         }
     }

@@ -2,7 +2,8 @@ public import ParleyConversation
 public import ParleyLedger
 public import ParleyWire
 
-/// Entries that are looked for across what they are about: mentions, answers and threads.
+/// Entries that are looked for across what they are about: mentions, answers, threads and
+/// decisions.
 extension MemoryStore {
     /// How many entries that are mentions are on about these places and stand above this.
     public func mentionCount(
@@ -74,11 +75,25 @@ extension MemoryStore {
         in space: SpaceNumber?, before: Entry?, limit: Int
     ) throws(StoreError) -> [Entry] {
         try called("reading threads")
+        return page(of: .thread, in: space, before: before, limit: limit)
+    }
+
+    /// At most `limit` decisions of a space or of all, below `before` or all, the highest first.
+    public func decisions(
+        in space: SpaceNumber?, before: Entry?, limit: Int
+    ) throws(StoreError) -> [Entry] {
+        try called("reading decisions")
+        return page(of: .decision, in: space, before: before, limit: limit)
+    }
+
+    private func page(
+        of field: EntryField, in space: SpaceNumber?, before: Entry?, limit: Int
+    ) -> [Entry] {
         func place(_ entry: Entry) -> (UInt64, Int64) {
             (entry.order.stand, entry.operation.rawValue)
         }
         let spaces = space.map { [$0] } ?? contents.entries.keys.sorted()
-        let all = spaces.flatMap { entries(of: .thread, in: $0) }
+        let all = spaces.flatMap { entries(of: field, in: $0) }
         let below = all.filter { entry in before.map { place(entry) < place($0) } ?? true }
         return Array(below.sorted { place($0) > place($1) }.prefix(limit))
     }

@@ -63,7 +63,7 @@ extension Trace {
         case .together(let command): add("\(command)")
         // Rare: what it is called is bytes enough.
         case .call, .act, .types, .setPresence, .setPrivacy, .setCallServer,
-            .removeCallServer, .noteRecoveryCheck, .setAlias:
+            .removeCallServer, .noteRecoveryCheck, .setAlias, .remind:
             add("\(command)")
         }
     }
@@ -187,6 +187,7 @@ extension Trace {
         case .success(.card(let card)): add(card)
         case .success(.call(let call)): add("\(call)")
         case .success(.kept(let count)): add(6 << 32 | UInt64(count))
+        case .success(.reminder(let id)): add(id.rawValue)
         // Rare: what it is called is bytes enough.
         case .failure(let refusal): add("\(refusal)")
         }

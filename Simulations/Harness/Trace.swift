@@ -51,6 +51,7 @@ struct Trace {
         case .invitations: add(18 << 56)
         case .takenBack(let space): add(26 << 56 | UInt64(bitPattern: space.rawValue))
         case .polls: add(27 << 56)
+        case .ringing: add(28 << 56)
         case .placing(let space): add(25 << 56 | UInt64(bitPattern: space.rawValue))
         }
     }
@@ -198,6 +199,9 @@ struct Trace {
         case .together(let space, let number):
             add(11 << 60 | UInt64(space.rawValue))
             add(UInt64(number.rawValue))
+        case .reminder(let id):
+            add(12 << 60)
+            add(id.rawValue)
         case .clocks: add(7 << 60 | 3 << 56)
         case .presence(let person):
             add(10 << 60)

@@ -247,7 +247,10 @@ struct ParleyCommand: AsyncParsableCommand {
                 ]),
             CommandGroup(
                 name: "Together:",
-                subcommands: [PollCommand.self, ActionCommand.self, NoteCommand.self]),
+                subcommands: [
+                    PollCommand.self, ActionCommand.self, NoteCommand.self, DecisionCommand.self,
+                    RemindCommand.self, RemindersCommand.self,
+                ]),
             CommandGroup(
                 name: "Calls:",
                 subcommands: [

@@ -215,6 +215,12 @@ public protocol ConversationStore: AnyObject {
         in space: SpaceNumber?, before: Entry?, limit: Int
     ) throws(StoreError) -> [Entry]
 
+    /// At most `limit` decisions of a space or of all, below `before` or all, the highest first: by where they
+    /// stand, then by their row.
+    func decisions(
+        in space: SpaceNumber?, before: Entry?, limit: Int
+    ) throws(StoreError) -> [Entry]
+
     /// Keeps a mark in place of the one of the same kind, actor and log.
     func put(_ mark: Mark) throws(StoreError)
     /// The mark of one actor on one log, or nil.

@@ -36,8 +36,10 @@ public enum ViewChange: Hashable, Sendable {
     case presence(PersonID)
     /// A call in a conversation began, changed or ended.
     case calls(SpaceNumber)
-    /// A poll, something to be done or a note came, changed or was taken back.
+    /// A poll, something to be done, a note or a decision came, changed or was taken back.
     case together(SpaceNumber, OperationNumber)
+    /// This device rang for something that the person wanted to be reminded of.
+    case reminder(Reminder.ID)
     /// Clocks of peers differ from this device's, or do no longer.
     case clocks
 }
@@ -105,6 +107,7 @@ public enum Merge {
         OwnNoteRule<Star>.self,
         PollRule.self, VoteRule.self, PollCloseRule.self, WithdrawalRule.self,
         ItemRule.self, ItemChangeRule.self, NoteRule.self, NoteEditRule.self, NoteTitleRule.self,
+        DecisionRule.self, ApprovalRule.self, SettlingRule.self,
     ]
 
     private static let rulesByKind = Dictionary(

@@ -75,6 +75,9 @@ public struct ViewDigest {
             let history = try NoteHistory(of: note.reference, in: space.number, store: store)
             add(text: history.text)
         }
+        let decisions = try Overview.decisions(in: space.number, roster: roster, store: store)
+        if !decisions.isEmpty { hash.update(Array("decisions".utf8)) }
+        for decision in decisions { add(decision) }
     }
 
     private mutating func add(mentionsOf message: Message) {
@@ -96,6 +99,21 @@ public struct ViewDigest {
         hash.update(item.doneBy == nil ? 0 : 1 as UInt8)
         if let person = item.doneBy { hash.update(person) }
         add(text: item.notes)
+    }
+
+    private mutating func add(_ decision: Decision) {
+        hash.update(decision.reference.subject)
+        hash.update(decision.author)
+        add(text: decision.proposal.title)
+        add(text: decision.proposal.text)
+        hash.update(UInt64(decision.proposal.tags.count))
+        for tag in decision.proposal.tags { add(text: tag) }
+        hash.update(UInt8(decision.settling.state.rawValue))
+        if let successor = decision.settling.successor { hash.update(successor.subject) }
+        hash.update(decision.settledBy == nil ? 0 : 1 as UInt8)
+        if let person = decision.settledBy { hash.update(person) }
+        hash.update(UInt64(decision.approvers.count))
+        for person in decision.approvers { hash.update(person) }
     }
 
     private mutating func add(_ poll: Poll) {

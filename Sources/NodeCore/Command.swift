@@ -116,6 +116,8 @@ public enum Command: Sendable {
     case noteRecoveryCheck(at: UInt64)
     /// Does something that a group does together.
     case together(TogetherCommand)
+    /// Does something about the person's reminders.
+    case remind(ReminderCommand)
 }
 
 /// What is done about a call, by the person or by the program for sound and pictures.
@@ -192,6 +194,8 @@ public enum CommandReply: Equatable, Sendable {
     case imported(stored: Int, known: Int, deleted: Int = 0)
     /// The call that it began.
     case call(CallID)
+    /// The reminder that it is about.
+    case reminder(Reminder.ID)
     /// So many messages are kept, and written once the conversation's own past is back.
     case kept(Int)
 }
@@ -319,7 +323,7 @@ extension Command {
             .requestContact, .answerContact, .markVerified, .addDevice, .revokeDevice,
             .renameDevice, .chooseRelays, .importMessages, .call, .setPrivacy,
             .setCallServer, .removeCallServer, .noteRecoveryCheck, .setAlias, .star,
-            .pin, .archive, .markUnread, .keepUnsent, .together:
+            .pin, .archive, .markUnread, .keepUnsent, .together, .remind:
             false
         }
     }

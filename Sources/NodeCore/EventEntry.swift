@@ -66,7 +66,8 @@ struct EventGathering {
         case .message(let space, let number) where number > lastBefore:
             addNew(number, in: space)
         case .message, .mention, .conversation, .receipts, .contact, .devices, .relays, .membership,
-            .invitation, .additionPolicy, .preference, .refolded, .calls, .together:
+            .invitation, .additionPolicy, .preference, .refolded, .calls, .together,
+            .reminder:
             let event = Event(change)
             if seen.insert(event).inserted { items.append(.one(event)) }
         // Talk may be forgotten, clocks are measured at each link; a card is told as its person's.
@@ -128,6 +129,7 @@ private enum EventCode {
     static let preference: UInt8 = 13
     static let mention: UInt8 = 15
     static let together: UInt8 = 14
+    static let reminder: UInt8 = 17
 }
 
 extension EventEntry {
@@ -185,6 +187,9 @@ extension Event {
         case .together(let space, let number):
             writer.event(EventCode.together, space)
             writer.number(UInt64(bitPattern: number.rawValue))
+        case .reminder(let id):
+            writer.byte(EventCode.reminder)
+            writer.uint64(id.rawValue)
         case .contact(let person):
             writer.byte(EventCode.contact)
             writer.identifier(person)
@@ -220,6 +225,7 @@ extension Event {
         case EventCode.together:
             let space = try reader.spaceNumber()
             self.init(.together(space, OperationNumber(Int64(bitPattern: try reader.number()))))
+        case EventCode.reminder: self.init(.reminder(Reminder.ID(try reader.uint64())))
         case EventCode.contact: self.init(.contact(try reader.identifier()))
         case EventCode.devices: self.init(.devices(try reader.identifier()))
         case EventCode.invitation: self.init(.invitation(try reader.identifier()))

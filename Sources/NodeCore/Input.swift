@@ -112,6 +112,8 @@ public enum TimerID: Hashable, Sendable {
     case takenBack(SpaceNumber)
     /// Closes polls that this device opened until a time.
     case polls
+    /// Rings for what the person wants to be reminded of.
+    case ringing
     /// Looks after calls, typing and presence, at this moment of the monotonic clock.
     case signals(UInt64)
 }

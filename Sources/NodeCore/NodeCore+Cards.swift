@@ -123,7 +123,7 @@ extension NodeCore {
                 case .additionPolicy: areInvitationsDue = true
                 case .preference(let key): preferences.insert(key)
                 case .message, .mention, .receipts, .devices, .typing, .presence, .calls,
-                    .invitation, .together, .clocks:
+                    .invitation, .together, .reminder, .clocks:
                     break
                 }
             }

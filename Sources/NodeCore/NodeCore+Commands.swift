@@ -51,6 +51,7 @@ extension NodeCore {
         try dialEveryone(&turn)
         shareCard(&turn)
         try resumePolls(&turn)
+        try scheduleRinging(&turn)
     }
 
     /// Prepares a node that is only asked and never steps: its store may not be written.
@@ -153,6 +154,7 @@ extension NodeCore {
         case .call, .act, .types, .setPresence:
             return try signal(command, &turn)
         case .together(let command): return try together(command, &turn)
+        case .remind(let command): return try remind(command, &turn)
         }
     }
 

@@ -30,6 +30,11 @@ extension NodeCore {
         case .write(let number, let text, let version):
             return try edit(number, at: version, &turn) { Self.edits(from: $0, to: text) }
         case .retitle(let number, let title): return try retitle(number, title, &turn)
+        case .propose(let space, let proposal, let source):
+            return try propose(proposal, from: source, in: space, &turn)
+        case .approve(let number, let isOn): return try approve(isOn, of: number, &turn)
+        case .settle(let number, let state, let other):
+            return try settle(number, state, by: other, &turn)
         case .withdraw(let number): return try withdraw(number, &turn)
         }
     }
@@ -108,6 +113,10 @@ extension NodeCore {
         if let (space, item) = try item(number, turn.store) {
             return try withdraw(item.reference, begunBy: item.author, number, in: space, &turn)
         }
+        if let (space, decision) = try decision(number, turn.store) {
+            return try withdraw(
+                decision.reference, begunBy: decision.author, number, in: space, &turn)
+        }
         guard let (space, note) = try note(number, turn.store) else {
             return .failure(.together(.unknownPoll))
         }
@@ -125,7 +134,7 @@ extension NodeCore {
         return .success(.messages([number]))
     }
 
-    private mutating func poll(
+    mutating func poll(
         _ number: OperationNumber, _ store: some Store
     ) throws(StoreError) -> (SpaceRecord, Poll)? {
         guard let stored = try store.operation(number), stored.operation.header.kind == .poll,
@@ -248,7 +257,7 @@ extension NodeCore {
     }
 
     /// The same of what ends something that a person began: they may, and in a group an admin.
-    private mutating func refusal(
+    mutating func refusal(
         ending person: PersonID, in space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> CommandRefusal? {
         if let refusal = try refusal(sharingIn: space, store) { return refusal }

@@ -127,6 +127,7 @@ extension NodeCore {
             try tellPresenceAnew(&turn)
         }
         if keys.contains(.deleted) { try forgetDeleted(&turn) }
+        if keys.contains(.reminder) { try scheduleRinging(&turn) }
     }
 }
 

@@ -210,6 +210,7 @@ public struct NodeCore: Sendable {
         case .reminder(let space): try remindDevices(of: space, &turn)
         case .invitations: try answerInvitations(&turn)
         case .polls: try closeDuePolls(&turn)
+        case .ringing: try ring(&turn)
         case .takenBack(let space): try forgetWithdrawnInvitation(into: space, &turn)
         case .signals(let moment): try signalsDue(moment, &turn)
         }

@@ -22,7 +22,13 @@ public enum TogetherCommand: Equatable, Sendable {
     case write(OperationNumber, String, at: [OperationReference]?)
     /// Calls a note otherwise.
     case retitle(OperationNumber, NoteTitle)
-    /// Takes back for everyone what was asked or begun.
+    /// Proposes something to be decided, from a message, from a poll that was closed or of itself.
+    case propose(SpaceID, DecisionProposal, from: OperationNumber?)
+    /// Approves of a decision, or takes that back.
+    case approve(OperationNumber, Bool)
+    /// Says how a decision stands, and where another one takes its place, which.
+    case settle(OperationNumber, DecisionState, by: OperationNumber? = nil)
+    /// Takes back for everyone what was asked, begun or proposed.
     case withdraw(OperationNumber)
 
     /// Why that was not done. Nothing changed.
@@ -37,6 +43,18 @@ public enum TogetherCommand: Equatable, Sendable {
         case noSuchPlace
         /// What the edits of a note inserted comes to so many scalars, or there are so many operations.
         case noteFull(limit: Int)
+        /// There is no such decision here.
+        case unknownDecision
+        /// The poll is open, so that it has no result yet.
+        case open
+        /// By way of others, the decision would take its own place.
+        case circle
+        /// A decision has at most so many tags.
+        case tooManyTags(limit: Int)
+        /// There is no such reminder.
+        case unknownReminder
+        /// A person has so many reminders, those that have rung included.
+        case tooManyReminders(limit: Int)
         /// At most so many persons do one thing.
         case tooManyAssignees(limit: Int)
         /// That day is none.

@@ -10,7 +10,8 @@ public struct ChangeView: Codable, Equatable, Sendable {
     /// `invitations` (who may add one unasked), `preferences` (something else that holds for the person
     /// on all devices), `devices`, `relays`, `link`, `call` (one that goes on), `calls` (what
     /// became of one, or goes on, may look different), `poll` (one was asked, answered, closed or taken
-    /// back), `item` (the same of something to be done), `note` (the same of a text that everybody may edit), `typing`, `presence`, `search` (how far a
+    /// back), `item` (the same of something to be done), `note` (the same of a text that everybody may edit),
+    /// `decision` (of something to decide), `reminder` (this device rang for one), `typing`, `presence`, `search` (how far a
     /// long work on the indexes is), `missed` (see ``missed``).
     public var kind: String
     /// The conversation, in hex, where it concerns one.
@@ -29,6 +30,10 @@ public struct ChangeView: Codable, Equatable, Sendable {
     public var item: ItemView? = nil
     /// The note as it is now, without its text, where it concerns one that was not taken back.
     public var note: NoteView? = nil
+    /// The decision as it is now, where it concerns one that was not taken back.
+    public var decision: DecisionView? = nil
+    /// The reminder for which this device rang, where it was not ended since.
+    public var reminder: ReminderView? = nil
     /// Who types in the conversation now, where that changed.
     public var typing: [String]? = nil
     /// Whether a person is there, where that changed: `online`, `away` or `offline`.

@@ -81,7 +81,8 @@ extension Views {
             source: try item.source.flatMap { try source($0, in: space) })
     }
 
-    private func source(_ message: OperationReference, in space: SpaceRecord) throws -> String? {
+    /// The name of a message that something was made from; nil where that is not here, or was deleted.
+    func source(_ message: OperationReference, in space: SpaceRecord) throws -> String? {
         guard let stored = try answered(message, in: space.number).stored,
             let view = try self.message(stored.number), !view.isDeleted
         else { return nil }

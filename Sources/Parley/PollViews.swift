@@ -138,6 +138,26 @@ extension NodeError {
             self.init(
                 "note-full", "All that was ever written in a note comes to at most \(limit).",
                 hint: "Begin another one with what is still of use.")
+        case .unknownDecision:
+            self.init(
+                "unknown-decision", "There is no such decision.",
+                hint: "`parley decision list` shows them.")
+        case .open:
+            self.init(
+                "open", "That poll is open: it has no result yet.",
+                hint: "`parley poll close` ends it.")
+        case .circle:
+            self.init("circle", "That decision would take its own place.")
+        case .tooManyTags(let limit):
+            self.init("too-many-tags", "A decision has at most \(limit) tags.")
+        case .unknownReminder:
+            self.init(
+                "unknown-reminder", "There is no such reminder, or several begin so.",
+                hint: "`parley reminders list --all` shows them.")
+        case .tooManyReminders(let limit):
+            self.init(
+                "too-many-reminders", "There are \(limit) reminders already.",
+                hint: "`parley reminders delete` ends those with which you are done.")
         case .tooManyAssignees(let limit):
             self.init("too-many-assignees", "At most \(limit) persons do one thing.")
         case .badDay:

@@ -87,7 +87,8 @@ extension Views {
         case .typing, .presence, .clocks: try self.change(change)
         case .message, .mention, .conversation, .receipts, .contact, .devices, .relays, .card,
             .membership,
-            .invitation, .additionPolicy, .preference, .refolded, .calls, .together:
+            .invitation, .additionPolicy, .preference, .refolded, .calls, .together,
+            .reminder:
             nil
         }
     }
@@ -103,6 +104,11 @@ extension Views {
         case .calls(let space): return try view("calls", space)
         case .together(let space, let number):
             return try together(number, in: space)
+        case .reminder(let id):
+            var view = ChangeView(kind: "reminder")
+            view.reminder = try reminder(id)
+            view.conversation = view.reminder?.conversation
+            return view
         case .contact(let person):
             var view = ChangeView(kind: "contact", name: try name(of: person))
             view.notice = try news(of: person, at: SystemClock.now.wall)
@@ -137,6 +143,9 @@ extension Views {
         case .note?:
             view = try self.view("note", space)
             view.note = try note(number)
+        case .decision?:
+            view = try self.view("decision", space)
+            view.decision = try decision(number)
         default:
             view = try self.view("poll", space)
             view.poll = try poll(number)

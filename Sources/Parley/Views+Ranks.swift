@@ -94,11 +94,12 @@ extension Views {
             .importMessages(let id, _, _, _, _):
             space = try store.space(id)
         case .together(.ask(let id, _)), .together(.begin(let id, _, _)),
-            .together(.note(let id, _, _)):
+            .together(.note(let id, _, _)), .together(.propose(let id, _, _)):
             space = try store.space(id)
         case .react(let message, _), .pin(let message, _), .together(.vote(let message, _)),
             .together(.change(let message, _)), .together(.edit(let message, _, _)),
-            .together(.write(let message, _, _)), .together(.retitle(let message, _)):
+            .together(.write(let message, _, _)), .together(.retitle(let message, _)),
+            .together(.approve(let message, _)):
             space = try conversation(of: message)
         // What else is refused is refused to others as well.
         default: space = nil

@@ -2,7 +2,7 @@ public import ParleyConversation
 public import ParleyLedger
 public import ParleyWire
 
-/// Answers and the threads that they are in.
+/// Answers and the threads that they are in; decisions.
 extension SQLiteStore {
     /// At most `limit` answers of a thread, below `before` or the newest; newest first.
     public func answers(
@@ -64,6 +64,21 @@ extension SQLiteStore {
     ) throws(StoreError) -> [Entry] {
         let statement =
             space == nil ? statements.entries.threads : statements.entries.threadsOfSpace
+        return try entries(statement, in: space, before: before, limit: limit)
+    }
+
+    /// At most `limit` decisions of a space or of all, below `before` or all, the highest first.
+    public func decisions(
+        in space: SpaceNumber?, before: Entry?, limit: Int
+    ) throws(StoreError) -> [Entry] {
+        let statement =
+            space == nil ? statements.entries.decisions : statements.entries.decisionsOfSpace
+        return try entries(statement, in: space, before: before, limit: limit)
+    }
+
+    private func entries(
+        _ statement: Statement, in space: SpaceNumber?, before: Entry?, limit: Int
+    ) throws(StoreError) -> [Entry] {
         statement.bind(1, before.map { Int64(clamping: $0.order.stand) } ?? .max)
         statement.bind(2, before?.operation.rawValue ?? .max)
         statement.bind(3, Int64(limit))

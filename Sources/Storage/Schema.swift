@@ -22,6 +22,9 @@ enum Schema {
         migrator.registerMigration("threads") { database in
             try database.execute(sql: threads)
         }
+        migrator.registerMigration("decisions") { database in
+            try database.execute(sql: decisions)
+        }
         return migrator
     }
 
@@ -142,6 +145,12 @@ enum Schema {
             WHERE field = 44;
         CREATE INDEX threadOrder ON entry (stand, operation) WHERE field = 45;
         CREATE INDEX threadOfSpace ON entry (space, stand, operation) WHERE field = 45;
+        """
+
+    /// 70 is the field of decisions.
+    private static let decisions = """
+        CREATE INDEX decisionOrder ON entry (stand, operation) WHERE field = 70;
+        CREATE INDEX decisionOfSpace ON entry (space, stand, operation) WHERE field = 70;
         """
 
     private static let vault = """

@@ -89,6 +89,7 @@ struct EntryStatements {
     let put, remove, all, ofField, ofElement, anyOfField, anyOfElement: Statement
     let mentionCount, mentions: Statement
     let answers, answerCount, threadsAnswered, threads, threadsOfSpace: Statement
+    let decisions, decisionsOfSpace: Statement
 
     init(_ connection: Connection) throws(StoreError) {
         answers = try connection.prepare(SQL.answers)
@@ -96,6 +97,8 @@ struct EntryStatements {
         threadsAnswered = try connection.prepare(SQL.threadsAnswered)
         threads = try connection.prepare(SQL.threads)
         threadsOfSpace = try connection.prepare(SQL.threadsOfSpace)
+        decisions = try connection.prepare(SQL.decisions)
+        decisionsOfSpace = try connection.prepare(SQL.decisionsOfSpace)
         put = try connection.prepare(SQL.putEntry)
         remove = try connection.prepare(SQL.removeEntry)
         all = try connection.prepare(SQL.entries)
@@ -314,6 +317,10 @@ enum SQL {
     static let threads = "\(foundColumns) WHERE e.field = 45 AND \(threadOrder)"
     static let threadsOfSpace = """
         \(foundColumns) WHERE e.field = 45 AND e.space = ?4 AND \(threadOrder)
+        """
+    static let decisions = "\(foundColumns) WHERE e.field = 70 AND \(threadOrder)"
+    static let decisionsOfSpace = """
+        \(foundColumns) WHERE e.field = 70 AND e.space = ?4 AND \(threadOrder)
         """
 
     static let putMark = """

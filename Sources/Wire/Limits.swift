@@ -103,6 +103,20 @@ public enum Limits {
     public static let noteCountMax = 1024
     /// Positions that are followed through later edits at a time.
     public static let noteCursorCountMax = 64
+    /// What is decided, in UTF-8 bytes.
+    public static let decisionTitleByteCountMax = 1024
+    /// What else there is to say of it, in UTF-8 bytes.
+    public static let decisionTextByteCountMax = 8 * 1024
+    /// Tags of one decision.
+    public static let decisionTagCountMax = 16
+    /// One of these, in UTF-8 bytes.
+    public static let decisionTagByteCountMax = 64
+    /// Decisions of one conversation that members see alike.
+    public static let decisionCountMax = 1024
+    /// What a reminder says, in UTF-8 bytes.
+    public static let reminderByteCountMax = 1024
+    /// Reminders of a person, those that have rung included.
+    public static let reminderCountMax = 512
     /// Calls that are shown of one conversation: one a day for eleven years.
     public static let callRecordCountMax = 4096
     /// An envelope at its smallest; larger ones are of this times a power of two.

@@ -132,6 +132,7 @@ extension Writer {
         let (space, store) = (replica.space.number, replica.store)
         if random.next() % 2 == 0 { return try actOnItems(step, &random) }
         if random.next() % 3 == 0 { return try actOnNotes(step, &random) }
+        if random.next() % 2 == 0 { return try decide(step, &random) }
         let polls = try Overview.polls(in: space, roster: replica.roster, store: store)
         guard let poll = polls.randomElement(using: &random)?.reference, random.next() % 4 > 0
         else {
@@ -149,6 +150,27 @@ extension Writer {
         default:
             let choices = (0..<4).filter { _ in random.next() % 3 == 0 }
             try write(PollChoices(choices).draft(in: poll))
+        }
+    }
+
+    /// Proposes, approves, settles or takes back a decision.
+    private func decide(_ step: Int, _ random: inout SeededRandom) throws {
+        let all = try Overview.decisions(
+            in: replica.space.number, roster: replica.roster, store: replica.store)
+        guard let decision = all.randomElement(using: &random)?.reference, random.next() % 4 > 0
+        else {
+            let proposal = DecisionProposal(title: "plan \(step)", tags: ["a", "b"])
+            return _ = try write(proposal.draft())
+        }
+        switch random.next() % 10 {
+        case 0: try write(Withdrawal.draft(of: decision))
+        case 1, 2, 3:
+            let words = [
+                Settling(.accepted), Settling(.rejected), Settling(.proposed),
+                Settling(.superseded, by: all.first?.reference),
+            ]
+            try write(words[Int(random.next() % 4)].draft(of: decision))
+        default: try write(Approval.draft(of: decision, isOn: random.next() % 3 > 0))
         }
     }
 

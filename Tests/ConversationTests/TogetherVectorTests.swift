@@ -83,4 +83,21 @@ struct TogetherVectorTests {
         let title = NoteTitle("shopping").draft(of: any)
         #expect(try payloads(of: 122) == [title].compactMap(\.payload))
     }
+
+    @Test("what is decided, who approves and how it stands likewise")
+    func decisions() throws {
+        let proposal = DecisionProposal(
+            title: "we take the train", text: "The bus is full.", tags: ["travel", "money"])
+        let proposed = try payloads(of: 102)
+        #expect(proposed.map { DecisionProposal(payload: $0) } == [proposal])
+        #expect(proposal.draft().payload == proposed.first)
+        let any = OperationReference(tag: LogTag(1), sequence: 0, check: Check(high: 0, low: 0))
+        let approvals = try payloads(of: 103)
+        #expect(approvals.map { Approval.isOn(payload: $0) } == [true, false])
+        #expect([true, false].map { Approval.draft(of: any, isOn: $0).payload } == approvals)
+        let settlings = try payloads(of: 104)
+        #expect(settlings.map { Settling.state(payload: $0) } == [.accepted, .superseded])
+        let words = [Settling(.accepted), Settling(.superseded, by: any)]
+        #expect(words.map { $0.draft(of: any).payload } == settlings)
+    }
 }

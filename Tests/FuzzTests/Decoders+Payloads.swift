@@ -130,6 +130,8 @@ extension Decoder {
             "Sources/Conversation/Features/PollClose.swift": 2,
             "Sources/Conversation/Features/ActionItem.swift": 2,
             "Sources/Conversation/Features/Note.swift": 1,
+            "Sources/Conversation/Features/Decision.swift": 3,
+            "Sources/Conversation/Features/Reminder.swift": 1,
         ],
         hasOneSpelling: false,
         inputs: {
@@ -143,6 +145,12 @@ extension Decoder {
             return [
                 NoteTitle("list").draft(),
                 NoteEdits(at: 300, deleting: 2, inserting: "milk").draft(of: poll, after: [poll]),
+                Reminder(
+                    Reminder.ID(7), at: 9, on: DeviceID { $0[0] = 3 },
+                    about: .init(space: SpaceID { $0[0] = 4 }, operation: poll), text: "call"
+                ).preference.draft(),
+                DecisionProposal(title: "train", text: "so", tags: ["a", "b"]).draft(),
+                Approval.draft(of: poll, isOn: true), Settling(.accepted).draft(of: poll),
                 item.draft(), ItemChange.title("book").draft(of: poll, replacing: [poll]),
                 ItemChange.assignee(PersonID { $0[0] = 2 }, true).draft(of: poll),
                 ItemChange.due(8).draft(of: poll),
@@ -156,6 +164,9 @@ extension Decoder {
                 || PollClose(payload: bytes) != nil
                 || ItemBeginning(payload: bytes) != nil || ItemChange(payload: bytes) != nil
                 || NoteTitle(payload: bytes) != nil || NoteEdits(payload: bytes) != nil
+                || DecisionProposal(payload: bytes) != nil || Approval.isOn(payload: bytes) != nil
+                || Settling.state(payload: bytes) != nil
+                || Preference(payload: bytes).flatMap(Reminder.init) != nil
             return isRead ? bytes : nil
         })
 

@@ -18,7 +18,7 @@ extension HostileWorld {
             .source(number), .bodies, .waiting, .devices, .backlog, .invitations, .card(number),
             .keys,
             .upkeep(number), .epoch(number), .relay(relay.key), .outbox, .repair(number),
-            .reminder(number), .polls, .signals(random.hostile()),
+            .reminder(number), .polls, .ringing, .signals(random.hostile()),
         ]
         let timer = timers[random.below(timers.count)]
         feed(.timer(timer), "the timer \(timer)")
@@ -73,6 +73,8 @@ extension HostileWorld {
         case 15: .markVerified(person())
         case 16: .renameDevice(device(), name: "d")
         case 17, 18: .together(togetherCommand(in: space, number))
+        case 19:
+            .remind(.add(text: "r", about: random.flip() ? number : nil, at: random.hostile()))
         default: numberedCommand(space)
         }
     }
@@ -80,7 +82,7 @@ extension HostileWorld {
     private func togetherCommand(
         in space: SpaceID, _ number: OperationNumber
     ) -> TogetherCommand {
-        switch random.next() % 9 {
+        switch random.next() % 12 {
         case 6: .note(space, title: NoteTitle("n"), text: random.flip() ? "" : "one\ntwo\n")
         case 7:
             .edit(
@@ -90,6 +92,15 @@ extension HostileWorld {
                     deleting: Int(truncatingIfNeeded: random.hostile()), inserting: "x"),
                 at: random.flip() ? nil : [unknownReference()])
         case 8: random.flip() ? .write(number, "two\n", at: nil) : .retitle(number, NoteTitle("m"))
+        case 9:
+            .propose(
+                space, DecisionProposal(title: "d", tags: (0..<random.below(19)).map { "\($0)" }),
+                from: random.flip() ? nil : number)
+        case 10: .approve(number, random.flip())
+        case 11:
+            .settle(
+                number, DecisionState.allCases[random.below(4)],
+                by: random.flip() ? number : OperationNumber(Int64(random.next() % 30)))
         case 4:
             .begin(
                 space,

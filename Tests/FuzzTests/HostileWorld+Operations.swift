@@ -82,6 +82,9 @@ extension HostileWorld {
         let reference = OperationReference(
             tag: LogTag(random.next()), sequence: place(), check: random.check())
         return switch random.next() % 24 {
+        case 16:
+            Settling(.superseded, by: random.flip() ? reference : nil).draft(of: reference)
+        case 17: Approval.draft(of: reference, isOn: random.flip())
         case 0, 1:
             TextMessage(
                 text: "t",

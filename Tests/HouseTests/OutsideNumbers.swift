@@ -41,7 +41,9 @@ enum OutsideNumbers {
             3, "a tag; a place and choices, checked there"),
         "Sources/Signalling/Signal+Codec.swift": .init(
             3, "a stamp and an offer's number, checked there; an age, compared"),
-        "Sources/NodeCore/EventEntry.swift": .init(6, "this device's own rows"),
+        "Sources/Conversation/Features/Reminder.swift": .init(
+            3, "a time, a tag and a place, checked there"),
+        "Sources/NodeCore/EventEntry.swift": .init(7, "this device's own rows"),
         "Sources/NodeCore/FormerLog.swift": .init(6, "this device's own rows"),
         "Sources/NodeCore/FormerMarks.swift": .init(1, "this device's own rows"),
         "Sources/NodeCore/NodeCore+Branches.swift": .init(1, "this device's own rows"),
@@ -78,6 +80,7 @@ enum OutsideNumbers {
         "Sources/NodeCore/NodeCore+InviteCards.swift": .init(1, "an end below 2^43"),
         "Sources/NodeCore/NodeCore+Keys.swift": .init(4, "own times, below 2^43 by `step`"),
         "Sources/NodeCore/NodeCore+Letters.swift": .init(1, "own times, below 2^43 by `step`"),
+        "Sources/NodeCore/NodeCore+Ringing.swift": .init(1, "the lesser is taken off"),
         "Sources/NodeCore/NodeCore+Refusals.swift": .init(1, "own patience"),
         "Sources/NodeCore/OpenInvite.swift": .init(2, "an own end, bounded; a part"),
         "Sources/Reconciliation/SyncSession.swift": .init(1, "bytes that were counted here"),

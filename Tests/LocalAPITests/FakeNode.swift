@@ -26,6 +26,8 @@ final class FakeNode: NodeService {
         var polls: [PollView] = []
         var items: [ItemView] = []
         var notes: [Note] = []
+        var decisions: [DecisionView] = []
+        var reminders: [ReminderView] = []
         var calls: [String] = []
         var events: [MembershipView] = []
         var explained = [
@@ -52,6 +54,8 @@ final class FakeNode: NodeService {
         answerPolls()
         answerItems()
         answerNotes()
+        answerDecisions()
+        answerReminders()
         answerReading()
         answerChanges()
         answerGroups()

@@ -35,7 +35,7 @@ struct EventLogTests {
             .contact(person), .devices(person), .relays, .membership(space),
             .invitation(SpaceID(reinterpreting: person)), .additionPolicy,
             .preference(.presence), .refolded(space),
-            .calls(space), .together(space, OperationNumber(4)),
+            .calls(space), .together(space, OperationNumber(4)), .reminder(Reminder.ID(5)),
             .message(space, OperationNumber(11)),
             .message(space, OperationNumber(12)), .message(space, OperationNumber(300)),
         ]
@@ -46,7 +46,7 @@ struct EventLogTests {
         #expect(entry.eventCount == changes.count)
         let events = entry.events(from: 0, limit: 100)
         #expect(events.map(\.change) == changes)
-        #expect(events.map(\.isNew) == changes.indices.map { $0 >= 13 })
+        #expect(events.map(\.isNew) == changes.indices.map { $0 >= 14 })
         for skip in 0...entry.eventCount {
             #expect(entry.events(from: skip, limit: 3) == Array(events.dropFirst(skip).prefix(3)))
         }

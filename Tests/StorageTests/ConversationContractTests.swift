@@ -233,6 +233,32 @@ struct ConversationContractTests {
         }
     }
 
+    @Test("decisions are paged, of one conversation and of all", arguments: StoreKind.allCases)
+    func decisions(kind: StoreKind) throws {
+        try kind.withStore { store in
+            try store.transaction {
+                let log = try store.sampleLog(tag: 3)
+                let made = try Sample.operations(log, 0..<5)
+                let numbers = try store.insert(made, in: log.number)
+                var all: [Entry] = []
+                for (operation, number) in zip(made, numbers) {
+                    let entry = Entry(
+                        space: log.space, object: .space, field: .decision,
+                        element: operation.sequence + 1, operation: number,
+                        order: operation.orderKey)
+                    try store.put(entry)
+                    all.insert(entry, at: 0)
+                }
+                #expect(try store.decisions(in: nil, before: nil, limit: 9) == all)
+                #expect(
+                    try store.decisions(in: log.space, before: all[1], limit: 2)
+                        == Array(all[2..<4]))
+                #expect(try store.decisions(in: SpaceNumber(99), before: nil, limit: 9).isEmpty)
+                #expect(try store.threads(in: nil, before: nil, limit: 9).isEmpty)
+            }
+        }
+    }
+
     @Test("an entry keeps an order whose clock is not its operation's")
     func importedEntry() throws {
         for kind in StoreKind.allCases {

@@ -49,6 +49,8 @@ struct Plan: CustomTestStringConvertible, Sendable {
         Plan(testDescription: "threads of places", sql: SQL.threadsAnswered),
         Plan(testDescription: "all threads", sql: SQL.threads),
         Plan(testDescription: "threads of a conversation", sql: SQL.threadsOfSpace),
+        Plan(testDescription: "all decisions", sql: SQL.decisions),
+        Plan(testDescription: "decisions of a conversation", sql: SQL.decisionsOfSpace),
         Plan(testDescription: "operations of a range", sql: SQL.operationsByPlace),
         Plan(testDescription: "operation at a place", sql: SQL.operationByPlace),
         Plan(testDescription: "newest places", sql: SQL.standsBelow),

@@ -32,7 +32,9 @@ extension Stage {
             }
         case .tear(let rank):
             return try note(rank, in: space, of: node).map { .withdraw($0.number) }
-        case .ask, .vote, .close, .withdraw, .begin, .change, .drop: return nil
+        case .ask, .vote, .close, .withdraw, .begin, .change, .drop, .propose, .decide, .remind,
+            .remember:
+            return nil
         }
     }
 

@@ -43,7 +43,70 @@ extension Stage {
             return try item(rank, in: space, of: node).map { .together(.withdraw($0.number)) }
         case .note, .edit, .write, .retitle, .tear:
             return try note(what, in: space, of: node).map { .together($0) }
+        case .remind(let text, let rank, let minutes):
+            let row = try rank.flatMap {
+                try node.store.messages(in: space.number, before: nil, limit: $0 + 1).last
+            }
+            let time = World.epoch + world.now + minutes * 60_000
+            return .remind(.add(text: text, about: row?.operation, at: time))
+        case .remember(let rank, let word): return try remember(rank, word, on: node)
+        case .propose(let title, let rank):
+            let source = try rank.flatMap { try closedPoll($0, in: space, of: node) }
+            let proposal = DecisionProposal(title: title, text: "so that it is \(title)")
+            return .together(.propose(space.id, proposal, from: source?.number))
+        case .decide(let rank, let word):
+            return try decision(rank, in: space, of: node).map { decision in
+                try decide(word, about: decision, in: space, of: node)
+            } ?? nil
         }
+    }
+
+    private func remember(
+        _ rank: Int, _ word: Together.Word, on node: SimulatedNode
+    ) throws -> Command? {
+        guard let own = node.core.ownSpace else { return nil }
+        let all = try Overview.reminders(ownSpace: own.number, in: node.store)
+        guard !all.isEmpty else { return nil }
+        let id = all[all.count - 1 - rank % all.count].id
+        switch word {
+        case .accept: return .remind(.finish(id))
+        case .reopen: return .remind(.take(id))
+        case .withdraw: return .remind(.remove(id))
+        case .approve, .retract, .reject, .supersede: return nil
+        }
+    }
+
+    private func decide(
+        _ word: Together.Word, about decision: Decision, in space: SpaceRecord,
+        of node: SimulatedNode
+    ) throws -> Command? {
+        switch word {
+        case .approve: return .together(.approve(decision.number, true))
+        case .retract: return .together(.approve(decision.number, false))
+        case .accept: return .together(.settle(decision.number, .accepted))
+        case .reject: return .together(.settle(decision.number, .rejected))
+        case .reopen: return .together(.settle(decision.number, .proposed))
+        case .supersede:
+            return try self.decision(1, in: space, of: node).map {
+                .together(.settle(decision.number, .superseded, by: $0.number))
+            }
+        case .withdraw: return .together(.withdraw(decision.number))
+        }
+    }
+
+    private func decision(
+        _ rank: Int, in space: SpaceRecord, of node: SimulatedNode
+    ) throws -> Decision? {
+        guard let roster = try node.roster(of: space) else { return nil }
+        let all = try Overview.decisions(in: space.number, roster: roster, store: node.store)
+        return all.isEmpty ? nil : all[all.count - 1 - rank % all.count]
+    }
+
+    private func closedPoll(
+        _ rank: Int, in space: SpaceRecord, of node: SimulatedNode
+    ) throws -> Poll? {
+        let poll = try self.poll(rank, in: space, of: node)
+        return poll?.closing == nil ? nil : poll
     }
 
     private func change(

@@ -1,5 +1,5 @@
-/// What somebody does together with the others of a conversation. `poll`, `item` and `note` count back from the newest
-/// one there, which is 0, and begin anew behind the last.
+/// What somebody does together with the others of a conversation. `poll`, `item`, `note` and `decision` count back
+/// from the newest one there, which is 0, and begin anew behind the last.
 public enum Together: Codable, Equatable, Sendable {
     /// Asks something, for some minutes or until it is closed.
     case ask(question: String, options: Int, isMultiple: Bool, minutes: UInt64?)
@@ -26,6 +26,33 @@ public enum Together: Codable, Equatable, Sendable {
     case retitle(note: Int, title: String)
     /// Takes a note back.
     case tear(note: Int)
+    /// Proposes something to be decided, of itself or from a poll, where that is closed.
+    case propose(title: String, poll: Int?)
+    /// Says something about a decision.
+    case decide(decision: Int, word: Word)
+
+    /// Has one's device remind one of something, which concerns nobody else.
+    case remind(text: String, message: Int?, minutes: UInt64)
+    /// Is done with a reminder, has it ring here, or ends it.
+    case remember(reminder: Int, word: Word)
+
+    /// What is said about a decision.
+    public enum Word: String, CaseIterable, Codable, Equatable, Sendable {
+        /// That one approves of it.
+        case approve
+        /// That one does no longer.
+        case retract
+        /// That it holds.
+        case accept
+        /// That it does not.
+        case reject
+        /// That it is to be taken again.
+        case reopen
+        /// That the newest but one takes its place.
+        case supersede
+        /// That it is taken back.
+        case withdraw
+    }
 
     /// What is changed of something to be done.
     public enum Field: String, Codable, Equatable, Sendable {

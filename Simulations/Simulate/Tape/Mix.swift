@@ -41,6 +41,7 @@ public enum Mix {
     static let together: [String: UInt64] = [
         "ask": 3, "vote": 12, "close": 2, "withdraw": 1, "begin": 4, "change": 12, "drop": 1,
         "note": 18,
+        "propose": 3, "decide": 10, "remind": 3, "remember": 3,
     ]
     /// … and with notes.
     static let notes: [String: UInt64] = [

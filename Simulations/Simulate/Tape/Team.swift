@@ -40,6 +40,23 @@ struct Team: Occupation {
                 item: rank, field: fields[Int(random.next() % 6)], value: value)
         case "drop": return .drop(item: rank)
         case "note": return note(rank)
+        case "remind":
+            return .remind(
+                text: "think of the errand \(random.next() % 1_000_000)",
+                message: random.next() % 2 == 0 ? rank : nil, minutes: 1 + random.next() % 10)
+        case "remember":
+            let words: [Together.Word] = [.accept, .withdraw, .reopen]
+            return .remember(reminder: rank, word: words[Int(random.next() % 3)])
+        case "propose":
+            return .propose(
+                title: "plan number \(random.next() % 1_000_000)",
+                poll: random.next() % 3 == 0 ? rank : nil)
+        case "decide":
+            let words: [Together.Word] = [
+                .approve, .approve, .approve, .retract, .accept, .accept, .reject, .reopen,
+                .supersede, .supersede, .withdraw,
+            ]
+            return .decide(decision: rank, word: words[Int(random.next() % 11)])
         default:
             let count = [1, 1, 1, 2, 0][Int(random.next() % 5)]
             return .vote(

@@ -138,11 +138,22 @@ private struct FollowScreen {
             for line in calls.add(call) { World.current.write(line) }
         }
         say(change)
+        if let reminder = change.reminder {
+            World.current.write("⏰ \(ReminderLines.words(reminder))")
+        }
         guard let id = change.conversation else { return }
         switch change.kind {
         case "calls": try await showCalls(in: id)
         case "members": try await showMembers(of: id)
-        case "poll": try await showPoll(change.poll, in: id)
+        case "poll":
+            try await show(
+                change.poll.map { (key: -$0.number, time: $0.time, line: PollLines.text($0)) },
+                in: id)
+        case "decision":
+            try await show(
+                change.decision.map {
+                    (key: -$0.number, time: $0.time, line: DecisionLines.text($0))
+                }, in: id)
         default: break
         }
         guard let message = change.message else { return }
@@ -190,14 +201,17 @@ private struct FollowScreen {
         missedCounts[id] = missed.count
     }
 
-    /// A poll that was asked, answered or closed, where that is seen in its line.
-    private mutating func showPoll(_ poll: PollView?, in id: String) async throws {
-        guard let poll, try await isListed(id) else { return }
-        let line = PollLines.text(poll)
-        guard shown[-poll.number] != [line] else { return }
+    /// Something that people do together and that came or changed, where that is seen in its line.
+    private mutating func show(
+        _ thing: (key: Int64, time: UInt64, line: String)?, in id: String
+    ) async throws {
+        guard let thing, try await isListed(id) else { return }
+        guard shown[thing.key] != [thing.line] else { return }
         if shown.count >= Self.shownCountMax { shown = [:] }
-        shown[-poll.number] = [line]
-        for line in lines.add(line, at: poll.time) { World.current.write(prefix(id) + line) }
+        shown[thing.key] = [thing.line]
+        for line in lines.add(thing.line, at: thing.time) {
+            World.current.write(prefix(id) + line)
+        }
     }
 
     private mutating func showMembers(of id: String) async throws {

@@ -67,7 +67,11 @@ struct Read: NodeCommand {
         let polls = try await node.perform(ListPolls(conversation: conversation)).filter {
             isLast || $0.below != nil
         }
-        return MessageLines.text(page.messages, events: events, calls: calls, polls: polls)
+        let decisions = try await node.perform(
+            ListDecisions(conversation: conversation, limit: ListDecisions.limitMax)
+        ).decisions.filter { isLast || $0.below != nil }
+        return MessageLines.text(
+            page.messages, events: events, calls: calls, polls: polls, decisions: decisions)
     }
 
     private func show(around message: MessageReference, on node: any NodeService) async throws {

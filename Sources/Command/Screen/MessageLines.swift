@@ -46,7 +46,7 @@ struct MessageLines {
     /// All of them, and between them who came and went.
     static func text(
         _ messages: [MessageView], events: [MembershipView] = [], calls: [CallRecordView] = [],
-        polls: [PollView] = []
+        polls: [PollView] = [], decisions: [DecisionView] = []
     ) -> String {
         var lines = MessageLines(for: messages)
         var shown: [String] = []
@@ -54,6 +54,7 @@ struct MessageLines {
         let others =
             calls.map { Note($0.time, $0.below, CallLines.text($0)) }
             + polls.reversed().map { Note($0.time, $0.below, PollLines.text($0)) }
+            + decisions.reversed().map { Note($0.time, $0.below, DecisionLines.text($0)) }
         // Those of one moment stay as they came: who called first.
         let timed = others.enumerated().sorted {
             ($0.element.time, $0.offset) < ($1.element.time, $1.offset)

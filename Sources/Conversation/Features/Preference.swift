@@ -40,7 +40,7 @@ public struct PreferenceKey: RawRepresentable, Hashable, Sendable {
     /// Those that this device knows.
     public static let all: [PreferenceKey] = [
         .presence, .callServer, .deleted, .readOutside, .recoveryCheck, .archived, .unread,
-        .unsent,
+        .unsent, .reminder,
     ]
 
     /// Those that change how a conversation is listed.

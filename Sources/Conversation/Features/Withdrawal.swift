@@ -8,13 +8,18 @@ extension OperationKind {
     public static let withdrawal = OperationKind(rawValue: 99)
 
     /// Whether an operation of this kind can be taken back by a withdrawal.
-    package var canBeWithdrawn: Bool { self == .poll || self == .item || self == .note }
+    package var canBeWithdrawn: Bool {
+        self == .poll || self == .item || self == .note || self == .decision
+    }
 
     /// Whether an operation of this kind is gone with what it is about, its first reference.
     package var goesWithItsTarget: Bool {
         self == .vote || self == .pollClose || self == .itemChange || self == .noteEdit
-            || self == .noteTitle
+            || self == .noteTitle || hasNoWords
     }
+
+    /// Whether an operation of this kind goes so with a payload that is never erased.
+    var hasNoWords: Bool { self == .approval || self == .settling }
 }
 
 extension EntryField {
@@ -22,8 +27,8 @@ extension EntryField {
     static let withdrawal = EntryField(rawValue: 63)
 }
 
-/// The withdrawal of a poll, of something to be done, or of a note. A deletion of lane 1 would not reach
-/// newcomers, to whom that lane begins later.
+/// The withdrawal of a poll, of something to be done, of a note or of a decision. A deletion of lane 1 would not
+/// reach newcomers, to whom that lane begins later.
 public enum Withdrawal {
     /// The operation that takes this back.
     public static func draft(of target: OperationReference) -> Draft {
@@ -93,7 +98,9 @@ enum WithdrawalRule: MergeRule {
                 stored.operation.header.kind.goesWithItsTarget,
                 stored.operation.header.references.first?.check == target.check
             else { continue }
-            try Deletion.erase(stored.number, stored.operation, in: store)
+            if !stored.operation.header.kind.hasNoWords {
+                try Deletion.erase(stored.number, stored.operation, in: store)
+            }
             try store.remove(note)
         }
         try store.put(
@@ -106,7 +113,7 @@ enum WithdrawalRule: MergeRule {
             stored.operation.header.kind.canBeWithdrawn, stored.id.check == target.check
         else { return [] }
         let element = try store.locator(target.subject)
-        for field in [EntryField.poll, .item, .note] {
+        for field in [EntryField.poll, .item, .note, .decision] {
             for entry in try store.entries(
                 about: .space, in: space, field: field, element: element)
             {

@@ -1,0 +1,314 @@
+import ArgumentParser
+import Parley
+
+struct DecisionCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "decision",
+        abstract: "propose something to be decided, approve, and note what was decided",
+        discussion: """
+            Everybody in the conversation sees it and may approve. Who proposed it says whether it is \
+            accepted or rejected, or in a group an admin; of several who do, the last holds. Its words \
+            never change: another decision takes its place. `parley search` does not find decisions: \
+            `parley decision list` does, by tag and by day.
+
+            Example:
+              parley decision propose trip "we take the train" --tag travel
+              parley decision approve 12
+              parley decision accept 12
+            """,
+        subcommands: [
+            DecisionPropose.self, DecisionApprove.self, DecisionAccept.self, DecisionReject.self,
+            DecisionReopen.self, DecisionSupersede.self, DecisionShow.self, DecisionListing.self,
+            DecisionDelete.self,
+        ])
+}
+
+struct DecisionPropose: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "propose",
+        abstract: "propose something to be decided",
+        discussion: """
+            --tag may be said several times. --from names the message that it comes from, --from-poll a \
+            poll that was closed: without a title it then says what the poll came to. Both stay as they are.
+
+            Example:
+              parley decision propose trip "we take the train" --text "The bus is full." --tag travel
+              parley decision propose trip --from-poll 12
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "the conversation, or the person")
+    var conversation: String
+    @Argument(help: "what is decided")
+    var title: String?
+    @Option(name: .long, help: "what else there is to say of it")
+    var text: String?
+    @Option(
+        name: .customLong("tag"),
+        help: ArgumentHelp("what it is found by", valueName: "word"))
+    var tags: [String] = []
+    @Option(
+        name: .customLong("from"),
+        help: ArgumentHelp("the message that it comes from", valueName: "message"))
+    var source: MessageArgument?
+    @Option(
+        name: .customLong("from-poll"),
+        help: ArgumentHelp("the poll of which it is the result", valueName: "poll"))
+    var poll: MessageArgument?
+
+    func validate() throws {
+        try Check.name(conversation, "a conversation's name")
+        if let title { try Check.text(title) }
+        for tag in tags { try Check.text(tag) }
+        if source != nil, poll != nil { throw ValidationError("one of --from and --from-poll") }
+        if title == nil, poll == nil { throw ValidationError("say what is decided") }
+    }
+
+    func run(with node: any NodeService) async throws {
+        let decision = try await node.perform(
+            ProposeDecision(
+                conversation: conversation, title: title, text: text, tags: tags,
+                source: source?.reference, poll: poll?.reference))
+        try Output.show(decision, json: output.json, as: DecisionLines.text([decision]))
+    }
+}
+
+struct DecisionApprove: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "approve",
+        abstract: "say that you approve of a decision",
+        discussion: """
+            Everybody sees who approves. --retract takes it back. It settles nothing by itself.
+
+            Example:
+              parley decision approve 12
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "the decision: its number, or its identifier")
+    var decision: MessageArgument
+    @Flag(name: .long, help: "do not approve any more")
+    var retract = false
+
+    func run(with node: any NodeService) async throws {
+        let shown = try await node.perform(
+            ApproveDecision(decision: decision.reference, on: !retract))
+        try Output.show(shown, json: output.json, as: DecisionLines.text([shown]))
+    }
+}
+
+/// What settles a decision: one word each.
+private func settle(
+    _ decision: MessageArgument, _ state: String, by successor: MessageArgument? = nil,
+    _ output: OutputOptions, on node: any NodeService
+) async throws {
+    let shown = try await node.perform(
+        SettleDecision(
+            decision: decision.reference, state: state, successor: successor?.reference))
+    try Output.show(shown, json: output.json, as: DecisionLines.text([shown]))
+}
+
+struct DecisionAccept: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "accept",
+        abstract: "say that a decision holds",
+        discussion: """
+            Who proposed it may, and in a group an admin; everybody sees who said so.
+
+            Example:
+              parley decision accept 12
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "the decision: its number, or its identifier")
+    var decision: MessageArgument
+
+    func run(with node: any NodeService) async throws {
+        try await settle(decision, "accepted", output, on: node)
+    }
+}
+
+struct DecisionReject: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "reject",
+        abstract: "say that something is not to be",
+        discussion: """
+            Who proposed it may, and in a group an admin; everybody sees who said so.
+
+            Example:
+              parley decision reject 12
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "the decision: its number, or its identifier")
+    var decision: MessageArgument
+
+    func run(with node: any NodeService) async throws {
+        try await settle(decision, "rejected", output, on: node)
+    }
+}
+
+struct DecisionReopen: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "reopen",
+        abstract: "say that a decision is to be taken again",
+        discussion: """
+            It stands as it was proposed, with all approvals.
+
+            Example:
+              parley decision reopen 12
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "the decision: its number, or its identifier")
+    var decision: MessageArgument
+
+    func run(with node: any NodeService) async throws {
+        try await settle(decision, "proposed", output, on: node)
+    }
+}
+
+struct DecisionSupersede: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "supersede",
+        abstract: "say that another decision takes the place of one",
+        discussion: """
+            Both are of one conversation. The other stands as it did: `accept` it where it holds.
+
+            Example:
+              parley decision supersede 12 15
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "the decision: its number, or its identifier")
+    var decision: MessageArgument
+    @Argument(help: "which one takes its place")
+    var successor: MessageArgument
+
+    func run(with node: any NodeService) async throws {
+        try await settle(decision, "superseded", by: successor, output, on: node)
+    }
+}
+
+struct DecisionShow: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "show a decision with all that was said of it",
+        discussion: """
+            Its words, who approves, who settled it, and what it comes from.
+
+            Example:
+              parley decision show 12
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "the decision: its number, or its identifier")
+    var decision: MessageArgument
+
+    func run(with node: any NodeService) async throws {
+        let shown = try await node.perform(GetDecision(decision: decision.reference))
+        try Output.show(shown, json: output.json, as: DecisionLines.text([shown]))
+    }
+}
+
+struct DecisionListing: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "list decisions, the newest first",
+        discussion: """
+            Of all conversations, or of one; those that stand in one way, have a tag, or were proposed \
+            from one day on and through another.
+
+            Example:
+              parley decision list trip --state accepted --tag travel --since 2026-01-01
+            """)
+
+    /// Pages that are asked for where conditions leave them empty, at most.
+    private static let pageCountMax = 50
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "only this conversation")
+    var conversation: String?
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "proposed, accepted, rejected or superseded", valueName: "state"))
+    var state: String?
+    @Option(name: .long, help: ArgumentHelp("only those with this tag", valueName: "word"))
+    var tag: String?
+    @Option(name: .long, help: ArgumentHelp("from this day on", valueName: "2026-01-01"))
+    var since: String?
+    @Option(name: .long, help: ArgumentHelp("through this day", valueName: "2026-12-31"))
+    var until: String?
+    @Option(name: .long, help: "how many, at most \(ListDecisions.limitMax)")
+    var limit = 50
+    @Option(name: .long, help: "go on where the list before ended")
+    var from: String?
+
+    func validate() throws {
+        if let conversation { try Check.name(conversation, "a conversation's name") }
+        let states = ["proposed", "accepted", "rejected", "superseded"]
+        if let state, !states.contains(state) {
+            throw ValidationError("--state is proposed, accepted, rejected or superseded")
+        }
+        if let tag { try Check.text(tag) }
+        try ActionEdit.check(since)
+        try ActionEdit.check(until)
+        guard (1...ListDecisions.limitMax).contains(limit) else {
+            throw ValidationError("--limit is from 1 to \(ListDecisions.limitMax)")
+        }
+        if let from { try Check.name(from, "a cursor") }
+    }
+
+    func run(with node: any NodeService) async throws {
+        let clock = Clock()
+        let end = until.flatMap(CalendarDay.day).map { clock.start(ofDay: $0 + 1) }
+        var request = ListDecisions(
+            conversation: conversation, state: state, tag: tag,
+            since: since.flatMap(CalendarDay.day).map { clock.start(ofDay: $0) }, before: end,
+            limit: limit, from: from)
+        var list = try await node.perform(request)
+        for _ in 0..<Self.pageCountMax where list.decisions.isEmpty && list.next != nil {
+            request.from = list.next
+            list = try await node.perform(request)
+        }
+        try Output.show(list, json: output.json, as: DecisionLines.text(list.decisions))
+        guard !output.json else { return }
+        if list.decisions.isEmpty { World.current.say("no decisions") }
+        if let next = list.next {
+            World.current.advise("more: the same with --from \(next)")
+        }
+    }
+}
+
+struct DecisionDelete: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "delete",
+        abstract: "take a decision back for everyone, with all approvals",
+        discussion: """
+            Who proposed it may, and in a group an admin. Nothing undoes it.
+
+            Example:
+              parley decision delete 12
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "the decision: its number, or its identifier")
+    var decision: MessageArgument
+
+    func run(with node: any NodeService) async throws {
+        let gone = try await node.perform(GetDecision(decision: decision.reference))
+        try await node.perform(DeleteDecision(decision: decision.reference))
+        try Output.show(gone, json: output.json, as: "")
+        if !output.json { World.current.say("deleted: \(harmless(gone.title))") }
+    }
+}

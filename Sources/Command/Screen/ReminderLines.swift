@@ -1,0 +1,41 @@
+import Parley
+
+/// Reminders as lines.
+///
+/// ```
+/// 1a2b3c4d  1 Dec 2026 09:00  call the hut
+/// 5e6f7a8b  1 Dec 2026 10:00  “the hut is full”  in “trip”, rings on phone
+/// ```
+enum ReminderLines {
+    /// All of them, each in a line.
+    static func text(_ reminders: [ReminderView]) -> String {
+        let clock = Clock()
+        return reminders.map { reminder in
+            let facts = facts(reminder).joined(separator: ", ")
+            return "\(reminder.id.prefix(8))  \(clock.moment(reminder.time))  \(words(reminder))"
+                + (facts.isEmpty ? "" : "  \(facts)")
+        }.joined(separator: "\n")
+    }
+
+    /// What it is about, in one line.
+    static func words(_ reminder: ReminderView) -> String {
+        let line = reminder.text.split { $0 == "\n" || $0 == "\r\n" }.first.map(String.init)
+        return line.map(harmless) ?? "(what it is about is not here)"
+    }
+
+    private static func facts(_ reminder: ReminderView) -> [String] {
+        var facts: [String] = []
+        if let place = reminder.place { facts.append("in “\(harmless(place))”") }
+        switch reminder.state {
+        case "rung": facts.append("has rung")
+        case "done": facts.append("done")
+        default:
+            if reminder.isOrphaned {
+                facts.append("rings nowhere: `parley reminders here \(reminder.id.prefix(8))`")
+            } else if !reminder.isHere {
+                facts.append("rings on \(harmless(reminder.device))")
+            }
+        }
+        return facts
+    }
+}

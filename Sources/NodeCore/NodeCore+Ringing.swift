@@ -1,0 +1,112 @@
+public import ParleyConversation
+public import ParleyLedger
+import ParleyWire
+
+/// What is done about the person's reminders.
+public enum ReminderCommand: Equatable, Sendable {
+    /// Reminds of a text, or of something that is here, at a time in Unix milliseconds, on this device.
+    case add(text: String, about: OperationNumber?, at: UInt64)
+    /// The person is done with one.
+    case finish(Reminder.ID)
+    /// One rings on this device from now on, wherever it would have.
+    case take(Reminder.ID)
+    /// Ends one for good.
+    case remove(Reminder.ID)
+}
+
+/// What the person wants to be reminded of. Source: `Protocol/05-identity.md`, "Reminders".
+extension NodeCore {
+    /// How often a reminder that waits is looked at, at least, in milliseconds: clocks are set.
+    static let ringPauseMax: UInt64 = 3_600_000
+    /// … and where nothing may be written yet.
+    static let ringRetry: UInt64 = 60_000
+
+    mutating func remind(_ command: ReminderCommand, _ turn: inout some Turn)
+        throws(StoreError) -> Result<CommandReply, CommandRefusal>
+    {
+        guard let ownSpace else { return .failure(.unknownConversation) }
+        let all = try Overview.reminders(ownSpace: ownSpace.number, in: turn.store)
+        func reminder(_ id: Reminder.ID) -> Reminder? { all.first { $0.id == id } }
+        switch command {
+        case .add(let text, let number, let time):
+            return try add(text, about: number, at: time, besides: all, &turn)
+        case .finish(let id):
+            guard var known = reminder(id) else { return .failure(.together(.unknownReminder)) }
+            known.state = .done
+            try keep(known.preference, &turn)
+            return .success(.reminder(id))
+        case .take(let id):
+            guard var known = reminder(id) else { return .failure(.together(.unknownReminder)) }
+            known.device = identity.device
+            try keep(known.preference, &turn)
+            return .success(.reminder(id))
+        case .remove(let id):
+            guard reminder(id) != nil else { return .failure(.together(.unknownReminder)) }
+            try keep(Reminder.removal(of: id), &turn)
+            return .success(.reminder(id))
+        }
+    }
+
+    private mutating func add(
+        _ text: String, about number: OperationNumber?, at time: UInt64, besides all: [Reminder],
+        _ turn: inout some Turn
+    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+        if number == nil, VisibleName.isBlank(text) { return .failure(.empty) }
+        let count = text.utf8.count
+        guard count <= Limits.reminderByteCountMax else {
+            return .failure(.tooLong(byteCount: count, limit: Limits.reminderByteCountMax))
+        }
+        guard (turn.now.wall + 1..<Limits.wallClockMax).contains(time) else {
+            return .failure(.together(.alreadyOver))
+        }
+        guard all.count < Limits.reminderCountMax else {
+            return .failure(.together(.tooManyReminders(limit: Limits.reminderCountMax)))
+        }
+        var subject: Reminder.Subject?
+        if let number {
+            guard let stored = try turn.store.operation(number),
+                stored.operation.header.kind == .text
+                    || stored.operation.header.kind.canBeWithdrawn,
+                let log = try turn.store.log(stored.log),
+                let space = try turn.store.space(log.space)
+            else { return .failure(.unknownMessage) }
+            subject = Reminder.Subject(
+                space: space.id,
+                operation: OperationReference(
+                    tag: log.tag, sequence: stored.sequence, check: stored.id.check))
+        }
+        let id = Reminder.ID(turn.random.next())
+        let reminder = Reminder(id, at: time, on: identity.device, about: subject, text: text)
+        try keep(reminder.preference, &turn)
+        return .success(.reminder(id))
+    }
+
+    /// Sees to it that what this device is to ring for rings in time.
+    mutating func scheduleRinging(_ turn: inout some Turn) throws(StoreError) {
+        guard let first = try ownWaiting(turn.store).first else { return }
+        let wait = min(first.time - min(first.time, turn.now.wall), Self.ringPauseMax)
+        timers.move(.ringing, to: turn.now.monotonic + max(wait, 1), &turn)
+    }
+
+    /// Rings for what is due by this device's own clock, and tells that it did. What was due while the device
+    /// was off rings when it is there again: once, for it is noted.
+    mutating func ring(_ turn: inout some Turn) throws(StoreError) {
+        guard try mayWrite(turn.store) else {
+            return timers.move(.ringing, to: turn.now.monotonic + Self.ringRetry, &turn)
+        }
+        for var reminder in try ownWaiting(turn.store) where reminder.time <= turn.now.wall {
+            reminder.state = .rung
+            try keep(reminder.preference, &turn)
+            turn.emit(.changed([.reminder(reminder.id)]))
+        }
+        try scheduleRinging(&turn)
+    }
+
+    /// What this device is to ring for and has not, what rings first first.
+    private func ownWaiting(_ store: some Store) throws(StoreError) -> [Reminder] {
+        guard let ownSpace, !identity.isRevoked else { return [] }
+        return try Overview.reminders(ownSpace: ownSpace.number, in: store).filter {
+            $0.state == .waiting && $0.device == identity.device
+        }
+    }
+}

@@ -1,0 +1,182 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleyRoster
+import ParleyStorage
+import ParleyWire
+
+/// A decision as it stands.
+public struct DecisionView: Codable, Equatable, Sendable {
+    /// Its number here, which holds on this node alone.
+    public var number: Int64
+    /// Its name everywhere.
+    public var id: String
+    /// Its conversation, in hex.
+    public var conversation: String
+    /// The name of that.
+    public var place: String
+    /// The name of who proposed it.
+    public var author: String
+    /// Whether that is oneself.
+    public var isOwn: Bool
+    /// When it was proposed, by its author's clock, in Unix milliseconds.
+    public var time: UInt64
+    /// What is decided.
+    public var title: String
+    /// What else there is to say of it.
+    public var text: String
+    /// What it is found by.
+    public var tags: [String]
+    /// `proposed`, `accepted`, `rejected` or `superseded`.
+    public var state: String
+    /// Who said so; nil where nobody settled it yet.
+    public var settledBy: String?
+    /// Which decision takes its place, by its `id`.
+    public var successor: String?
+    /// What that one says; nil where it is not here, or was taken back.
+    public var successorTitle: String?
+    /// The names of who approves of it.
+    public var approvers: [String]
+    /// Whether one approves of it oneself.
+    public var isApproved: Bool
+    /// The message that it was made from, by its `id`, where that is here and was not deleted.
+    public var source: String?
+    /// The poll that it was made from, by its `id`, where that was not taken back.
+    public var poll: String?
+    /// Whether one may settle it and take it back.
+    public var maySettle: Bool
+    /// The message right below it, by its `id`; nil where it stands below all.
+    public var below: String? = nil
+}
+
+/// Decisions, the one that stands last first.
+public struct DecisionList: Codable, Equatable, Sendable {
+    /// A page ends before it would have so many bytes of text, unless it has one decision.
+    static let byteCountMax = 256 << 10
+    /// The one that stands last first.
+    public var decisions: [DecisionView]
+    /// What `from` takes for those that follow; nil where none do.
+    public var next: String?
+}
+
+extension Views {
+    /// What an operation proposed, as it stands; nil where there is nothing of it any more.
+    func decision(_ number: OperationNumber) throws -> DecisionView? {
+        guard let stored = try store.operation(number), stored.operation.header.kind == .decision,
+            let log = try store.log(stored.log), let space = try store.space(log.space),
+            let roster = try roster(of: space)
+        else { return nil }
+        let reference = OperationReference(
+            tag: log.tag, sequence: stored.sequence, check: stored.id.check)
+        return try Overview.decision(reference, in: space.number, roster: roster, store: store)
+            .map { try view($0, in: space, roster) }
+    }
+
+    /// A page of the decisions of a conversation or of all that these conditions let pass.
+    ///
+    /// - Parameters:
+    ///   - lookCount: so many are looked at for one page, at most.
+    ///   - passes: told of each decision.
+    func decisions(
+        in argument: String?, limit: Int, from cursor: String?, lookingAt lookCount: Int,
+        where passes: (DecisionView) -> Bool
+    ) throws -> DecisionList {
+        let space = try argument.map { try conversation($0) }
+        let unaccepted = try unaccepted()
+        var (list, byteCount, looked) = (DecisionList(decisions: []), 0, 0)
+        var last = try cursor.map(DecisionCursor.entry)
+        while looked < lookCount {
+            let count = min(limit, lookCount - looked)
+            let found = try store.decisions(in: space?.number, before: last, limit: count)
+            for entry in found {
+                if let view = try view(entry, except: unaccepted), passes(view) {
+                    byteCount += view.title.utf8.count + view.text.utf8.count
+                    if list.decisions.count == limit
+                        || byteCount > DecisionList.byteCountMax && !list.decisions.isEmpty
+                    {
+                        list.next = last.map(DecisionCursor.text)
+                        return list
+                    }
+                    list.decisions.append(view)
+                }
+                last = entry
+            }
+            if found.count < count { return list }
+            looked += found.count
+        }
+        list.next = last.map(DecisionCursor.text)
+        return list
+    }
+
+    /// Nil where there is nothing to show of it.
+    private func view(
+        _ entry: ParleyConversation.Entry, except unaccepted: Set<SpaceID>
+    ) throws -> DecisionView? {
+        guard let space = try store.space(entry.space), space.kind != .own,
+            !unaccepted.contains(space.id), let roster = try roster(of: space),
+            let decision = try Overview.decision(entry, roster: roster, store: store)
+        else { return nil }
+        return try view(decision, in: space, roster)
+    }
+
+    private func view(
+        _ decision: Decision, in space: SpaceRecord, _ roster: Roster
+    ) throws -> DecisionView {
+        let isAdmin =
+            space.kind == .group && roster.member(ownPerson).map { $0.role >= .admin } ?? false
+        let successor = decision.settling.successor
+        let (source, poll) = try source(of: decision, in: space, roster)
+        return DecisionView(
+            number: decision.number.rawValue,
+            id: try identifier(decision.reference, in: space.number),
+            conversation: space.id.description, place: try title(of: space, roster),
+            author: try name(of: decision.author, in: roster),
+            isOwn: decision.author == ownPerson, time: decision.time,
+            title: decision.proposal.title, text: decision.proposal.text,
+            tags: decision.proposal.tags, state: "\(decision.settling.state)",
+            settledBy: try decision.settledBy.map { try name(of: $0, in: roster) },
+            successor: try successor.map { try identifier($0, in: space.number) },
+            successorTitle: try successor.flatMap {
+                try Overview.decision($0, in: space.number, roster: roster, store: store)?
+                    .proposal.title
+            },
+            approvers: try decision.approvers.map { try name(of: $0, in: roster) }.sorted(),
+            isApproved: decision.approvers.contains(ownPerson), source: source, poll: poll,
+            maySettle: decision.author == ownPerson || isAdmin,
+            below: try message(below: decision.order, in: space.number))
+    }
+
+    /// The message or the poll that a decision was made from, as far as there is something of it to show.
+    private func source(
+        of decision: Decision, in space: SpaceRecord, _ roster: Roster
+    ) throws -> (message: String?, poll: String?) {
+        guard let source = decision.source else { return (nil, nil) }
+        if let message = try self.source(source, in: space) { return (message, nil) }
+        let poll = try Overview.poll(source, in: space.number, roster: roster, store: store)
+        return (nil, try poll.map { try identifier($0.reference, in: space.number) })
+    }
+}
+
+/// Where a page of decisions ends, as text that programs pass back and do not look into.
+private enum DecisionCursor {
+    static func text(_ entry: ParleyConversation.Entry) -> String {
+        "\(String(entry.order.stand, radix: 16)).\(entry.operation.rawValue)"
+    }
+
+    static func entry(_ text: String) throws -> ParleyConversation.Entry {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 2, let stand = UInt64(parts[0], radix: 16),
+            let number = Int64(parts[1]), stand < Limits.clockMax, number > 0
+        else {
+            throw NodeError(
+                "bad-cursor", "“\(text)” is no cursor.",
+                hint: "Use the `next` of an earlier page as it is.")
+        }
+        // They are paged by order and row: nothing else of it counts.
+        let order = OrderKey(
+            stand: stand, tag: LogTag(0), sequence: 0, id: OperationID { _ in })
+        return ParleyConversation.Entry(
+            space: SpaceNumber(0), object: .space, field: .decision,
+            operation: OperationNumber(number), order: order)
+    }
+}

@@ -1,0 +1,211 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleyStorage
+import ParleyWire
+
+/// Has one reminded of a text, of a message or of something that people do together. It rings on this node alone.
+public struct AddReminder: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "remind", RequestScope.write,
+        "Has one reminded of a text, of a message or of something to be done, at a time."
+    )
+    /// As somebody would ask it.
+    public static let example = AddReminder(text: "call the hut", time: 1_800_000_000_000)
+
+    /// What it says, of at most 1,024 bytes; nil where it is about something.
+    public var text: String?
+    /// The message that it is about.
+    public var message: MessageReference?
+    /// The item, poll or decision that it is about.
+    public var item: MessageReference?
+    /// When it rings, in Unix milliseconds.
+    public var time: UInt64
+
+    /// A request with these parameters.
+    public init(
+        text: String? = nil, message: MessageReference? = nil, item: MessageReference? = nil,
+        time: UInt64
+    ) {
+        self.text = text
+        self.message = message
+        self.item = item
+        self.time = time
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> ReminderView {
+        guard message == nil || item == nil else {
+            throw NodeError("two-subjects", "A reminder is of a message or of an item.")
+        }
+        let number = try await node.read { views in
+            try message.map { try views.message($0) }
+                ?? item.map { try views.message($0, in: .shared) }
+        }
+        return try await node.reminder(.add(text: text ?? "", about: number, at: time))
+    }
+}
+
+/// What one is to be reminded of, and was, what rings first first; the same on all of one's devices.
+public struct ListReminders: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "reminders", RequestScope.read,
+        "What one is to be reminded of, and was, what rings first first."
+    )
+    /// As somebody would ask it.
+    public static let example = ListReminders()
+
+    /// The request.
+    public init() {}
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> [ReminderView] {
+        try await node.read { try $0.reminders() }
+    }
+}
+
+/// Does something about a reminder.
+public struct ChangeReminder: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "changeReminder", RequestScope.write,
+        "Says that one is done with a reminder, or has it ring on this node."
+    )
+    /// As somebody would ask it.
+    public static let example = ChangeReminder(reminder: "1a2b3c4d", done: true)
+
+    /// Which one: its identifier, or a start of that.
+    public var reminder: String
+    /// Whether one is done with it; else it rings on this node from now on.
+    public var done: Bool
+
+    /// A request with these parameters.
+    public init(reminder: String, done: Bool) {
+        self.reminder = reminder
+        self.done = done
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> ReminderView {
+        let id = try await node.read { try $0.reminder(named: reminder) }
+        return try await node.reminder(done ? .finish(id) : .take(id))
+    }
+}
+
+/// Ends a reminder for good, on all of one's devices.
+public struct DeleteReminder: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "deleteReminder", RequestScope.write,
+        "Ends a reminder for good, on all of one's devices."
+    )
+    /// As somebody would ask it.
+    public static let example = DeleteReminder(reminder: "1a2b3c4d")
+
+    /// Which one: its identifier, or a start of that.
+    public var reminder: String
+
+    /// A request with these parameters.
+    public init(reminder: String) { self.reminder = reminder }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> NoReply {
+        let id = try await node.read { try $0.reminder(named: reminder) }
+        _ = try await node.write(.remind(.remove(id)))
+        return NoReply()
+    }
+}
+
+/// What one is to be reminded of, or was.
+public struct ReminderView: Codable, Equatable, Sendable {
+    /// Its identifier, in hex, the same on all of one's devices.
+    public var id: String
+    /// When it rings, in Unix milliseconds.
+    public var time: UInt64
+    /// `waiting`, `rung` or `done`.
+    public var state: String
+    /// What it says: its own text, or the start of what it is about.
+    public var text: String
+    /// What it is about, by its `id`; nil where its text says all.
+    public var subject: String?
+    /// The conversation that this is in, in hex, and its name, where that is here.
+    public var conversation: String?
+    /// The name of that.
+    public var place: String?
+    /// Which device rings, by its name.
+    public var device: String
+    /// Whether that is this one.
+    public var isHere: Bool
+    /// Whether that device is one's own no more, so that it rings nowhere until another takes it.
+    public var isOrphaned: Bool
+}
+
+extension Views {
+    fileprivate func reminders() throws -> [ReminderView] {
+        guard let own = core.ownSpace else { return [] }
+        return try Overview.reminders(ownSpace: own.number, in: store).map { try view($0) }
+    }
+
+    /// A reminder; nil where it was ended.
+    func reminder(_ id: Reminder.ID) throws -> ReminderView? {
+        guard let own = core.ownSpace else { return nil }
+        return try Overview.reminders(ownSpace: own.number, in: store).first { $0.id == id }
+            .map { try view($0) }
+    }
+
+    /// The reminder that an argument means: its identifier, or a start of that.
+    fileprivate func reminder(named argument: String) throws -> Reminder.ID {
+        guard let own = core.ownSpace else { throw NodeError(together: .unknownReminder) }
+        let found = try Overview.reminders(ownSpace: own.number, in: store).filter {
+            LogTag($0.id.rawValue).description.hasPrefix(argument.lowercased())
+        }
+        guard argument.count >= 4, let first = found.first, found.count == 1 else {
+            throw NodeError(together: .unknownReminder)
+        }
+        return first.id
+    }
+
+    private func view(_ reminder: Reminder) throws -> ReminderView {
+        let device = try devices().first { $0.device == reminder.device.description }
+        var view = ReminderView(
+            id: LogTag(reminder.id.rawValue).description, time: reminder.time,
+            state: "\(reminder.state)", text: reminder.text, subject: nil, conversation: nil,
+            place: nil, device: device?.name ?? reminder.device.short,
+            isHere: reminder.device == core.node.device,
+            isOrphaned: device.map { $0.state == "revoked" } ?? true)
+        guard let subject = reminder.subject else { return view }
+        view.subject =
+            "\(subject.operation.tag)-\(subject.operation.sequence)"
+        guard let space = try store.space(subject.space), let roster = try roster(of: space) else {
+            return view
+        }
+        view.conversation = space.id.description
+        view.place = try title(of: space, roster)
+        view.subject = try identifier(subject.operation, in: space.number)
+        if view.text.isEmpty { view.text = try words(of: subject.operation, in: space) ?? "" }
+        return view
+    }
+
+    /// The start of what a reminder is about; nil where that is not here, or was deleted.
+    private func words(of subject: OperationReference, in space: SpaceRecord) throws -> String? {
+        guard let number = try answered(subject, in: space.number).stored?.number else {
+            return nil
+        }
+        let words =
+            try item(number)?.title ?? poll(number)?.question ?? decision(number)?.title
+            ?? message(number).flatMap { $0.isDeleted ? nil : $0.text }
+        return words.map { String($0.prefix(MessageView.Quote.characterCountMax)) }
+    }
+}
+
+extension Node {
+    /// Has something done about a reminder, and tells it as it is then.
+    fileprivate func reminder(_ command: ReminderCommand) async throws -> ReminderView {
+        guard case .reminder(let id) = try await write(.remind(command)),
+            let view = try await read({ try $0.reminder(id) })
+        else { throw NodeError(together: .unknownReminder) }
+        return view
+    }
+}
