@@ -74,11 +74,11 @@ extension NodeCore {
                 // held up to where it begins for this device. It would be told at every look, and
                 // each receipt is a reason to look for whoever else would tell such a one.
                 guard log.device != identity.device, roster?.person(of: log.device) != nil,
-                    let held = try FormerMarks.received(log, in: turn.store)
+                    let held = try FormerMarks.received(log, &judges[number], in: turn.store)
                 else { continue }
                 let said = try turn.store.mark(.delivered, of: actor, on: log.tag, in: number)
                 var places = said?.places ?? PlaceSet()
-                places.tell(PlaceSet(held))
+                places.tell(held)
                 if places != said?.places {
                     delivered.append(.init(tag: log.tag, places: places))
                 }

@@ -37,7 +37,10 @@ extension Views {
                     source: "proven by two signatures"))
         }
         for device in found.devices {
-            let (what, source) = words(device, roster)
+            var (what, source) = words(device, roster)
+            if device.state == .acknowledged, case .void = found.standing {
+                what = "holds it, and shows it to nobody"
+            }
             facts.append(
                 Fact(
                     about: try name(ofDevice: device.device, roster), what: what, source: source,
