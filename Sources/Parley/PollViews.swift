@@ -44,7 +44,8 @@ public struct PollView: Codable, Equatable, Sendable {
     /// Until when people are asked, in Unix milliseconds; nil for until somebody closes it.
     public var until: UInt64?
     /// `open`, `over` (its time is, by this device's clock, and the device that asked has not closed it
-    /// yet) or `closed` (the result stands for good).
+    /// yet), `closed` (the result stands for good), or `untaken` (one's own, which nobody takes since one was
+    /// out, or a reader, before it arrived).
     public var state: String
     /// Who closed it.
     public var closedBy: String?
@@ -54,6 +55,10 @@ public struct PollView: Codable, Equatable, Sendable {
     public var uncounted: [String]
     /// Whether one has answered oneself.
     public var isAnswered: Bool
+    /// Whether one may answer it, as a reader and who has left may not.
+    public var mayAnswer = true
+    /// What one did about it that is not delivered.
+    public var waiting: [MessageView.Waiting] = []
     /// Whether one may close it and take it back.
     public var mayClose: Bool
     /// The message right below it, by its `id`; nil where it stands below all.
@@ -69,9 +74,10 @@ extension Views {
         else { return nil }
         let reference = OperationReference(
             tag: log.tag, sequence: stored.sequence, check: stored.id.check)
-        return try Overview.poll(reference, in: space.number, roster: roster, store: store).map {
-            try view($0, in: space, roster)
-        }
+        let poll = try Overview.poll(reference, in: space.number, roster: roster, store: store)
+        if let poll { return try view(poll, in: space, roster) }
+        return try untaken(.poll, in: space, roster).first { $0.word.operation.number == number }
+            .flatMap { try view(untaken: $0, in: space, roster) }
     }
 
     /// The polls of a conversation, or of all, the one that was asked last first.
@@ -84,8 +90,22 @@ extension Views {
             for poll in try Overview.polls(in: space.number, roster: roster, store: store) {
                 found.append((try view(poll, in: space, roster), poll.order))
             }
+            for word in try untaken(.poll, in: space, roster) {
+                guard let view = try view(untaken: word, in: space, roster) else { continue }
+                found.append((view, word.word.order))
+            }
         }
         return found.sorted { $0.order > $1.order }.map(\.view)
+    }
+
+    /// A poll of one's own that nobody takes.
+    private func view(
+        untaken word: UndeliveredWord, in space: SpaceRecord, _ roster: Roster
+    ) throws -> PollView? {
+        guard let poll = word.word.poll(askedBy: ownPerson) else { return nil }
+        var view = try view(poll, in: space, roster)
+        (view.state, view.mayAnswer, view.mayClose, view.below) = ("untaken", false, false, nil)
+        return view
     }
 
     private func view(_ poll: Poll, in space: SpaceRecord, _ roster: Roster) throws -> PollView {
@@ -110,7 +130,10 @@ extension Views {
             closedBy: try poll.closing.map { try name(of: $0.person, in: roster) },
             voterCount: poll.ballots.count,
             uncounted: try poll.uncounted.map { try name(of: $0, in: roster) }.sorted(),
-            isAnswered: !own.isEmpty, mayClose: poll.author == ownPerson || isAdmin,
+            isAnswered: !own.isEmpty,
+            mayAnswer: roster.member(ownPerson).map { $0.role >= .member } ?? false,
+            waiting: try marks(on: poll.reference, in: space, roster),
+            mayClose: poll.author == ownPerson || isAdmin,
             below: try message(below: poll.order, in: space.number))
     }
 }

@@ -219,9 +219,9 @@ struct Views {
             isPinned: try isPinned(message.reference, in: space.number),
             isStarred: try !message.flags.contains(.deleted)
                 && isStarred(message.reference, in: space.id),
-            waiting: message.waiting.map {
+            waiting: try message.waiting.map {
                 MessageView.Waiting(change: $0.subject.rawValue, state: shown($0.state, roster))
-            } + untaken.map(\.view),
+            } + untaken.map(\.view) + marks(on: message.reference, in: space, roster),
             timeDoubt: Self.doubt(about: message, answering: answered, at: SystemClock.now.wall),
             isStranded: try message.author == ownPerson
                 && isStranded(message.reference, in: space.number), isGoneHere: isGone)
@@ -238,7 +238,7 @@ struct Views {
 
     /// How far something of one's own has come, as far as this device can know it: one that was revoked
     /// is told no more of it, nor is who is out of a group.
-    private func shown(_ state: MessageState, _ roster: Roster) -> String {
+    func shown(_ state: MessageState, _ roster: Roster) -> String {
         let isOpen = state < .delivered && roster.participants.contains { $0.person != ownPerson }
         guard isOpen else { return state.rawValue }
         return core.node.isRevoked ? "unknown" : isOut(of: roster) ? "untold" : state.rawValue
@@ -299,6 +299,8 @@ final class NameCache {
     var lookalikes: Lookalikes?
     /// Changes that nobody takes, by space and message.
     var untaken: [SpaceNumber: [OperationReference: [UntakenChange]]] = [:]
+    /// What was done in lane 4 and is not delivered, by space.
+    var undelivered: [SpaceNumber: [UndeliveredWord]] = [:]
     /// What lane 0 says of a space: reading it verifies everybody's signatures.
     var judges: [SpaceNumber: Judge] = [:]
     /// What is pinned, by space.

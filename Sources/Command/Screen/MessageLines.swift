@@ -181,7 +181,7 @@ struct MessageLines {
             marks.append(name.isEmpty ? "(forwarded)" : "(forwarded from \(harmless(name)))")
         }
         if !message.isDeleted, message.editCount > 0, !waits("edit") { marks.append("(edited)") }
-        for change in message.waiting { marks.append("(\(Self.text(change)))") }
+        for change in message.waiting { marks.append(WaitingMarks.text(change)) }
         if message.isImported {
             marks.append(
                 message.importedBy.map { "(imported by \(harmless($0)))" } ?? "(imported)")
@@ -212,31 +212,6 @@ struct MessageLines {
         case nil: break
         }
         return marks.joined(separator: " ")
-    }
-
-    /// Why nobody takes a change any more; nil where it waits.
-    static func notTaken(_ state: String?) -> String? {
-        switch state {
-        case "removed": "not delivered: you were removed before it arrived"
-        case "cut-off": "not delivered: you were removed or made a reader before it arrived"
-        default: nil
-        }
-    }
-
-    private static func text(_ change: MessageView.Waiting) -> String {
-        if let reason = notTaken(change.state) { return "\(change.change) \(reason)" }
-        let subject =
-            switch change.change {
-            case "edit": "edited,"
-            case "deletion": "deleted,"
-            default: "reaction"
-            }
-        switch change.state {
-        case "earlier": return subject + " before all others came"
-        case "relayed": return subject + " on a relay"
-        case "unknown", "untold": return subject + " not known whether it arrived"
-        default: return subject + " not yet delivered"
-        }
     }
 
     private func reactions(_ message: MessageView) -> String {

@@ -70,6 +70,7 @@ public enum NodeRequests {
         ListRelays.self,
         ListStars.self,
         ListThreads.self,
+        ListUndelivered.self,
         MarkRead.self,
         MarkUnread.self,
         MarkVerified.self,
