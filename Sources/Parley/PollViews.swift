@@ -35,6 +35,8 @@ public struct PollView: Codable, Equatable, Sendable {
     public var isOwn: Bool
     /// When it was asked, by its author's clock, in Unix milliseconds.
     public var time: UInt64
+    /// `ahead` where that time has not come yet by this device's clock; else nil.
+    public var timeDoubt: String? = nil
     /// What is asked.
     public var question: String
     /// The answers to choose from, in their order.
@@ -84,18 +86,26 @@ extension Views {
     func polls(in argument: String?) throws -> [PollView] {
         let unaccepted = try unaccepted()
         let spaces = try argument.map { [try conversation($0)] } ?? store.spaces()
-        var found: [(view: PollView, order: OrderKey)] = []
+        var found: [(view: PollView, time: UInt64, order: OrderKey)] = []
         for space in spaces where space.kind != .own && !unaccepted.contains(space.id) {
             guard let roster = try roster(of: space) else { continue }
+            var polls: [(view: PollView, order: OrderKey)] = []
             for poll in try Overview.polls(in: space.number, roster: roster, store: store) {
-                found.append((try view(poll, in: space, roster), poll.order))
+                polls.append((try view(poll, in: space, roster), poll.order))
             }
             for word in try untaken(.poll, in: space, roster) {
                 guard let view = try view(untaken: word, in: space, roster) else { continue }
-                found.append((view, word.word.order))
+                polls.append((view, word.word.order))
+            }
+            // In one conversation the order alone says which was asked last.
+            var next = UInt64.max
+            for (view, order) in polls.sorted(by: { $0.order > $1.order }) {
+                let number = OperationNumber(view.number)
+                next = min(next, try listTime(of: number, order, written: view.time))
+                found.append((view, next, order))
             }
         }
-        return found.sorted { $0.order > $1.order }.map(\.view)
+        return found.sorted { ($0.time, $0.order) > ($1.time, $1.order) }.map(\.view)
     }
 
     /// A poll of one's own that nobody takes.
@@ -124,7 +134,9 @@ extension Views {
             number: poll.number.rawValue, id: try identifier(poll.reference, in: space.number),
             conversation: space.id.description, title: try title(of: space, roster),
             author: try name(of: poll.author, in: roster), person: poll.author.description,
-            isOwn: poll.author == ownPerson, time: poll.time, question: poll.question.question,
+            isOwn: poll.author == ownPerson, time: poll.time,
+            timeDoubt: poll.time > SystemClock.now.wall + NodeCore.clockToleranceMax
+                ? "ahead" : nil, question: poll.question.question,
             options: options, isMultiple: poll.question.isMultiple, until: poll.question.until,
             state: poll.closing != nil ? "closed" : isOver ? "over" : "open",
             closedBy: try poll.closing.map { try name(of: $0.person, in: roster) },

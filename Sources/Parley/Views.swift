@@ -77,7 +77,7 @@ struct Views {
     }
 
     func conversations() throws -> [ConversationView] {
-        var views: [(view: ConversationView, stand: UInt64)] = []
+        var views: [(view: ConversationView, time: UInt64)] = []
         let unaccepted = try unaccepted()
         for space in try store.spaces() where space.kind != .own {
             guard !unaccepted.contains(space.id), let roster = try roster(of: space) else {
@@ -87,13 +87,11 @@ struct Views {
             let summary = try Overview.summary(
                 of: space, roster: roster, ownPerson: ownPerson,
                 ownSpace: core.ownSpace?.number, in: store)
-            // One without a message stands where it began.
-            let stand = summary.newest?.stand ?? (summary.began ?? 0) << 16
-            views.append((try view(summary, roster), stand))
+            views.append((try view(summary, roster), try listTime(of: summary)))
         }
         views.sort { left, right in
-            (right.stand, left.view.name, left.view.id) < (
-                left.stand, right.view.name, right.view.id
+            (right.time, left.view.name, left.view.id) < (
+                left.time, right.view.name, right.view.id
             )
         }
         return Self.markedAlike(views.map(\.view))

@@ -53,10 +53,10 @@ struct MessageLines {
         let people = events.map { Note($0.time, $0.below, MembershipLines.text($0)) }
         let others =
             calls.map { Note($0.time, $0.below, CallLines.text($0)) }
-            + polls.reversed().map { Note($0.time, $0.below, PollLines.text($0)) }
+            + Self.notes(polls)
         // Those of one moment stay as they came: who called first.
         let timed = others.enumerated().sorted {
-            ($0.element.time, $0.offset) < ($1.element.time, $1.offset)
+            ($0.element.place, $0.offset) < ($1.element.place, $1.offset)
         }.map(\.element)
         let sorted = merged(people, timed)
         for message in messages {
@@ -74,10 +74,25 @@ struct MessageLines {
         let time: UInt64
         let below: String?
         let text: String?
+        /// By which time it stands between others.
+        let place: UInt64
 
-        init(_ time: UInt64, _ below: String?, _ text: String?) {
+        init(_ time: UInt64, _ below: String?, _ text: String?, at place: UInt64? = nil) {
             (self.time, self.below, self.text) = (time, below, text)
+            self.place = place ?? time
         }
+    }
+
+    /// Polls, which come with the one that was asked last first, in their own order, whatever the clocks of
+    /// their authors said: none stands below one that was asked after it.
+    private static func notes(_ polls: [PollView]) -> [Note] {
+        var next = UInt64.max
+        return Array(
+            polls.map { poll in
+                next = min(next, poll.time)
+                let doubt = poll.timeDoubt == "ahead" ? "  (clock ahead)" : ""
+                return Note(poll.time, poll.below, PollLines.text(poll) + doubt, at: next)
+            }.reversed())
     }
 
     /// Both in one: those about people stay in their order, whatever their clocks said, and the others
@@ -86,7 +101,7 @@ struct MessageLines {
         var all: [Note] = []
         var others = others[...]
         for note in people {
-            while let other = others.first, other.time < note.time {
+            while let other = others.first, other.place < note.time {
                 all.append(other)
                 others = others.dropFirst()
             }
