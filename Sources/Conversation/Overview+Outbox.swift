@@ -24,11 +24,13 @@ extension Overview {
     /// How many own messages, and changes of messages, no device of another person has.
     ///
     /// - Parameters:
+    ///   - known: from which place on that is known of own logs of lane 4.
     ///   - device: whose branch is counted as stranded; none where it is nil.
     ///   - relayed: which places of own logs relays have on their disks.
     public static func waitingCounts(
         of space: SpaceRecord, roster: Roster, ownPerson: PersonID, device: DeviceID? = nil,
-        relayed: [LogTag: [Range<UInt64>]] = [:], in store: some MergeStore
+        known: [LogTag: UInt64] = [:], relayed: [LogTag: [Range<UInt64>]] = [:],
+        in store: some MergeStore
     ) throws(StoreError) -> WaitingCounts {
         let states = try MessageStates(in: space, roster: roster, besides: ownPerson, store: store)
         var counts = WaitingCounts()
@@ -38,7 +40,9 @@ extension Overview {
             }
             for gap in states.waiting(in: log) {
                 if log.lane == .shared {
-                    counts.changes += try wordCount(in: log, gap, store)
+                    guard let first = known[log.tag], first < gap.upperBound else { continue }
+                    counts.changes += try wordCount(
+                        in: log, max(first, gap.lowerBound)..<gap.upperBound, store)
                     continue
                 }
                 let all = try store.messageCount(in: log.number, gap.closed)

@@ -105,9 +105,11 @@ public struct SharedWord: Equatable, Sendable {
 extension Overview {
     /// What a person did in lane 4 and no device of another person holds, log by log.
     ///
-    /// - Parameter relayed: which places of own logs relays have on their disks.
+    /// - Parameters:
+    ///   - known: from which place of own logs on that is known; of others it is not.
+    ///   - relayed: which places of own logs relays have on their disks.
     public static func wordsWaiting(
-        in space: SpaceRecord, roster: Roster, ownPerson: PersonID,
+        in space: SpaceRecord, roster: Roster, ownPerson: PersonID, known: [LogTag: UInt64],
         relayed: [LogTag: [Range<UInt64>]] = [:], store: some MergeStore
     ) throws(StoreError) -> [SharedWord] {
         let states = try MessageStates(
@@ -116,7 +118,9 @@ extension Overview {
         var found: [SharedWord] = []
         for log in try store.logs(in: space.number)
         where log.lane == .shared && states.isOwn(log.tag) {
-            for gap in states.waiting(in: log) {
+            guard let first = known[log.tag] else { continue }
+            for gap in states.waiting(in: log) where first < gap.upperBound {
+                let gap = max(first, gap.lowerBound)..<gap.upperBound
                 try store.eachOperation(of: log, in: gap) { stored in
                     let state = states.state(of: log.tag, stored.sequence)
                     if let word = SharedWord(stored, in: log, state: state) { found.append(word) }

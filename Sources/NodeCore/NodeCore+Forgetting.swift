@@ -75,6 +75,7 @@ extension NodeCore {
             let former = FormerLog(try viewed(place, of: log, turn.store))
             try turn.store.setValue(former.bytes, .formerLog, log.id.bytes)
         }
+        try Self.forgetWords(of: space, by: identity.device, in: turn.store)
         try FormerMarks.keep(
             of: space, by: identity.device, &judges[space.number], in: turn.store)
         for purpose in SecretPurpose.allCases {

@@ -34,6 +34,7 @@ extension NodeCore {
             key: identity.key, space: space, authority: roster.authority,
             placing: judge.placing, wallClock: turn.now.wall)
         let applied = try append(author, &turn)
+        try noteWords(applied, in: space, turn.store)
         var changes: [ViewChange] = []
         for operation in applied {
             if operation.log.lane == .control {

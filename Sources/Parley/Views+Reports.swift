@@ -85,7 +85,7 @@ extension Views {
             }
             let counts = try Overview.waitingCounts(
                 of: space, roster: roster, ownPerson: ownPerson, device: core.node.device,
-                in: store)
+                known: wordsKnown(in: space), in: store)
             if !isOut(of: roster) { pending += counts.total }
             stranded += counts.stranded
         }

@@ -44,13 +44,18 @@ extension Views {
             }
         }
         let waiting = try Overview.wordsWaiting(
-            in: space, roster: roster, ownPerson: ownPerson,
+            in: space, roster: roster, ownPerson: ownPerson, known: wordsKnown(in: space),
             relayed: Outbox.relayed(of: space, by: core.node.device, in: store), store: store)
         for word in waiting where !untaken.contains(word.operation.number) {
             found.append(UndeliveredWord(word: word, state: shown(word.state, roster)))
         }
         names.undelivered[space.number] = found
         return found
+    }
+
+    /// From which place on it is known whether what this device did in lane 4 is delivered.
+    func wordsKnown(in space: SpaceRecord) throws -> [LogTag: UInt64] {
+        try NodeCore.wordsKnown(of: space, by: core.node.device, in: store)
     }
 
     /// What is to be said of something that one began, or changed: each kind of change once, as far as its
