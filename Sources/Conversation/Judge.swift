@@ -143,6 +143,23 @@ public struct Judge: Sendable {
         }
     }
 
+    /// The places of a log that do not count since its author had not heard of a removal or of being made
+    /// a reader, ascending.
+    ///
+    /// - Parameter rows: those of the log's view.
+    public mutating func untaken(of log: LogRecord, _ rows: [LogView]) -> [Range<UInt64>] {
+        var found: [Range<UInt64>] = []
+        for (index, row) in rows.enumerated() where row.first < log.end {
+            let end = index + 1 < rows.count ? min(rows[index + 1].first, log.end) : log.end
+            guard let seen = view(row),
+                let first = roster.end(of: log.device, log.lane, view: seen),
+                max(first, row.first) < end
+            else { continue }
+            found.append(max(first, row.first)..<end)
+        }
+        return found
+    }
+
     /// Receipts count as far as their log does now.
     private func current(_ sequence: UInt64, in log: LogRecord) -> Standing {
         guard let person = roster.person(of: log.device) else { return .void(.notAdmitted) }

@@ -2,7 +2,7 @@ public import ParleyLedger
 public import ParleyRoster
 public import ParleyWire
 
-/// How far others are with the own logs of a space.
+/// How far others are with the own logs of lanes 1 and 4 of a space.
 ///
 /// Receipts name the places that somebody has. An acknowledgement says only how far: who came later
 /// does not hold what lies below their horizon, or, if they have come back, nobody knows how much.
@@ -25,13 +25,15 @@ struct MessageStates {
     ) throws(StoreError) {
         self.relayed = relayed
         hasOthers = roster.participants.contains { $0.person != ownPerson }
-        var authors: [LogTag: DeviceID] = [:]
+        var authors: [LogTag: (device: DeviceID, lane: Lane)] = [:]
         for device in roster.everyDevice(of: ownPerson) {
-            let id = OperationHash.log(space: space.id, device: device, lane: .content)
-            authors[LogTag(id)] = device
-            guard let log = try store.log(LogTag(id), in: space.number) else { continue }
-            ends[log.tag] = log.bound?.sequence ?? UInt64.max
-            beginnings[log.tag] = Self.beginning(of: log, for: roster, besides: ownPerson)
+            for lane in [Lane.content, .shared] {
+                let id = OperationHash.log(space: space.id, device: device, lane: lane)
+                authors[LogTag(id)] = (device, lane)
+                guard let log = try store.log(LogTag(id), in: space.number) else { continue }
+                ends[log.tag] = log.bound?.sequence ?? UInt64.max
+                beginnings[log.tag] = Self.beginning(of: log, for: roster, besides: ownPerson)
+            }
         }
         for kind in MarkKind.allCases {
             for mark in try store.marks(kind, in: space.number) {
@@ -41,7 +43,7 @@ struct MessageStates {
                 else { continue }
                 var first: UInt64 = 0
                 if kind == .acknowledged {
-                    let place = roster.horizon(of: device).place(of: author, .content)
+                    let place = roster.horizon(of: device).place(of: author.device, author.lane)
                     first = place.map { $0.sequence + 1 } ?? 0
                 }
                 guard first < end else { continue }

@@ -8,7 +8,7 @@ public struct WaitingCounts: Equatable, Sendable {
     public var saved = 0
     /// Messages that a relay holds.
     public var relayed = 0
-    /// Edits, deletions and reactions, here or on a relay.
+    /// Edits, deletions and reactions, and what was done in lane 4, here or on a relay.
     public var changes = 0
     /// What is here alone for good: this device wrote it above where its log forked, and nobody takes it.
     public var stranded = 0
@@ -24,20 +24,27 @@ extension Overview {
     /// How many own messages, and changes of messages, no device of another person has.
     ///
     /// - Parameters:
+    ///   - known: from which place on that is known of own logs of lane 4.
     ///   - device: whose branch is counted as stranded; none where it is nil.
     ///   - relayed: which places of own logs relays have on their disks.
     public static func waitingCounts(
         of space: SpaceRecord, roster: Roster, ownPerson: PersonID, device: DeviceID? = nil,
-        relayed: [LogTag: [Range<UInt64>]] = [:], in store: some MergeStore
+        known: [LogTag: UInt64] = [:], relayed: [LogTag: [Range<UInt64>]] = [:],
+        in store: some MergeStore
     ) throws(StoreError) -> WaitingCounts {
         let states = try MessageStates(in: space, roster: roster, besides: ownPerson, store: store)
         var counts = WaitingCounts()
-        for log in try store.logs(in: space.number) where log.lane == .content {
-            guard roster.person(of: log.device) == ownPerson else { continue }
+        for log in try store.logs(in: space.number) where states.isOwn(log.tag) {
             if let fork = log.fork, log.device == device, fork.sequence < log.end {
                 counts.stranded += try writtenCount(in: log, fork.sequence..<log.end, store)
             }
             for gap in states.waiting(in: log) {
+                if log.lane == .shared {
+                    guard let first = known[log.tag], first < gap.upperBound else { continue }
+                    counts.changes += try wordCount(
+                        in: log, max(first, gap.lowerBound)..<gap.upperBound, store)
+                    continue
+                }
                 let all = try store.messageCount(in: log.number, gap.closed)
                 var onRelay = 0
                 for range in relayed[log.tag] ?? [] {
@@ -58,7 +65,9 @@ extension Overview {
     private static func writtenCount(
         in log: LogRecord, _ range: Range<UInt64>, _ store: some MergeStore
     ) throws(StoreError) -> Int {
-        try store.messageCount(in: log.number, range.closed) + changeCount(in: log, range, store)
+        if log.lane == .shared { return try wordCount(in: log, range, store) }
+        return try store.messageCount(in: log.number, range.closed)
+            + changeCount(in: log, range, store)
     }
 
     private static func changeCount(

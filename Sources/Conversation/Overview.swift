@@ -24,6 +24,8 @@ public struct ConversationSummary: Equatable, Sendable {
     public var unsentText: String?
     /// The order of the newest message, to sort by.
     public var newest: OrderKey?
+    /// Its row here.
+    public var newestNumber: OperationNumber?
     /// When the newest message was written, by its author's clock, in Unix milliseconds.
     public var newestTime: UInt64?
     /// When the conversation began, by its founder's clock, in Unix milliseconds; nil where there are
@@ -58,6 +60,7 @@ public enum Overview {
             isMarkedUnread: isMarkedUnread, mute: mute,
             isArchived: archive?.covers(newest: newest?.order, unreadCount: unreadCount) ?? false,
             unsentText: unsentText, newest: newest?.order,
+            newestNumber: newest?.operation,
             newestTime: try newest.flatMap { row throws(StoreError) in
                 try time(of: row, in: store)
             }, began: newest == nil ? try began(space.number, in: store) : nil)

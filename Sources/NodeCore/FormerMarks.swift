@@ -1,5 +1,6 @@
 import ParleyConversation
 import ParleyLedger
+import ParleyRoster
 import ParleySealing
 import ParleyWire
 
@@ -10,7 +11,7 @@ import ParleyWire
 enum FormerMarks {
     /// Keeps what was told of a space, and what was held of it and not told yet.
     static func keep(
-        of space: SpaceRecord, by device: DeviceID, in store: some Store
+        of space: SpaceRecord, by device: DeviceID, _ judge: inout Judge?, in store: some Store
     ) throws(StoreError) {
         for log in try store.agreedLogs(in: space.number)
         where log.lane == .content && log.device != device {
@@ -19,8 +20,8 @@ enum FormerMarks {
                 let said = try store.mark(
                     kind, of: Digest(reinterpreting: device), on: log.tag, in: space.number)
                 places.tell(said?.places ?? PlaceSet())
-                if kind == .delivered, let held = try received(log, in: store) {
-                    places.tell(PlaceSet(held))
+                if kind == .delivered, let held = try received(log, &judge, in: store) {
+                    places.tell(held)
                 }
                 guard !places.isEmpty else { continue }
                 try store.setValue(
@@ -29,13 +30,23 @@ enum FormerMarks {
         }
     }
 
-    /// The places of a log that a device holds and may tell of; nil where there are none.
+    /// The places of a log that a device holds, that count here, and of which it may tell; nil where there
+    /// are none.
     static func received(
-        _ log: LogRecord, in store: some Store
-    ) throws(StoreError) -> Range<UInt64>? {
+        _ log: LogRecord, _ judge: inout Judge?, in store: some Store
+    ) throws(StoreError) -> PlaceSet? {
         guard let place = try store.lastSoundPlace(of: log), log.holds(place), place >= log.base
         else { return nil }
-        return log.base..<place + 1
+        let held = log.base..<place + 1
+        // Almost always nobody was removed or made a reader.
+        let endings = judge?.roster.endings(of: log.device, lane: log.lane) ?? []
+        guard endings.contains(where: { $0 <= place }) else { return PlaceSet(held) }
+        let rows = try store.views(in: log.number, 0...UInt64.max)
+        var untaken = PlaceSet()
+        for range in judge?.untaken(of: log, rows) ?? [] { untaken.insert(range) }
+        var places = PlaceSet()
+        for range in untaken.gaps(in: held) { places.insert(range) }
+        return places.isEmpty ? nil : places
     }
 
     /// What was told of a log before its conversation was deleted here; empty where it was not.

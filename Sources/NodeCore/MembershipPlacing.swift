@@ -61,8 +61,12 @@ struct MembershipPlacing<Held: LogStore> {
     ) throws(StoreError) -> OrderKey? {
         let tip = LogTip(tag: line.tag, sequence: line.sequence)
         var key: OrderKey? = line
-        if let own = try place(of: tip, line, in: device) { key = max(own, line) }
         let isUnseen = !isSeen(tip, by: lastTips)
+        if let own = try place(of: tip, line, in: device) {
+            key = max(own, line)
+        } else if !isUnseen, let seen = try placeByWhoSaw(tip, line) {
+            key = max(seen, line)
+        }
         let saysNothing = key != line || farthest.map { $0 > line.stand } ?? false
         if isUnseen, saysNothing { key = nil }
         if let previous { key = Self.later(previous, key) }
@@ -92,17 +96,34 @@ struct MembershipPlacing<Held: LogStore> {
         if next > log.record.base, let last = try key(at: next - 1, in: log), last > line {
             return last
         }
-        guard row != nil,
-            let header = try store.header(at: next, in: log.record.number),
+        return row == nil ? nil : try place(of: line, rightAbove: next, in: log)
+    }
+
+    /// Right above an operation of somebody who had seen the line; nil where it stands by its own clock, and
+    /// the line by that of its author.
+    private mutating func place(
+        of line: OrderKey, rightAbove sequence: UInt64, in log: Log
+    ) throws(StoreError) -> OrderKey? {
+        guard let header = try store.header(at: sequence, in: log.record.number),
             header.stand.value >> 16 > header.header.wallClock
         else { return nil }
         // The clock of the device is behind what it had seen. If that is so of all that stands between,
         // the device had seen it by then, and its own time tells nothing of the order.
         let clock = header.header.wallClock << 16
         guard let between = try first(after: line), between.stand > clock,
-            let key = try key(at: next, in: log)
+            let key = try key(at: sequence, in: log)
         else { return nil }
         return key.justAbove
+    }
+
+    /// The same by the first, of whomever, who had seen it: its author may have written no message.
+    private mutating func placeByWhoSaw(
+        _ tip: LogTip, _ line: OrderKey
+    ) throws(StoreError) -> OrderKey? {
+        guard let seen = try firstSeen(tip, below: nil),
+            let log = logs.first(where: { $0.record.tag == seen.tag })
+        else { return nil }
+        return try place(of: line, rightAbove: seen.sequence, in: log)
     }
 
     /// The first operation of content behind a place.

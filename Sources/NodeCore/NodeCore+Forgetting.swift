@@ -75,7 +75,9 @@ extension NodeCore {
             let former = FormerLog(try viewed(place, of: log, turn.store))
             try turn.store.setValue(former.bytes, .formerLog, log.id.bytes)
         }
-        try FormerMarks.keep(of: space, by: identity.device, in: turn.store)
+        try Self.forgetWords(of: space, by: identity.device, in: turn.store)
+        try FormerMarks.keep(
+            of: space, by: identity.device, &judges[space.number], in: turn.store)
         for purpose in SecretPurpose.allCases {
             for (name, _) in try turn.store.secrets(purpose, in: space.number) {
                 try turn.store.setSecret(nil, purpose, name, in: space.number)

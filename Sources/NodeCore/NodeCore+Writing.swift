@@ -34,6 +34,7 @@ extension NodeCore {
             key: identity.key, space: space, authority: roster.authority,
             placing: judge.placing, wallClock: turn.now.wall)
         let applied = try append(author, &turn)
+        try noteWords(applied, in: space, turn.store)
         var changes: [ViewChange] = []
         for operation in applied {
             if operation.log.lane == .control {
@@ -74,11 +75,11 @@ extension NodeCore {
                 // held up to where it begins for this device. It would be told at every look, and
                 // each receipt is a reason to look for whoever else would tell such a one.
                 guard log.device != identity.device, roster?.person(of: log.device) != nil,
-                    let held = try FormerMarks.received(log, in: turn.store)
+                    let held = try FormerMarks.received(log, &judges[number], in: turn.store)
                 else { continue }
                 let said = try turn.store.mark(.delivered, of: actor, on: log.tag, in: number)
                 var places = said?.places ?? PlaceSet()
-                places.tell(PlaceSet(held))
+                places.tell(held)
                 if places != said?.places {
                     delivered.append(.init(tag: log.tag, places: places))
                 }

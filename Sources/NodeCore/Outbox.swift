@@ -68,22 +68,31 @@ public enum Outbox {
         return relays.sorted()
     }
 
-    /// Which messages of this device some relay has on its disk, as places of its log, ascending:
-    /// what no relay answered for lies between them.
+    /// Which operations of this device in lanes 1 and 4 some relay has on its disk, as places of its logs,
+    /// ascending: what no relay answered for lies between them.
     public static func relayed(
         of space: SpaceRecord, by device: DeviceID, in store: some NodeStore
     ) throws(StoreError) -> [LogTag: [Range<UInt64>]] {
-        let tag = LogTag(OperationHash.log(space: space.id, device: device, lane: .content))
-        var found: [Range<UInt64>] = []
-        for (relay, _) in try store.values(.relay) {
-            guard let relay = NoiseKey(relay),
-                let entry = try store.value(.outbox, key(relay, space.id, tag))
-                    .flatMap(Entry.init)
-            else { continue }
-            found.append(entry.first..<entry.end)
+        var all: [LogTag: [Range<UInt64>]] = [:]
+        for lane in [Lane.content, .shared] {
+            let tag = LogTag(OperationHash.log(space: space.id, device: device, lane: lane))
+            var found: [Range<UInt64>] = []
+            for (relay, _) in try store.values(.relay) {
+                guard let relay = NoiseKey(relay),
+                    let entry = try store.value(.outbox, key(relay, space.id, tag))
+                        .flatMap(Entry.init)
+                else { continue }
+                found.append(entry.first..<entry.end)
+            }
+            all[tag] = joined(found)
         }
+        return all
+    }
+
+    /// The same places, as ranges that do not touch, ascending.
+    private static func joined(_ ranges: [Range<UInt64>]) -> [Range<UInt64>] {
         var joined: [Range<UInt64>] = []
-        for range in found.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+        for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
             if let last = joined.last, range.lowerBound <= last.upperBound {
                 joined[joined.count - 1] =
                     last.lowerBound..<max(last.upperBound, range.upperBound)
@@ -91,6 +100,6 @@ public enum Outbox {
                 joined.append(range)
             }
         }
-        return [tag: joined]
+        return joined
     }
 }

@@ -16,6 +16,8 @@ public struct GroupView: Codable, Equatable, Sendable {
     public var invites: [GroupInviteView]
     /// The keys of now; nil where one is not in it any more.
     public var epoch: EpochView? = nil
+    /// A name or a description that one gave it and that is not delivered.
+    public var waiting: [MessageView.Waiting] = []
 }
 
 /// The keys that the devices of a conversation share now: those that envelopes are sealed under, on

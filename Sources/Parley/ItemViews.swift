@@ -36,6 +36,8 @@ public struct ItemView: Codable, Equatable, Sendable {
     public var notes: String
     /// The message that it was made from, by its `id`, where that is here and was not deleted.
     public var source: String?
+    /// What one did about it that is not delivered.
+    public var waiting: [MessageView.Waiting] = []
 }
 
 extension Views {
@@ -47,9 +49,10 @@ extension Views {
         else { return nil }
         let reference = OperationReference(
             tag: log.tag, sequence: stored.sequence, check: stored.id.check)
-        return try Overview.item(reference, in: space.number, roster: roster, store: store).map {
-            try view($0, in: space, roster)
-        }
+        let item = try Overview.item(reference, in: space.number, roster: roster, store: store)
+        if let item { return try view(item, in: space, roster) }
+        return try untaken(.item, in: space, roster).first { $0.word.operation.number == number }
+            .flatMap { $0.word.item(begunBy: ownPerson) }.map { try view($0, in: space, roster) }
     }
 
     /// What is to be done in a conversation, or in all: what is due first first, then what was begun first.
@@ -59,7 +62,11 @@ extension Views {
         var found: [(view: ItemView, due: UInt32, order: OrderKey)] = []
         for space in spaces where space.kind != .own && !unaccepted.contains(space.id) {
             guard let roster = try roster(of: space) else { continue }
-            for item in try Overview.items(in: space.number, roster: roster, store: store) {
+            let untaken = try untaken(.item, in: space, roster).compactMap {
+                $0.word.item(begunBy: ownPerson)
+            }
+            for item in try Overview.items(in: space.number, roster: roster, store: store) + untaken
+            {
                 let view = try view(item, in: space, roster)
                 found.append((view, item.due ?? .max, item.order))
             }
@@ -78,7 +85,8 @@ extension Views {
             assignees: try item.assignees.map { try name(of: $0, in: roster) }.sorted(),
             isOwn: item.assignees.contains(ownPerson), due: item.due.map(CalendarDay.text),
             doneBy: try item.doneBy.map { try name(of: $0, in: roster) }, notes: item.notes,
-            source: try item.source.flatMap { try source($0, in: space) })
+            source: try item.source.flatMap { try source($0, in: space) },
+            waiting: try marks(on: item.reference, in: space, roster))
     }
 
     /// The name of a message that something was made from; nil where that is not here, or was deleted.

@@ -38,13 +38,15 @@ public struct MessageView: Codable, Equatable, Sendable {
         /// How many bytes it has.
         public var length: Int?
     }
-    /// A change of one's own that no device of another person holds yet.
+    /// What one did oneself, and what no device of another person holds yet.
     public struct Waiting: Codable, Equatable, Sendable {
-        /// `edit`, `deletion` or `reaction`.
+        /// `edit`, `deletion`, `reaction` or `pin` of a message; `poll`, `vote` or `close` of a poll, `item`
+        /// or `change` of something to be done; `name` or `description` of a conversation.
         public var change: String
         /// `saved` or `relayed`; `earlier`, `unknown` and `untold` as with ``MessageView/state``;
         /// `removed` where the person was taken out before it arrived, and nobody takes it; `cut-off` where
-        /// they are in the group and were taken out then, or made a reader.
+        /// they are in the group and were taken out then, or made a reader; `stranded` of what never leaves this
+        /// device, which wrote two histories.
         public var state: String
         /// A change with these fields.
         public init(change: String, state: String) { (self.change, self.state) = (change, state) }

@@ -79,7 +79,7 @@ extension NodeError {
         case .hiddenMark(let mark):
             self.init(
                 "hidden-mark",
-                "The name holds a mark that nobody sees (U+\(String(mark.value, radix: 16).uppercased())).",
+                "It holds a mark that nobody sees (U+\(String(mark.value, radix: 16).uppercased())).",
                 hint: "Type it anew, without what was copied along.")
         case .deleted:
             self.init("deleted", "That message was deleted.")

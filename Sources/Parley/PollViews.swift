@@ -35,6 +35,8 @@ public struct PollView: Codable, Equatable, Sendable {
     public var isOwn: Bool
     /// When it was asked, by its author's clock, in Unix milliseconds.
     public var time: UInt64
+    /// `ahead` where that time has not come yet by this device's clock; else nil.
+    public var timeDoubt: String? = nil
     /// What is asked.
     public var question: String
     /// The answers to choose from, in their order.
@@ -44,7 +46,8 @@ public struct PollView: Codable, Equatable, Sendable {
     /// Until when people are asked, in Unix milliseconds; nil for until somebody closes it.
     public var until: UInt64?
     /// `open`, `over` (its time is, by this device's clock, and the device that asked has not closed it
-    /// yet) or `closed` (the result stands for good).
+    /// yet), `closed` (the result stands for good), or `untaken` (one's own, which nobody takes since one was
+    /// out, or a reader, before it arrived).
     public var state: String
     /// Who closed it.
     public var closedBy: String?
@@ -54,6 +57,10 @@ public struct PollView: Codable, Equatable, Sendable {
     public var uncounted: [String]
     /// Whether one has answered oneself.
     public var isAnswered: Bool
+    /// Whether one may answer it, as a reader and who has left may not.
+    public var mayAnswer = true
+    /// What one did about it that is not delivered.
+    public var waiting: [MessageView.Waiting] = []
     /// Whether one may close it and take it back.
     public var mayClose: Bool
     /// The message right below it, by its `id`; nil where it stands below all.
@@ -69,23 +76,46 @@ extension Views {
         else { return nil }
         let reference = OperationReference(
             tag: log.tag, sequence: stored.sequence, check: stored.id.check)
-        return try Overview.poll(reference, in: space.number, roster: roster, store: store).map {
-            try view($0, in: space, roster)
-        }
+        let poll = try Overview.poll(reference, in: space.number, roster: roster, store: store)
+        if let poll { return try view(poll, in: space, roster) }
+        return try untaken(.poll, in: space, roster).first { $0.word.operation.number == number }
+            .flatMap { try view(untaken: $0, in: space, roster) }
     }
 
     /// The polls of a conversation, or of all, the one that was asked last first.
     func polls(in argument: String?) throws -> [PollView] {
         let unaccepted = try unaccepted()
         let spaces = try argument.map { [try conversation($0)] } ?? store.spaces()
-        var found: [(view: PollView, order: OrderKey)] = []
+        var found: [(view: PollView, time: UInt64, order: OrderKey)] = []
         for space in spaces where space.kind != .own && !unaccepted.contains(space.id) {
             guard let roster = try roster(of: space) else { continue }
+            var polls: [(view: PollView, order: OrderKey)] = []
             for poll in try Overview.polls(in: space.number, roster: roster, store: store) {
-                found.append((try view(poll, in: space, roster), poll.order))
+                polls.append((try view(poll, in: space, roster), poll.order))
+            }
+            for word in try untaken(.poll, in: space, roster) {
+                guard let view = try view(untaken: word, in: space, roster) else { continue }
+                polls.append((view, word.word.order))
+            }
+            // In one conversation the order alone says which was asked last.
+            var next = UInt64.max
+            for (view, order) in polls.sorted(by: { $0.order > $1.order }) {
+                let number = OperationNumber(view.number)
+                next = min(next, try listTime(of: number, order, written: view.time))
+                found.append((view, next, order))
             }
         }
-        return found.sorted { $0.order > $1.order }.map(\.view)
+        return found.sorted { ($0.time, $0.order) > ($1.time, $1.order) }.map(\.view)
+    }
+
+    /// A poll of one's own that nobody takes.
+    private func view(
+        untaken word: UndeliveredWord, in space: SpaceRecord, _ roster: Roster
+    ) throws -> PollView? {
+        guard let poll = word.word.poll(askedBy: ownPerson) else { return nil }
+        var view = try view(poll, in: space, roster)
+        (view.state, view.mayAnswer, view.mayClose, view.below) = ("untaken", false, false, nil)
+        return view
     }
 
     private func view(_ poll: Poll, in space: SpaceRecord, _ roster: Roster) throws -> PollView {
@@ -104,13 +134,18 @@ extension Views {
             number: poll.number.rawValue, id: try identifier(poll.reference, in: space.number),
             conversation: space.id.description, title: try title(of: space, roster),
             author: try name(of: poll.author, in: roster), person: poll.author.description,
-            isOwn: poll.author == ownPerson, time: poll.time, question: poll.question.question,
+            isOwn: poll.author == ownPerson, time: poll.time,
+            timeDoubt: poll.time > SystemClock.now.wall + NodeCore.clockToleranceMax
+                ? "ahead" : nil, question: poll.question.question,
             options: options, isMultiple: poll.question.isMultiple, until: poll.question.until,
             state: poll.closing != nil ? "closed" : isOver ? "over" : "open",
             closedBy: try poll.closing.map { try name(of: $0.person, in: roster) },
             voterCount: poll.ballots.count,
             uncounted: try poll.uncounted.map { try name(of: $0, in: roster) }.sorted(),
-            isAnswered: !own.isEmpty, mayClose: poll.author == ownPerson || isAdmin,
+            isAnswered: !own.isEmpty,
+            mayAnswer: roster.member(ownPerson).map { $0.role >= .member } ?? false,
+            waiting: try marks(on: poll.reference, in: space, roster),
+            mayClose: poll.author == ownPerson || isAdmin,
             below: try message(below: poll.order, in: space.number))
     }
 }

@@ -23,7 +23,8 @@ public struct OutboxView: Codable, Equatable, Sendable {
     public var savedCount: Int
     /// Messages that a relay has, and no device of another person.
     public var relayedCount: Int
-    /// Edits, deletions and reactions that no device of another person has.
+    /// Edits, deletions and reactions, and polls, answers, things to be done, pins, names and descriptions,
+    /// that no device of another person has.
     public var changeCount: Int
     /// Messages and changes that never leave this device: it wrote two histories, and nobody takes them.
     public var strandedCount = 0

@@ -1,6 +1,7 @@
 import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
+import ParleyStorage
 import ParleyWire
 
 /// Clocks that are wrong, in words. Source: `Protocol/03-operations.md`, "Wrong clocks".
@@ -17,6 +18,37 @@ extension Views {
         else { return nil }
         return "before"
     }
+
+    /// Where a conversation stands among others: one without a message where it began.
+    func listTime(of summary: ConversationSummary) throws -> UInt64 {
+        guard let order = summary.newest, let number = summary.newestNumber else {
+            return summary.began ?? 0
+        }
+        return try listTime(of: number, order, written: summary.newestTime ?? 0)
+    }
+
+    /// Where something stands in a list of what is of several conversations, in Unix milliseconds. Orders
+    /// hold within one: a clock that was ahead once would put all that follows in its conversation above
+    /// everything in others.
+    func listTime(
+        of number: OperationNumber, _ order: OrderKey, written time: UInt64
+    ) throws -> UInt64 {
+        let latest = SystemClock.now.wall + NodeCore.clockToleranceMax
+        if order.stand >> 16 <= latest { return order.stand >> 16 }
+        if time <= latest { return time }
+        // Its time has not come yet: what this device wrote next, as a receipt of it, tells when it came.
+        for next in number.rawValue..<number.rawValue + Self.laterCountMax {
+            guard let stored = try store.operation(OperationNumber(next)),
+                stored.operation.header.wallClock <= latest,
+                try store.log(stored.log)?.device == core.node.device
+            else { continue }
+            return stored.operation.header.wallClock
+        }
+        return latest
+    }
+
+    /// So many operations that came later are looked at.
+    private static let laterCountMax: Int64 = 256
 
     /// Sentences for the owner of a clock that differs from those of the peers.
     func clockWarnings(at now: Instant) throws -> [String] {

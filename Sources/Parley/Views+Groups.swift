@@ -73,7 +73,7 @@ extension Views {
             }.map(\.1), history: roster.history.word,
             rotationHours: roster.settings.rotationHours.map { Int($0) },
             invites: try roster.invites.map { try view($0, roster) },
-            epoch: try epoch(of: space))
+            epoch: try epoch(of: space), waiting: try marks(on: space, roster))
     }
 
     private func hasAddress(_ person: PersonID) throws -> Bool {

@@ -246,11 +246,33 @@ extension Views {
     func message(
         _ reference: MessageReference, in lane: Lane = .content
     ) throws -> OperationNumber {
-        if let number = reference.number { return OperationNumber(number) }
+        if let number = reference.number.map(OperationNumber.init) {
+            if lane == .content, let other = try notMessage(number) { throw other }
+            return number
+        }
         var resolver = Resolver<OperationNumber>(reference.text)
         try consider(reference, of: lane, in: &resolver) { $0 }
-        guard let number = try resolver.thing() else { throw NodeError(.unknownMessage) }
-        return number
+        if let number = try resolver.thing() { return number }
+        if lane == .content {
+            var others = Resolver<OperationNumber>(reference.text)
+            try consider(reference, of: .shared, in: &others) { $0 }
+            if let number = try others.thing(), let other = try notMessage(number) { throw other }
+        }
+        throw NodeError(.unknownMessage)
+    }
+
+    /// That a number is one of a poll, or of something to be done, where it is: they stand between messages,
+    /// with numbers that look like theirs.
+    private func notMessage(_ number: OperationNumber) throws -> NodeError? {
+        let (what, command): (String, String)
+        switch try store.operation(number)?.operation.header.kind {
+        case .poll: (what, command) = ("a poll", "poll")
+        case .item: (what, command) = ("something to be done", "action")
+        default: return nil
+        }
+        return NodeError(
+            "not-a-message", "#\(number.rawValue) is no message, but \(what).",
+            hint: "`parley \(command) show \(number.rawValue)` shows it.")
     }
 
     /// Looks at the messages whose identifier a text is, or the start of its tag with their place.

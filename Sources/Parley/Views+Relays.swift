@@ -60,6 +60,7 @@ extension Views {
     ) throws {
         let counts = try Overview.waitingCounts(
             of: space, roster: roster, ownPerson: ownPerson, device: core.node.device,
+            known: wordsKnown(in: space),
             relayed: Outbox.relayed(of: space, by: core.node.device, in: store), in: store)
         view.strandedCount = counts.stranded
         // Nobody tells who is out what arrives: it would wait for ever.

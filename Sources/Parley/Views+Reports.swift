@@ -85,7 +85,7 @@ extension Views {
             }
             let counts = try Overview.waitingCounts(
                 of: space, roster: roster, ownPerson: ownPerson, device: core.node.device,
-                in: store)
+                known: wordsKnown(in: space), in: store)
             if !isOut(of: roster) { pending += counts.total }
             stranded += counts.stranded
         }
@@ -98,12 +98,12 @@ extension Views {
         return [
             "\(what) of yours never \(count == 1 ? "leaves" : "leave") this device, which wrote two "
                 + "histories: nobody takes more from it, and no backup holds that. "
-                + "`parley outbox --stranded` shows the messages. Write them down with "
+                + "`parley outbox --stranded` shows them. Write them down with "
                 + "`parley outbox --stranded --json > said.json`, make a new device (link one, or "
                 + "`parley backup create FILE`, and `parley recover --home FOLDER --backup FILE`), and "
                 + "say them again there, once for each conversation: "
-                + "“parley send CONVERSATION --stranded said.json”. Reactions and deletions, and edits of "
-                + "older messages, are made there anew."
+                + "“parley send CONVERSATION --stranded said.json”. Reactions and deletions, edits of "
+                + "older messages, polls, answers and what is to be done are made there anew."
         ]
     }
 

@@ -27,13 +27,13 @@ extension Views {
 
     /// Shows each of them, log by log, until `body` says that it saw enough.
     func eachUntaken(
-        in space: SpaceRecord, _ roster: Roster,
+        in space: SpaceRecord, _ roster: Roster, lane: Lane = .content,
         _ body: (StoredOperation) throws(StoreError) -> Bool
     ) throws(StoreError) {
         guard space.kind == .group else { return }
         let devices = roster.devicesEver(of: ownPerson)
         for log in try store.logs(in: space.number)
-        where log.lane == .content && devices.contains(log.device) {
+        where log.lane == lane && devices.contains(log.device) {
             guard roster.member(ownPerson) == nil else {
                 try eachCutOff(of: log, in: space, roster, body)
                 continue

@@ -39,6 +39,7 @@ extension Views {
         }
         var resolver = Resolver<Subject>(argument)
         try consider(reference, in: &resolver) { .message($0) }
+        try consider(reference, of: .shared, in: &resolver) { .message($0) }
         if let number = reference.number, number > 0,
             try isMessage(OperationNumber(number))
         {
@@ -89,7 +90,8 @@ extension Views {
     }
 
     private func isMessage(_ number: OperationNumber) throws -> Bool {
-        try store.operation(number)?.operation.header.kind == .text
+        let kind = try store.operation(number)?.operation.header.kind
+        return kind.map(Self.whyKinds.contains) ?? false
     }
 
     private func everyDevice() throws -> [DeviceID] {

@@ -11,7 +11,7 @@ extension Views {
         guard let found = try Explanation.message(number, seenBy: core.node, in: store),
             let stored = try store.operation(number), let log = try store.log(stored.log),
             let space = try store.space(log.space), space.kind != .own,
-            stored.operation.header.kind == .text
+            Self.whyKinds.contains(stored.operation.header.kind)
         else { throw NodeError(.unknownMessage) }
         let roster = try roster(of: space)
         let reference = OperationReference(
@@ -37,7 +37,10 @@ extension Views {
                     source: "proven by two signatures"))
         }
         for device in found.devices {
-            let (what, source) = words(device, roster)
+            var (what, source) = words(device, roster)
+            if device.state == .acknowledged, case .void = found.standing {
+                what = "holds it, and shows it to nobody"
+            }
             facts.append(
                 Fact(
                     about: try name(ofDevice: device.device, roster), what: what, source: source,
@@ -45,7 +48,32 @@ extension Views {
         }
         facts += try self.facts(of: found.relays, holding: "")
         for change in found.changes { facts += try self.facts(of: change, roster) }
+        facts += try self.facts(ofDeedsOn: reference, in: space, roster)
         return ExplanationView(title: title, facts: facts)
+    }
+
+    /// What was asked or begun together is explained as messages are.
+    static let whyKinds: [OperationKind] = [.text, .poll, .item]
+
+    /// What one did about something that people do together, and that waits or that nobody takes.
+    private func facts(
+        ofDeedsOn thing: OperationReference, in space: SpaceRecord, _ roster: Roster?
+    ) throws -> [Fact] {
+        guard let roster else { return [] }
+        return try undelivered(in: space, roster).filter { $0.word.target == thing }.map { deed in
+            let state =
+                switch deed.state {
+                case "removed", "cut-off": "not delivered, and nobody takes it any more"
+                case "stranded": "never leaves this device, which wrote two histories"
+                case "relayed": "on a relay"
+                case "saved": "saved on this device alone"
+                default: "not known whether it arrived"
+                }
+            return Fact(
+                about: deed.word.subject.rawValue, what: "by you: \(state)",
+                source: "signed by your device",
+                since: deed.word.operation.operation.header.wallClock)
+        }
     }
 
     /// What is shown is the newest change: who has that.

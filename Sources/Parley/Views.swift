@@ -77,7 +77,7 @@ struct Views {
     }
 
     func conversations() throws -> [ConversationView] {
-        var views: [(view: ConversationView, stand: UInt64)] = []
+        var views: [(view: ConversationView, time: UInt64)] = []
         let unaccepted = try unaccepted()
         for space in try store.spaces() where space.kind != .own {
             guard !unaccepted.contains(space.id), let roster = try roster(of: space) else {
@@ -87,13 +87,11 @@ struct Views {
             let summary = try Overview.summary(
                 of: space, roster: roster, ownPerson: ownPerson,
                 ownSpace: core.ownSpace?.number, in: store)
-            // One without a message stands where it began.
-            let stand = summary.newest?.stand ?? (summary.began ?? 0) << 16
-            views.append((try view(summary, roster), stand))
+            views.append((try view(summary, roster), try listTime(of: summary)))
         }
         views.sort { left, right in
-            (right.stand, left.view.name, left.view.id) < (
-                left.stand, right.view.name, right.view.id
+            (right.time, left.view.name, left.view.id) < (
+                left.time, right.view.name, right.view.id
             )
         }
         return Self.markedAlike(views.map(\.view))
@@ -219,9 +217,9 @@ struct Views {
             isPinned: try isPinned(message.reference, in: space.number),
             isStarred: try !message.flags.contains(.deleted)
                 && isStarred(message.reference, in: space.id),
-            waiting: message.waiting.map {
+            waiting: try message.waiting.map {
                 MessageView.Waiting(change: $0.subject.rawValue, state: shown($0.state, roster))
-            } + untaken.map(\.view),
+            } + untaken.map(\.view) + marks(on: message.reference, in: space, roster),
             timeDoubt: Self.doubt(about: message, answering: answered, at: SystemClock.now.wall),
             isStranded: try message.author == ownPerson
                 && isStranded(message.reference, in: space.number), isGoneHere: isGone)
@@ -238,7 +236,7 @@ struct Views {
 
     /// How far something of one's own has come, as far as this device can know it: one that was revoked
     /// is told no more of it, nor is who is out of a group.
-    private func shown(_ state: MessageState, _ roster: Roster) -> String {
+    func shown(_ state: MessageState, _ roster: Roster) -> String {
         let isOpen = state < .delivered && roster.participants.contains { $0.person != ownPerson }
         guard isOpen else { return state.rawValue }
         return core.node.isRevoked ? "unknown" : isOut(of: roster) ? "untold" : state.rawValue
@@ -299,6 +297,8 @@ final class NameCache {
     var lookalikes: Lookalikes?
     /// Changes that nobody takes, by space and message.
     var untaken: [SpaceNumber: [OperationReference: [UntakenChange]]] = [:]
+    /// What was done in lane 4 and is not delivered, by space.
+    var undelivered: [SpaceNumber: [UndeliveredWord]] = [:]
     /// What lane 0 says of a space: reading it verifies everybody's signatures.
     var judges: [SpaceNumber: Judge] = [:]
     /// What is pinned, by space.

@@ -56,19 +56,25 @@ extension Roster {
         case .content, .notes, .shared: break
         }
         // What is not served to anybody must not count for those who happen to have it.
-        guard let person = person(of: device), limit(of: device, lane: lane).reaches(sequence)
+        guard person(of: device) != nil, limit(of: device, lane: lane).reaches(sequence)
         else { return false }
-        var isHit = false
+        return end(of: device, lane, view: view).map { sequence < $0 } ?? true
+    }
+
+    /// The first place in a log of this device that does not count where its author had seen no more than
+    /// `view`: a removal, a revocation or a demotion to reader that it does not hold hits them. Nil where
+    /// none does.
+    public func end(of device: DeviceID, _ lane: Lane, view: Roster) -> UInt64? {
+        guard let person = person(of: device) else { return nil }
+        var end: UInt64?
         for revocation in standings.revocations
         where revocation.person == person && (revocation.device ?? device) == device
             && !view.holds(revocation)
         {
-            isHit = true
-            if let last = revocation.cut.place(of: device, lane), sequence <= last.sequence {
-                return true
-            }
+            let next = revocation.cut.place(of: device, lane).map { $0.sequence + 1 } ?? 0
+            end = max(end ?? 0, next)
         }
-        return !isHit
+        return end
     }
 
     /// Where in a log of this device begins what somebody did not have who removed its person or revoked

@@ -111,7 +111,12 @@ extension Call {
 extension Call {
     /// Tells everyone, and ends.
     mutating func leave(_ end: CallEnd) -> [Output] {
-        [.send(.leave(end.departure), to: .everyone)] + finish(end)
+        let hasTalked = phase == .talking && established != nil
+        let outputs = [.send(.leave(end.departure), to: .everyone)] + finish(end)
+        // A host that died says nothing, and is missed only after a while: who hangs up before that, and
+        // has talked, notes it themselves.
+        if hasTalked, end == .hungUp { isNoted = true }
+        return outputs
     }
 
     mutating func finish(_ end: CallEnd) -> [Output] {

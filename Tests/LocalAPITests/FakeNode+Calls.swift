@@ -16,7 +16,8 @@ extension FakeNode {
             call: "fedcba98", conversation: String(repeating: "ab", count: 32), name: "home",
             caller: isOwn ? "ada" : "ben", isOwn: isOwn, time: 1_700_000_030_000, outcome: outcome,
             milliseconds: outcome == "talked" ? 62_000 : 0,
-            people: outcome == "talked" ? ["ada", "ben"] : ["ben"], isMissed: isMissed)
+            people: outcome == "talked" ? ["ada", "ben"] : ["ben"], isMissed: isMissed,
+            wasIn: outcome == "talked", others: outcome == "talked" && isOwn ? ["ben"] : [])
     }
 
     /// One call, which rings.

@@ -150,6 +150,52 @@ struct ClockProcessTests {
         try await trip.nodes.end()
     }
 
+    /// Once the line of who had written no message stood above what they had read, and the conversation
+    /// stood above all others for a year.
+    @Test("leaves the lines of who only reads below what they had read, and lists in their order")
+    func linesAndLists() async throws {
+        let trip = try await Trip()
+        let (ann, ben, cara) = (trip.nodes.ann, trip.nodes.ben, trip.nodes.cara)
+        try await trip.say("right", by: cara)
+        try trip.clock.set(ahead: 400 * 86_400)
+        try await trip.say("from the future", by: ben)
+        let early = try await trip.nodes.client(ben).perform(
+            AskPoll(conversation: "trip", question: "a year ahead?", options: ["yes", "no"]))
+        try await eventually("ann is asked", on: [ann]) {
+            try await trip.nodes.client(ann).perform(ListPolls()).count == 1
+        }
+        try trip.clock.set(ahead: 0)
+        let client = try await trip.nodes.client(ann)
+        let late = try await client.perform(
+            AskPoll(conversation: "trip", question: "and now?", options: ["yes", "no"]))
+        try await trip.change("cara", to: .reader, by: ann)
+        try await trip.say("after", by: ben)
+        for node in trip.all {
+            let lines = try await trip.lines(about: "cara", at: node)
+            #expect(lines == ["after"], "\(lines)")
+        }
+        let shown = try await ann.run("read", "trip", "--newest").output
+        let first = try #require(shown.range(of: "a year ahead?"))
+        let second = try #require(shown.range(of: "and now?"))
+        #expect(first.lowerBound < second.lowerBound, "\(shown)")
+        #expect(shown[first.upperBound...].prefix { $0 != "\n" }.contains("(clock ahead)"))
+
+        try await client.perform(SendMessages(conversation: "ben", texts: ["newer"]))
+        let asked = try await client.perform(
+            AskPoll(conversation: "ben", question: "newest?", options: ["yes", "no"]))
+        try await eventually("ben has both", on: [ben]) {
+            let polls = try await trip.nodes.client(ben).perform(ListPolls()).map(\.id)
+            let texts = try await trip.nodes.texts("ann", of: ben)
+            return polls == [asked.id, late.id, early.id] && texts == ["newer"]
+        }
+        for (node, name) in [(ann, "ben"), (ben, "ann")] {
+            let listed = try await trip.nodes.client(node).perform(ListConversations()).map(\.name)
+            #expect(listed.first == name, "\(listed)")
+        }
+        #expect(try await client.perform(ListPolls()).map(\.id) == [asked.id, late.id, early.id])
+        try await trip.nodes.end()
+    }
+
     @Test("that is past the end of an invite is named where the invite is refused")
     func pastAnInvite() async throws {
         let folder = try TemporaryFolder()

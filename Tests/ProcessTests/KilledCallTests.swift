@@ -74,6 +74,7 @@ private struct CallPair {
         return records.map { record in
             var record = record
             (record.name, record.isOwn, record.isMissed) = ("", false, false)
+            (record.wasIn, record.others) = (false, [])
             return record
         }
     }
@@ -159,6 +160,26 @@ struct KilledCallTests {
         }
         let records = try await calls.ann.run("calls").output
         #expect(records.contains("you called ben, \(end.1)"), "\(records), \(talk.output)")
+    }
+
+    /// Once it was a missed call for good, to who had talked.
+    @Test("have not been missed by who talked and hung up before the caller's was missed")
+    func hungUp() async throws {
+        let calls = try await CallPair()
+        try await calls.ring()
+        try await calls.answer()
+        try await calls.ann.kill()
+        #expect(try await calls.ben.run("hangup").status == 0)
+        try await calls.ann.start()
+        try await eventually("it is on record", on: [calls.ann, calls.ben]) {
+            try await calls.agree().outcome == "talked"
+        }
+        let record = try await calls.agree()
+        #expect(!record.isMissed && record.wasIn && record.people.sorted() == ["ann", "ben"])
+        let shown = try await calls.ben.run("calls").output
+        #expect(shown.contains("ann called you, 0:"), "\(shown)")
+        let own = try await calls.ann.run("calls").output
+        #expect(own.contains("you called ben, 0:"), "\(own)")
     }
 
     @Test("stop ringing where it was the caller's, and have been missed")

@@ -25,6 +25,14 @@ struct PollProcessTests {
         #expect(poll.title == "club" && poll.author == "ben" && poll.mayClose)
         let read = try await run("read", "club", "--newest", at: all.ann)
         #expect(read.contains("– ben asks: when shall we meet?  (poll #"), "\(read)")
+        for name in ["\(poll.number)", poll.id] {
+            let mistaken = try await Program.run("react", name, "👍", "--home", all.ann.home)
+            #expect(mistaken.status == 1)
+            #expect(
+                mistaken.output.contains("#\(poll.number) is no message, but a poll."),
+                "\(mistaken)")
+            #expect(mistaken.output.contains("poll show"), "\(mistaken)")
+        }
         _ = try await run("poll", "vote", poll.id, "2", at: all.ann)
         try await eventually("ben sees it", on: [all.ben]) {
             try await ben.perform(ListPolls()).first?.options.map(\.names) == [[], ["ann"]]

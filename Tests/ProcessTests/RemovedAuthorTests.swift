@@ -87,6 +87,52 @@ struct RemovedAuthorTests {
                 $0.change == "role" && $0.hiddenCount == 1
             }
         }
+        let line = "ann made ben reader: 1 message of theirs is no longer shown"
+        let seen = try await all.cara.run("read", "club", "--newest").output
+        #expect(seen.contains(line), "\(seen)")
+        try await all.end()
+    }
+
+    /// Once it was told as delivered to people who had never been shown it.
+    @Test("and of what came when all knew that they were a reader nobody says that they have it")
+    func readerApart() async throws {
+        let all = try await Neighbours()
+        try await all.gather(in: "club", saying: "welcome")
+        let (ann, ben) = (try await all.client(all.ann), try await all.client(all.ben))
+        #expect(try await all.ben.run("offline", "on").status == 0)
+        let sent = try Program(["send", "club", "said apart", "--home", all.ben.home])
+        #expect(try await sent.ended() == 0, "\(sent.output)")
+        try await ann.perform(SetMemberRole(conversation: "club", person: "ben", role: .reader))
+        #expect(try await all.ben.run("offline", "off").status == 0)
+        try await eventually("ben hears of it", on: [all.ben]) {
+            try await ben.perform(ListMembershipEvents(conversation: "club")).contains {
+                $0.change == "role" && $0.role == "reader"
+            }
+        }
+        let page = try await ben.perform(ReadMessages(conversation: "club", limit: 9))
+        let apart = try #require(page.messages.last)
+        #expect(apart.state == "not delivered: you were made a reader before it arrived")
+        let line = "holds it, and shows it to nobody"
+        try await eventually("ann holds it", on: [all.ben]) {
+            try await all.ben.run("why", "\(apart.number)").output.contains(line)
+        }
+        // A receipt of what counts is written after one that would tell of it.
+        try await ann.perform(SetMemberRole(conversation: "club", person: "ben", role: .member))
+        try await eventually("ben may write again", on: [all.ben]) {
+            try await ben.perform(ListMembershipEvents(conversation: "club")).contains {
+                $0.change == "role" && $0.role == "member"
+            }
+        }
+        let later = try await ben.perform(
+            SendMessages(conversation: "club", texts: ["said later"]))
+        let number = try #require(later.first?.number)
+        try await eventually("ann says that she has it", on: [all.ben]) {
+            try await all.ben.run("why", "\(number)").output.contains("said so in a receipt")
+        }
+        let why = try await all.ben.run("why", "\(apart.number)").output
+        #expect(why.contains(line) && !why.contains("receipt"), "\(why)")
+        let shown = try await all.ben.run("read", "club", "--newest").output
+        #expect(shown.contains("said apart  not delivered: you were removed or made"), "\(shown)")
         try await all.end()
     }
 

@@ -21,10 +21,21 @@ struct SetBackBranchTests {
         let asked = try await says("Shall I sell the house?")
         #expect(try await all.ben.run("reply", "ann", "\(asked)", "No!").status == 0)
         #expect(try await all.ben.run("react", "\(asked)", "👎").status == 0)
+        #expect(try await all.ann.run("poll", "new", "ben", "Sell it?", "yes", "no").status == 0)
+        let ben = try await all.client(all.ben)
+        try await eventually("ben is asked", on: [all.ann, all.ben]) {
+            try await ben.perform(ListPolls()).map(\.question) == ["Sell it?"]
+        }
         for node in [all.ann, all.ben] { #expect(try await node.stop() == 0) }
         try FileManager.default.removeItem(atPath: all.ann.home)
         try FileManager.default.moveItem(atPath: copy, toPath: all.ann.home)
         #expect(try await all.ann.run("send", "ben", "Shall I keep the house?").status == 0)
+        for words in [
+            ["poll", "new", "ben", "Keep it?", "yes", "no"], ["action", "new", "ben", "paint it"],
+        ] {
+            let program = try Program(words + ["--home", all.ann.home])
+            #expect(try await program.ended() == 0, "\(program.output)")
+        }
         for node in [all.ben, all.ann] { try await node.start() }
         let ann = try await all.client(all.ann)
         try await eventually("ann has the answer, and knows", on: [all.ann, all.ben]) {
@@ -69,16 +80,32 @@ struct SetBackBranchTests {
         "says what never leaves it, and takes nothing from who has read it once its advice is followed"
     )
     func stranded() async throws {
+        let ann = try await all.client(all.ann)
+        try await eventually("each log is known to be forked", on: [all.ann]) {
+            try await ann.perform(ListOutbox()).map(\.strandedCount) == [3]
+        }
         let status = try await all.ann.run("status").output
-        #expect(status.contains("1 message or change of yours never leaves"), "\(status)")
+        #expect(status.contains("3 messages and changes of yours never leave"), "\(status)")
         #expect(status.contains("nobody will ever take"), "\(status)")
         let outbox = try await all.ann.run("outbox").output
-        #expect(outbox.contains("1 here for good"), "\(outbox)")
+        #expect(outbox.contains("3 here for good"), "\(outbox)")
         #expect(!outbox.contains("nothing waits"), "\(outbox)")
         #expect(outbox.contains("parley status --home"), "\(outbox)")
         let kept = try await all.ann.run("outbox", "--stranded").output
         #expect(kept.contains("ben:") && kept.contains("keep the house?"), "\(kept)")
         #expect(!kept.contains("one") && !kept.contains("No!"), "\(kept)")
+        #expect(kept.contains("poll: Keep it? (yes, no)"), "\(kept)")
+        #expect(kept.contains("item: paint it"), "\(kept)")
+        for words in [["poll", "list"], ["action", "list"], ["read", "ben", "--newest"]] {
+            let program = try Program(words + ["--home", all.ann.home])
+            try await program.ended()
+            let marked = program.output.split(separator: "\n").filter {
+                $0.contains("Keep it?") || $0.contains("paint it")
+            }
+            #expect(
+                marked.count == 1 && marked[0].contains("(never leaves this device)"),
+                "\(program.output)")
+        }
         let said = all.folder.home("said.json")
         let json = try await all.ann.run("outbox", "--stranded", "--json").output
         let line = try #require(json.split(separator: "\n").first { $0.hasPrefix("[{") })
@@ -90,6 +117,7 @@ struct SetBackBranchTests {
         // What it had to keep is said again, once, however often that is asked for.
         let saved = try await anew.run("send", "ben", "--stranded", said)
         #expect(saved.status == 0 && saved.output.contains("saved 1 message"), "\(saved.output)")
+        #expect(saved.output.contains("to be made anew: poll: Keep it? (yes, no)"))
         let twice = try await anew.run("send", "ben", "--stranded", said)
         #expect(twice.status == 1 && twice.output.contains("sent before"), "\(twice.output)")
         try await eventually("ben has what ann wanted to say", on: [anew, all.ben]) {
@@ -107,7 +135,7 @@ struct SetBackBranchTests {
     private func comeBack() async throws -> NodeProcess {
         let backup = all.folder.home("ann.parley")
         let made = try await all.ann.run("backup", "create", backup).output
-        #expect(made.contains("not in it: 1 of your messages"), "\(made)")
+        #expect(made.contains("not in it: 3 of your messages"), "\(made)")
         let whole = try await all.ben.run("backup", "create", all.folder.home("ben.parley")).output
         #expect(!whole.contains("not in it"), "\(whole)")
         #expect(try await all.ann.stop() == 0)

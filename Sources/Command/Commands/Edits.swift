@@ -30,7 +30,7 @@ struct Edits: NodeCommand {
             "\(clock.moment(version.time))  "
                 + (version.text.map { harmless($0) }
                     ?? (version.state == "gone" ? "(deleted here)" : "(not here yet)"))
-                + (MessageLines.notTaken(version.state).map { "  \($0)" } ?? "")
+                + (WaitingMarks.notTaken(version.state).map { "  \($0)" } ?? "")
         }
         try Output.show(page, json: output.json, as: lines.joined(separator: "\n"))
         guard !output.json else { return }

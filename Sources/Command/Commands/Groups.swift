@@ -122,6 +122,7 @@ struct GroupShow: OneGroupCommand {
         return
             ([harmless(group.name) + "  " + group.id.prefix(8) + "  " + newcomers + keys]
             + description(group)
+            + group.waiting.map { "  " + WaitingMarks.text($0) }
             + people.lines + ["  " + epoch] + links.lines).joined(separator: "\n")
     }
 }

@@ -168,7 +168,8 @@ struct OutboxCommand: NodeCommand {
         commandName: "outbox", abstract: "show what waits to be delivered",
         discussion: """
             Messages that no device of another person has yet: those that are on this device \
-            alone, and those that a relay has; and edits, deletions and reactions; and those who \
+            alone, and those that a relay has; and edits, deletions, reactions, pins, names, polls, \
+            answers to them and things to be done; and those who \
             are to be contacts and were not reached yet. What a device \
             wrote that has two histories never leaves it: --stranded shows that, so that another \
             device of yours can say it again (`parley send --stranded`); one that was revoked is not \
@@ -181,7 +182,7 @@ struct OutboxCommand: NodeCommand {
 
     @OptionGroup var place: HomeOptions
     @OptionGroup var output: OutputOptions
-    @Flag(name: .long, help: "show the messages that never leave this device")
+    @Flag(name: .long, help: "show what never leaves this device")
     var stranded = false
 
     func run(with node: any NodeService) async throws {
@@ -217,8 +218,11 @@ struct OutboxCommand: NodeCommand {
         var shown: [String] = []
         for one in all {
             let messages = try await StrandedWords.messages(of: one.conversation, on: node)
-            words.append(StrandedWords(one.conversation, one.name, messages))
-            shown += [harmless(one.name) + ":", MessageLines.text(messages)]
+            let others = try await node.perform(ListUndelivered(conversation: one.conversation))
+                .filter { $0.state == "stranded" }
+            words.append(StrandedWords(one.conversation, one.name, messages, others))
+            let lines = [MessageLines.text(messages)] + others.map { "  " + $0.line }
+            shown += [harmless(one.name) + ":"] + lines.filter { !$0.isEmpty }
         }
         try Output.show(words, json: output.json, as: shown.joined(separator: "\n"))
         if all.isEmpty { World.current.say("nothing: all that was written here can leave") }

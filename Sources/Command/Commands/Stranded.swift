@@ -14,19 +14,33 @@ struct StrandedWords: Codable, Equatable {
         /// The name that it had where it was imported from, which another than the person may have said.
         var importedAuthor: String?
     }
+    /// What else it did, which is made anew by hand.
+    struct Deed: Codable, Equatable {
+        var id: String
+        var time: UInt64
+        /// As ``UndeliveredView/change``.
+        var change: String
+        var text: String
+    }
     /// The conversation, in hex.
     var conversation: String
     /// Its name.
     var name: String
     /// Oldest first.
     var messages: [Message]
+    /// Likewise; earlier versions wrote none.
+    var deeds: [Deed]?
 
     /// As much as is read of a file.
     static let fileByteCountMax = 256 << 20
     private static let pageCount = 200
 
-    init(_ conversation: String, _ name: String, _ messages: [MessageView]) {
+    init(
+        _ conversation: String, _ name: String, _ messages: [MessageView],
+        _ others: [UndeliveredView]
+    ) {
         (self.conversation, self.name) = (conversation, name)
+        deeds = others.map { Deed(id: $0.id, time: $0.time, change: $0.change, text: $0.text) }
         self.messages = messages.map {
             Message(
                 id: $0.id, time: $0.time, text: $0.text,
@@ -109,9 +123,34 @@ extension Send {
                 "notice: \(counted(left, "message")) left out: what was imported is imported again, "
                     + "and of what is not here there is no text")
         }
+        let deeds = words.deeds ?? []
+        for deed in deeds {
+            World.current.say(
+                "notice: left out, to be made anew: "
+                    + UndeliveredView.line(deed.change, deed.text))
+        }
         guard !said.isEmpty else { throw NodeError("empty", "there is nothing to send") }
         try await send(
             Composition.batches(said.compactMap(\.text)), count: said.count,
             named: said.map(\.id).joined(separator: " "), with: node)
+    }
+}
+
+extension UndeliveredView {
+    /// `poll: when do we go? (Friday, Saturday)`.
+    var line: String { Self.line(change, text) }
+
+    static func line(_ change: String, _ text: String) -> String {
+        let noun =
+            switch change {
+            case "vote": "answer to a poll"
+            case "close": "closing of a poll"
+            case "deletion": "deletion of a poll or an item"
+            case "change": "change of an item"
+            case "pin": "pin of a message"
+            default: change
+            }
+        let words = harmless(text).split { $0 == "\n" || $0 == "\r\n" }.joined(separator: " ")
+        return noun + (words.isEmpty ? "" : ": " + words)
     }
 }

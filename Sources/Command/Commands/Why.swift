@@ -17,7 +17,10 @@ struct Why: NodeCommand {
 
     @OptionGroup var place: HomeOptions
     @OptionGroup var output: OutputOptions
-    @Argument(help: "a message's number or identifier, a name, or the start of an identifier")
+    @Argument(
+        help:
+            "the number or identifier of a message, a poll or an item, a name, or the start of an identifier"
+    )
     var subject: String
     @Option(
         name: .customLong("in"),

@@ -62,7 +62,7 @@ struct CallLines {
     static func text(_ record: CallRecordView) -> String? {
         let name = record.isOwn ? "you" : harmless(record.caller)
         if record.isMissed { return "missed call from \(name)" }
-        let others = record.people.filter { $0 != record.caller }.map(harmless)
+        let others = (record.wasIn && !record.isOwn ? ["you"] : []) + record.others.map(harmless)
         switch record.outcome {
         case "talked":
             let seconds = record.milliseconds / 1000

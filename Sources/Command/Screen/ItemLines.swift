@@ -24,6 +24,7 @@ enum ItemLines {
         let facts = facts(item).joined(separator: ", ")
         var lines = [
             "\(gap)\(number)  \(box) \(harmless(item.title))" + (facts.isEmpty ? "" : "  \(facts)")
+                + WaitingMarks.text(item.waiting)
         ]
         for title in item.otherTitles {
             lines.append(margin + "or: \(harmless(title))  (written at the same time)")

@@ -15,7 +15,9 @@ enum MembershipLines {
         case "removed": return "\(author ?? "somebody") removed \(name)" + hidden(event)
         case "left": return "\(name) left"
         case "declined": return "\(name) declined"
-        case "role": return "\(author ?? "somebody") made \(name) \(event.role ?? "something else")"
+        case "role":
+            return "\(author ?? "somebody") made \(name) \(event.role ?? "something else")"
+                + hidden(event)
         case "devices-added": return "\(name) has a new device"
         case "device-revoked": return "a device of \(name) is out" + hidden(event)
         default: return nil

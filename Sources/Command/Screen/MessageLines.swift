@@ -53,11 +53,10 @@ struct MessageLines {
         let people = events.map { Note($0.time, $0.below, MembershipLines.text($0)) }
         let others =
             calls.map { Note($0.time, $0.below, CallLines.text($0)) }
-            + polls.reversed().map { Note($0.time, $0.below, PollLines.text($0)) }
-            + decisions.reversed().map { Note($0.time, $0.below, DecisionLines.text($0)) }
+            + Self.notes(polls) + Self.notes(decisions)
         // Those of one moment stay as they came: who called first.
         let timed = others.enumerated().sorted {
-            ($0.element.time, $0.offset) < ($1.element.time, $1.offset)
+            ($0.element.place, $0.offset) < ($1.element.place, $1.offset)
         }.map(\.element)
         let sorted = merged(people, timed)
         for message in messages {
@@ -75,10 +74,35 @@ struct MessageLines {
         let time: UInt64
         let below: String?
         let text: String?
+        /// By which time it stands between others.
+        let place: UInt64
 
-        init(_ time: UInt64, _ below: String?, _ text: String?) {
+        init(_ time: UInt64, _ below: String?, _ text: String?, at place: UInt64? = nil) {
             (self.time, self.below, self.text) = (time, below, text)
+            self.place = place ?? time
         }
+    }
+
+    /// Polls, which come with the one that was asked last first, in their own order, whatever the clocks of
+    /// their authors said: none stands below one that was asked after it.
+    private static func notes(_ polls: [PollView]) -> [Note] {
+        var next = UInt64.max
+        return Array(
+            polls.map { poll in
+                next = min(next, poll.time)
+                let doubt = poll.timeDoubt == "ahead" ? "  (clock ahead)" : ""
+                return Note(poll.time, poll.below, PollLines.text(poll) + doubt, at: next)
+            }.reversed())
+    }
+
+    /// Decisions likewise.
+    private static func notes(_ decisions: [DecisionView]) -> [Note] {
+        var next = UInt64.max
+        return Array(
+            decisions.map { decision in
+                next = min(next, decision.time)
+                return Note(decision.time, decision.below, DecisionLines.text(decision), at: next)
+            }.reversed())
     }
 
     /// Both in one: those about people stay in their order, whatever their clocks said, and the others
@@ -87,7 +111,7 @@ struct MessageLines {
         var all: [Note] = []
         var others = others[...]
         for note in people {
-            while let other = others.first, other.time < note.time {
+            while let other = others.first, other.place < note.time {
                 all.append(other)
                 others = others.dropFirst()
             }
@@ -182,7 +206,7 @@ struct MessageLines {
             marks.append(name.isEmpty ? "(forwarded)" : "(forwarded from \(harmless(name)))")
         }
         if !message.isDeleted, message.editCount > 0, !waits("edit") { marks.append("(edited)") }
-        for change in message.waiting { marks.append("(\(Self.text(change)))") }
+        for change in message.waiting { marks.append(WaitingMarks.text(change)) }
         if message.isImported {
             marks.append(
                 message.importedBy.map { "(imported by \(harmless($0)))" } ?? "(imported)")
@@ -213,31 +237,6 @@ struct MessageLines {
         case nil: break
         }
         return marks.joined(separator: " ")
-    }
-
-    /// Why nobody takes a change any more; nil where it waits.
-    static func notTaken(_ state: String?) -> String? {
-        switch state {
-        case "removed": "not delivered: you were removed before it arrived"
-        case "cut-off": "not delivered: you were removed or made a reader before it arrived"
-        default: nil
-        }
-    }
-
-    private static func text(_ change: MessageView.Waiting) -> String {
-        if let reason = notTaken(change.state) { return "\(change.change) \(reason)" }
-        let subject =
-            switch change.change {
-            case "edit": "edited,"
-            case "deletion": "deleted,"
-            default: "reaction"
-            }
-        switch change.state {
-        case "earlier": return subject + " before all others came"
-        case "relayed": return subject + " on a relay"
-        case "unknown", "untold": return subject + " not known whether it arrived"
-        default: return subject + " not yet delivered"
-        }
     }
 
     private func reactions(_ message: MessageView) -> String {

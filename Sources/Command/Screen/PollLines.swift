@@ -17,6 +17,7 @@ enum PollLines {
         let result = best == 0 ? "nobody answered" : leading.joined(separator: ", ")
         let state = poll.state == "closed" ? "closed: \(result)" : "\(poll.voterCount) answered"
         return "\(name): \(harmless(poll.question))  (poll #\(poll.number), \(state))"
+            + WaitingMarks.text(poll.waiting)
     }
 
     /// All that there is to say of it.
@@ -36,7 +37,8 @@ enum PollLines {
             return margin + "\(gap)\(number)  \(text)  \(before)\(count)"
                 + (names.isEmpty ? "" : "  \(names)") + own
         }
-        return [start + harmless(poll.question) + "  (\(state(poll)))"] + options
+        let waiting = WaitingMarks.text(poll.waiting)
+        return [start + harmless(poll.question) + "  (\(state(poll)))" + waiting] + options
             + [margin + foot(poll)]
     }
 
@@ -50,6 +52,7 @@ enum PollLines {
         let clock = Clock()
         switch poll.state {
         case "closed": return "closed"
+        case "untaken": return "nobody else has it"
         case "over": return "its time is over, not counted yet"
         default:
             let until = poll.until.map { ", until \(clock.day($0)) \(clock.time($0))" }

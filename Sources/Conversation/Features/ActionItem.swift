@@ -44,7 +44,7 @@ public struct ItemBeginning: Equatable, Sendable {
         self.notes = notes
     }
 
-    init?(payload: [UInt8]) {
+    package init?(payload: [UInt8]) {
         guard let item = Payload.decode(PayloadItem.self, payload), Self.isTitle(item.title),
             item.notes.utf8.count <= Limits.itemNotesByteCountMax,
             item.due < Limits.itemDayMax,
@@ -94,7 +94,7 @@ public enum ItemChange: Equatable, Sendable {
     /// Whether a person is to do it.
     case assignee(PersonID, Bool)
 
-    init?(payload: [UInt8]) {
+    package init?(payload: [UInt8]) {
         guard let change = Payload.decode(PayloadItemChange.self, payload) else { return nil }
         let isFlag = change.number <= 1
         switch change.field {

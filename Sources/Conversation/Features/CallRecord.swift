@@ -26,6 +26,9 @@ public struct CallRecord: Equatable, Sendable {
     public var began: UInt64
     /// What became of it. One that was only begun goes on, or its device died.
     public var summary: CallSummary
+    /// Where its founder's word stands, if clocks do not tell where the call does: it was written by a clock
+    /// that was behind what its author had seen. Nil where they do.
+    public var order: OrderKey?
 
     /// A record with these fields.
     public init(call: CallID, founder: PersonID, began: UInt64, summary: CallSummary) {
@@ -99,6 +102,9 @@ public struct CallRecord: Equatable, Sendable {
         }
     }
 
+    /// When it was over, by the clock that tells when it began.
+    fileprivate var ended: UInt64 { began + summary.duration }
+
     /// Whether it says more of the call than another record of it: the greater outcome, then the
     /// longer time.
     func saysMore(than other: CallRecord) -> Bool {
@@ -114,7 +120,9 @@ public struct CallRecord: Equatable, Sendable {
         case .replaced, .unanswered, .cancelled, .refused, .declined: return self
         }
         guard word.saysMore(than: self) else { return self }
-        return CallRecord(call: call, founder: founder, began: began, summary: word.summary)
+        var record = self
+        record.summary = word.summary
+        return record
     }
 }
 
@@ -159,6 +167,9 @@ extension CallRecord {
 }
 
 extension Overview {
+    /// Clocks that differ by less, in milliseconds, tell where a call stands: it rings for a while, too.
+    private static let clockSlack: UInt64 = 300_000
+
     /// What is known of the calls in a conversation, the oldest first: by when they began, as those
     /// who called say, and then by name. A screen shows them between the messages of their time.
     /// Of more than ``Limits/callRecordCountMax`` those of which the founder's word stands last in order.
@@ -170,6 +181,7 @@ extension Overview {
             .sorted { $0.order < $1.order }
         for entry in entries.suffix(Limits.callRecordCountMax) {
             guard var record = try CallRecord.record(of: entry, in: store) else { continue }
+            if entry.order.stand >> 16 > record.ended + clockSlack { record.order = entry.order }
             let words = try store.entries(
                 about: .space, in: space, field: .callWord, element: entry.element)
             for word in words {

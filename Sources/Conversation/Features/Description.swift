@@ -21,7 +21,7 @@ public struct GroupDescription: Equatable, Sendable {
     /// This text.
     public init(text: String) { self.text = text }
 
-    init?(payload: [UInt8]) {
+    package init?(payload: [UInt8]) {
         guard let message = Payload.decode(PayloadDescription.self, payload),
             message.text.utf8.count <= Limits.groupDescriptionByteCountMax
         else { return nil }

@@ -21,7 +21,7 @@ public struct ConversationName: Equatable, Sendable {
     /// This name.
     public init(name: String) { self.name = name }
 
-    init?(payload: [UInt8]) {
+    package init?(payload: [UInt8]) {
         guard let message = Payload.decode(PayloadName.self, payload),
             message.name.utf8.count <= Limits.nameByteCountMax
         else { return nil }

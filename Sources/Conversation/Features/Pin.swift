@@ -21,7 +21,7 @@ public struct Pin: Equatable, Sendable {
     /// A pin with these fields.
     public init(isOn: Bool) { self.isOn = isOn }
 
-    init?(payload: [UInt8]) {
+    package init?(payload: [UInt8]) {
         guard let pin = Payload.decode(PayloadPin.self, payload), (1...2).contains(pin.state) else {
             return nil
         }

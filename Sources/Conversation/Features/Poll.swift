@@ -37,7 +37,7 @@ public struct PollQuestion: Equatable, Sendable {
         self.until = until
     }
 
-    init?(payload: [UInt8]) {
+    package init?(payload: [UInt8]) {
         guard let poll = Payload.decode(PayloadPoll.self, payload), !poll.question.isEmpty,
             poll.question.utf8.count <= Limits.pollQuestionByteCountMax,
             (2...Limits.pollOptionCountMax).contains(poll.options.count),
@@ -77,7 +77,7 @@ public struct PollChoices: Equatable, Sendable {
         self.mask = mask
     }
 
-    init?(payload: [UInt8]) {
+    package init?(payload: [UInt8]) {
         guard let vote = Payload.decode(PayloadVote.self, payload),
             vote.choices.count <= Limits.pollOptionCountMax,
             vote.choices.allSatisfy({ $0 < Limits.pollOptionCountMax }),

@@ -107,6 +107,10 @@ public struct CallRecordView: Codable, Equatable, Sendable {
     public var people: [String]
     /// Whether one could have answered and did not.
     public var isMissed: Bool
+    /// Whether one was in oneself.
+    public var wasIn = false
+    /// Names of those who were in besides who began it and oneself.
+    public var others: [String] = []
     /// The message right below it, by its `id`; nil where it stands below all.
     public var below: String? = nil
 }

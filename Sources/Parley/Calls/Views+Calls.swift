@@ -86,7 +86,12 @@ extension Views {
                     milliseconds: Int(clamping: record.summary.duration),
                     people: try record.summary.persons.map { try name(of: $0, in: roster) },
                     isMissed: record.isMissed(by: ownPerson),
-                    below: try message(below: OrderKey(since: record.began), in: space.number))
+                    wasIn: record.summary.persons.contains(ownPerson),
+                    others: try record.summary.persons.filter {
+                        $0 != record.founder && $0 != ownPerson
+                    }.map { try name(of: $0, in: roster) },
+                    below: try message(
+                        below: record.order ?? OrderKey(since: record.began), in: space.number))
             }
         }
         return views.sorted { ($0.time, $0.call) < ($1.time, $1.call) }

@@ -162,6 +162,8 @@ struct HomeRepair {
 
     /// Keeps of a space what holds, and makes anew what follows from that.
     private mutating func mend(_ space: SpaceRecord) throws {
+        // What was acknowledged on links is not copied.
+        try NodeCore.forgetWords(of: space, by: identity.device, in: store)
         let held = try store.logs(in: space.number)
         for log in held {
             let sound = SoundPart(log, in: store)

@@ -204,17 +204,18 @@ extension Views {
         if bar != nil { return .skipped("not compared: the database is damaged") }
         var different: [String] = []
         var broken: [String] = []
-        let spaces = try store.spaces().filter { $0.kind != .own }
+        let spaces = try store.spaces()
         for space in spaces {
+            let name = space.kind == .own ? SpaceRecord.ownName : space.id.short
             do {
-                if try !isFolded(space) { different.append(space.id.short) }
+                if try !isFolded(space) { different.append(name) }
             } catch {
-                broken.append(space.id.short)
+                broken.append(name)
             }
         }
         if different.isEmpty, broken.isEmpty {
-            let noun = spaces.count == 1 ? "conversation" : "conversations"
-            return .fine("\(spaces.count) \(noun) folded anew")
+            let count = spaces.count { $0.kind != .own }
+            return .fine("\(count) \(count == 1 ? "conversation" : "conversations") folded anew")
         }
         let words = [
             different.isEmpty ? nil : "different: " + different.joined(separator: ", "),
@@ -223,17 +224,45 @@ extension Views {
         return .wrong(words.compactMap(\.self).joined(separator: "; "))
     }
 
+    /// What follows from the operations of a space, as far as it is compared.
+    private struct Folded: Equatable {
+        /// What members see alike.
+        var digest: Digest?
+        /// What is about the space itself: in one's own the contacts, settings and marks.
+        var notes: [Entry]
+        /// Threads, and how many answers each has.
+        var threads: [Entry]
+        var answerCounts: [Int]
+        /// How many mentions stand in each log.
+        var mentionCounts: [Int]
+    }
+
     /// With what everything was written under and where it stands, which views are made of.
     private func isFolded(_ space: SpaceRecord) throws -> Bool {
-        func digest() throws -> Digest? {
-            guard let roster = try RosterReader.roster(of: space, in: store) else { return nil }
-            return try ViewDigest.digest(of: space, roster: roster, in: store)
-        }
-        let before = try digest()
+        let before = try folded(space)
         try store.begin(.normal)
         defer { store.rollback() }
         _ = try StoredSpace.fold(space, for: ownPerson, in: store)
-        return try digest() == before
+        return try folded(space) == before
+    }
+
+    private func folded(_ space: SpaceRecord) throws -> Folded {
+        var digest: Digest?
+        if space.kind != .own, let roster = try RosterReader.roster(of: space, in: store) {
+            digest = try ViewDigest.digest(of: space, roster: roster, in: store)
+        }
+        let threads = try store.threads(in: space.number, before: nil, limit: .max)
+        return Folded(
+            digest: digest,
+            notes: try store.entries(about: .space, in: space.number, field: nil),
+            threads: threads,
+            answerCounts: try threads.map {
+                try store.answerCount(in: $0.element, of: space.number, before: nil)
+            },
+            mentionCounts: try store.logs(in: space.number).filter { $0.lane == .content }.map {
+                try store.mentionCount(
+                    on: $0.tag, 0...Limits.placeMax, above: 0, in: space.number)
+            })
     }
 }
 

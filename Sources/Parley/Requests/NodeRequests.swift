@@ -85,6 +85,7 @@ public enum NodeRequests {
         ListReminders.self,
         ListStars.self,
         ListThreads.self,
+        ListUndelivered.self,
         MarkRead.self,
         MarkUnread.self,
         MarkVerified.self,

@@ -165,7 +165,7 @@ public struct ListPolls: NodeRequest {
 
     /// The conversation; nil for all.
     public var conversation: String?
-    /// Whether those alone are told that are open, and that one has not answered.
+    /// Whether those alone are told that are open, and that one may answer and has not.
     public var toAnswer: Bool?
 
     /// A request with these parameters.
@@ -178,7 +178,7 @@ public struct ListPolls: NodeRequest {
     public func perform(on node: Node) async throws -> [PollView] {
         let polls = try await node.read { try $0.polls(in: conversation) }
         guard toAnswer == true else { return polls }
-        return polls.filter { $0.state == "open" && !$0.isAnswered }
+        return polls.filter { $0.state == "open" && !$0.isAnswered && $0.mayAnswer }
     }
 }
 

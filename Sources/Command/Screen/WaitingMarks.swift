@@ -1,0 +1,55 @@
+import Parley
+
+/// What one did oneself and is not delivered, as marks behind it.
+enum WaitingMarks {
+    /// `(edited, not yet delivered)`.
+    static func text(_ change: MessageView.Waiting) -> String {
+        let noun = noun(of: change.change)
+        if let reason = notTaken(change.state) { return "(\(spaced(noun))\(reason))" }
+        if change.state == "stranded" { return "(\(spaced(noun))never leaves this device)" }
+        let subject =
+            switch change.change {
+            case "edit": "edited, "
+            case "deletion": "deleted, "
+            case "close": "closed, "
+            case "change": "changed, "
+            default: spaced(noun)
+            }
+        return "(\(subject)\(how(change.state)))"
+    }
+
+    /// All of them, behind a line; empty for none.
+    static func text(_ changes: [MessageView.Waiting]) -> String {
+        changes.map { "  " + text($0) }.joined()
+    }
+
+    /// Why nobody takes a change any more; nil where it waits.
+    static func notTaken(_ state: String?) -> String? {
+        switch state {
+        case "removed": "not delivered: you were removed before it arrived"
+        case "cut-off": "not delivered: you were removed or made a reader before it arrived"
+        default: nil
+        }
+    }
+
+    /// What was done, where that is not the very thing behind which the mark stands.
+    private static func noun(of change: String) -> String {
+        switch change {
+        case "poll", "item": ""
+        case "vote": "your answer"
+        case "close": "closing"
+        default: change
+        }
+    }
+
+    private static func spaced(_ noun: String) -> String { noun.isEmpty ? "" : noun + " " }
+
+    private static func how(_ state: String) -> String {
+        switch state {
+        case "earlier": "before all others came"
+        case "relayed": "on a relay"
+        case "unknown", "untold": "not known whether it arrived"
+        default: "not yet delivered"
+        }
+    }
+}

@@ -1,0 +1,145 @@
+public import ParleyLedger
+public import ParleyRoster
+public import ParleyWire
+
+/// Something that a person did in lane 4 for a conversation to see, and that screens show as done.
+public struct SharedWord: Equatable, Sendable {
+    /// What was done.
+    public enum Subject: String, CaseIterable, Sendable {
+        /// A poll was asked.
+        case poll
+        /// A poll was answered.
+        case vote
+        /// A poll was closed.
+        case close
+        /// A poll, or something to be done, was taken back.
+        case deletion
+        /// Something to be done was begun.
+        case item
+        /// Something to be done was changed.
+        case change
+        /// A message was pinned, or taken down.
+        case pin
+        /// The conversation was named.
+        case name
+        /// It was said what the conversation is for.
+        case description
+    }
+
+    /// What was done.
+    public var subject: Subject
+    /// The operation that says so.
+    public var operation: StoredOperation
+    /// How operations of the space name it.
+    public var reference: OperationReference
+    /// How far it has come; never delivered.
+    public var state: MessageState
+
+    /// What it is about: the poll, the thing to be done or the message; nil where it begins one, or is about
+    /// the conversation.
+    public var target: OperationReference? {
+        switch subject {
+        case .vote, .close, .deletion, .change, .pin: operation.operation.header.references.first
+        case .poll, .item, .name, .description: nil
+        }
+    }
+
+    /// What an operation of one's own did; nil where screens show nothing of it, or it was taken back.
+    public init?(
+        _ operation: StoredOperation, in log: LogRecord, state: MessageState = .saved
+    ) {
+        guard let subject = Self.subject(of: operation.operation.header.kind),
+            subject == .deletion || !operation.operation.isErased
+        else { return nil }
+        self.subject = subject
+        self.operation = operation
+        self.state = state
+        reference = OperationReference(
+            tag: log.tag, sequence: operation.sequence, check: operation.id.check)
+    }
+
+    /// Where it stands, or would if it counted.
+    public var order: OrderKey { VerifiedOperation(stored: operation, tag: reference.tag).orderKey }
+
+    /// The poll that it asked, without what anybody answered; nil where it asked none.
+    public func poll(askedBy person: PersonID) -> Poll? {
+        guard subject == .poll,
+            let question = operation.operation.payload.flatMap(PollQuestion.init(payload:))
+        else { return nil }
+        return Poll(
+            number: operation.number, reference: reference, order: order, author: person,
+            time: operation.operation.header.wallClock, question: question, ballots: [],
+            uncounted: [])
+    }
+
+    /// What it began to be done, as it was then; nil where it began nothing.
+    public func item(begunBy person: PersonID) -> ActionItem? {
+        let header = operation.operation.header
+        guard subject == .item,
+            let begun = operation.operation.payload.flatMap(ItemBeginning.init(payload:))
+        else { return nil }
+        return ActionItem(
+            number: operation.number, reference: reference, order: order, author: person,
+            time: header.wallClock, source: header.references.first, titles: [begun.title],
+            titleReferences: [reference], assignees: begun.assignees.sorted(), due: begun.due,
+            notes: begun.notes)
+    }
+
+    private static func subject(of kind: OperationKind) -> Subject? {
+        switch kind {
+        case .poll: .poll
+        case .vote: .vote
+        case .pollClose: .close
+        case .withdrawal: .deletion
+        case .item: .item
+        case .itemChange: .change
+        case .pin: .pin
+        case .name: .name
+        case .groupDescription: .description
+        // Kinds are numbers: the others are about nothing that a conversation shows.
+        default: nil
+        }
+    }
+}
+
+extension Overview {
+    /// What a person did in lane 4 and no device of another person holds, log by log.
+    ///
+    /// - Parameters:
+    ///   - known: from which place of own logs on that is known; of others it is not.
+    ///   - relayed: which places of own logs relays have on their disks.
+    public static func wordsWaiting(
+        in space: SpaceRecord, roster: Roster, ownPerson: PersonID, known: [LogTag: UInt64],
+        relayed: [LogTag: [Range<UInt64>]] = [:], store: some MergeStore
+    ) throws(StoreError) -> [SharedWord] {
+        let states = try MessageStates(
+            in: space, roster: roster, besides: ownPerson, relayed: relayed, store: store)
+        guard states.hasOthers else { return [] }
+        var found: [SharedWord] = []
+        for log in try store.logs(in: space.number)
+        where log.lane == .shared && states.isOwn(log.tag) {
+            guard let first = known[log.tag] else { continue }
+            for gap in states.waiting(in: log) where first < gap.upperBound {
+                let gap = max(first, gap.lowerBound)..<gap.upperBound
+                try store.eachOperation(of: log, in: gap) { stored in
+                    let state = states.state(of: log.tag, stored.sequence)
+                    if let word = SharedWord(stored, in: log, state: state) { found.append(word) }
+                    return true
+                }
+            }
+        }
+        return found
+    }
+
+    /// How many of these places of a log in lane 4 hold something that screens show.
+    static func wordCount(
+        in log: LogRecord, _ range: Range<UInt64>, _ store: some MergeStore
+    ) throws(StoreError) -> Int {
+        var count = 0
+        try store.eachOperation(of: log, in: range) { stored in
+            if SharedWord(stored, in: log) != nil { count += 1 }
+            return true
+        }
+        return count
+    }
+}

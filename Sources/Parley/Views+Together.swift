@@ -1,0 +1,192 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleyRoster
+import ParleyStorage
+import ParleyWire
+
+/// Something that this person did for a conversation to see, and that is not delivered.
+struct UndeliveredWord {
+    let word: SharedWord
+    /// As ``MessageView/Waiting/state`` has it; `stranded` of what never leaves this device.
+    let state: String
+
+    var view: MessageView.Waiting {
+        MessageView.Waiting(change: word.subject.rawValue, state: state)
+    }
+}
+
+/// What one asked, answered, noted, pinned or named, and what has not come to others: what waits, what
+/// nobody takes any more, and what never leaves this device.
+extension Views {
+    /// All of it in a conversation, log by log.
+    func undelivered(in space: SpaceRecord, _ roster: Roster) throws -> [UndeliveredWord] {
+        if let known = names.undelivered[space.number] { return known }
+        var found: [UndeliveredWord] = []
+        var untaken: Set<OperationNumber> = []
+        let state = roster.member(ownPerson) == nil ? "removed" : "cut-off"
+        try eachUntaken(in: space, roster, lane: .shared) { stored throws(StoreError) in
+            untaken.insert(stored.number)
+            if let log = try store.log(stored.log), let word = SharedWord(stored, in: log) {
+                found.append(UndeliveredWord(word: word, state: state))
+            }
+            return true
+        }
+        let own = OperationHash.log(space: space.id, device: core.node.device, lane: .shared)
+        if let log = try store.log(LogTag(own), in: space.number), let fork = log.fork,
+            fork.sequence < log.end
+        {
+            try store.eachOperation(of: log, in: fork.sequence..<log.end) { stored in
+                if !untaken.contains(stored.number), let word = SharedWord(stored, in: log) {
+                    found.append(UndeliveredWord(word: word, state: "stranded"))
+                }
+                return true
+            }
+        }
+        let waiting = try Overview.wordsWaiting(
+            in: space, roster: roster, ownPerson: ownPerson, known: wordsKnown(in: space),
+            relayed: Outbox.relayed(of: space, by: core.node.device, in: store), store: store)
+        for word in waiting where !untaken.contains(word.operation.number) {
+            found.append(UndeliveredWord(word: word, state: shown(word.state, roster)))
+        }
+        names.undelivered[space.number] = found
+        return found
+    }
+
+    /// From which place on it is known whether what this device did in lane 4 is delivered.
+    func wordsKnown(in space: SpaceRecord) throws -> [LogTag: UInt64] {
+        try NodeCore.wordsKnown(of: space, by: core.node.device, in: store)
+    }
+
+    /// What is to be said of something that one began, or changed: each kind of change once, as far as its
+    /// last one has come.
+    func marks(
+        on thing: OperationReference, in space: SpaceRecord, _ roster: Roster,
+        besides subjects: [SharedWord.Subject] = []
+    ) throws -> [MessageView.Waiting] {
+        let words = try undelivered(in: space, roster).filter {
+            !subjects.contains($0.word.subject)
+                && ($0.word.target == thing || $0.word.reference == thing)
+        }
+        return SharedWord.Subject.allCases.compactMap { subject in
+            words.last { $0.word.subject == subject }?.view
+        }
+    }
+
+    /// What is to be said of the name of a conversation, and of what it says it is for.
+    func marks(on space: SpaceRecord, _ roster: Roster) throws -> [MessageView.Waiting] {
+        let words = try undelivered(in: space, roster)
+        return [SharedWord.Subject.name, .description].compactMap { subject in
+            words.last { $0.word.subject == subject }?.view
+        }
+    }
+
+    /// What somebody began and nobody takes.
+    func untaken(
+        _ subject: SharedWord.Subject, in space: SpaceRecord, _ roster: Roster
+    ) throws -> [UndeliveredWord] {
+        try undelivered(in: space, roster).filter {
+            $0.word.subject == subject && ["removed", "cut-off"].contains($0.state)
+        }
+    }
+
+    // MARK: As a list
+
+    /// What is not delivered in a conversation, oldest first.
+    func undelivered(in argument: String) throws -> [UndeliveredView] {
+        let space = try conversation(argument)
+        guard space.kind != .own, let roster = try roster(of: space) else { return [] }
+        let all = try undelivered(in: space, roster).map { word in
+            UndeliveredView(
+                id: try identifier(word.word.reference, in: space.number),
+                change: word.word.subject.rawValue,
+                target: try word.word.target.map { try identifier($0, in: space.number) },
+                text: try text(of: word.word, in: space, roster),
+                time: word.word.operation.operation.header.wallClock, state: word.state)
+        }
+        return all.sorted { ($0.time, $0.id) < ($1.time, $1.id) }
+    }
+
+    private func text(
+        of word: SharedWord, in space: SpaceRecord, _ roster: Roster
+    ) throws -> String {
+        let payload = word.operation.operation.payload ?? []
+        switch word.subject {
+        case .poll:
+            guard let poll = PollQuestion(payload: payload) else { return "" }
+            return "\(poll.question) (\(poll.options.joined(separator: ", ")))"
+        case .vote:
+            let options = try asked(word.target, in: space)?.options ?? []
+            let places = PollChoices(payload: payload)?.places ?? []
+            return places.map { $0 < options.count ? options[$0] : "\($0 + 1)" }
+                .joined(separator: ", ")
+        case .close: return try asked(word.target, in: space)?.question ?? ""
+        case .deletion: return try asked(word.target, in: space)?.question ?? ""
+        case .item: return ItemBeginning(payload: payload)?.title ?? ""
+        case .change:
+            guard let change = ItemChange(payload: payload) else { return "" }
+            return try text(of: change, roster)
+        case .pin: return Pin(payload: payload)?.isOn == false ? "taken down" : "pinned"
+        case .name: return ConversationName(payload: payload)?.name ?? ""
+        case .description: return GroupDescription(payload: payload)?.text ?? ""
+        }
+    }
+
+    private func asked(
+        _ poll: OperationReference?, in space: SpaceRecord
+    ) throws -> PollQuestion? {
+        try poll.flatMap { try answered($0, in: space.number).stored }?
+            .operation.payload.flatMap(PollQuestion.init(payload:))
+    }
+
+    private func text(of change: ItemChange, _ roster: Roster) throws -> String {
+        switch change {
+        case .title(let title): title
+        case .notes(let notes): notes
+        case .due(let day): day.map { "until \(CalendarDay.text($0))" } ?? "until no day"
+        case .done(let isDone): isDone ? "done" : "not done"
+        case .assignee(let person, let isOn):
+            (isOn ? "for " : "not for ") + (try name(of: person, in: roster))
+        }
+    }
+}
+
+/// Something that one did for a conversation to see, and that is not delivered.
+public struct UndeliveredView: Codable, Equatable, Sendable {
+    /// Its name, which is the same on every device.
+    public var id: String
+    /// What one did: `poll`, `vote`, `close`, `deletion`, `item`, `change`, `pin`, `name` or `description`.
+    public var change: String
+    /// The poll, the thing to be done or the message that it is about; nil where it begins one, or is about
+    /// the conversation.
+    public var target: String?
+    /// What it says.
+    public var text: String
+    /// When one did it, in Unix milliseconds.
+    public var time: UInt64
+    /// As ``MessageView/Waiting/state``.
+    public var state: String
+}
+
+/// What one asked, answered, noted, pinned or named in a conversation and is not delivered: it waits, nobody
+/// takes it, or it never leaves this device.
+public struct ListUndelivered: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "undelivered", RequestScope.read,
+        "What one asked, answered, noted, pinned or named in a conversation and is not delivered."
+    )
+    /// As somebody would ask it.
+    public static let example = ListUndelivered(conversation: "trip")
+
+    /// The conversation: its name, its identifier or a start of that.
+    public var conversation: String
+
+    /// A request with these parameters.
+    public init(conversation: String) { self.conversation = conversation }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> [UndeliveredView] {
+        try await node.read { try $0.undelivered(in: conversation) }
+    }
+}

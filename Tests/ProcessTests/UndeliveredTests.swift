@@ -1,0 +1,116 @@
+import Parley
+import ParleyLocalAPI
+import Testing
+
+@Suite("What people do together and has not arrived", .serialized, .timeLimit(.minutes(3)))
+struct UndeliveredTests {
+    private func run(_ words: String..., at node: NodeProcess) async throws -> String {
+        let program = try Program(words + ["--home", node.home])
+        #expect(try await program.ended() == 0, "\(words): \(program.output)")
+        return program.output
+    }
+
+    /// Ben is in a group of ann's: a poll and something to be done of his are with both.
+    private func gathered() async throws -> (all: Neighbours, poll: PollView, item: ItemView) {
+        let all = try await Neighbours()
+        try await all.gather(in: "club", saying: "welcome")
+        let (ann, ben) = (try await all.client(all.ann), try await all.client(all.ben))
+        let poll = try await ben.perform(
+            AskPoll(conversation: "club", question: "when?", options: ["Friday", "Saturday"]))
+        let item = try await ben.perform(CreateItem(conversation: "club", title: "pack"))
+        try await eventually("ann has both", on: [all.ann]) {
+            let polls = try await ann.perform(ListPolls())
+            let items = try await ann.perform(ListItems())
+            return polls.count == 1 && items.count == 1
+        }
+        return (all, poll, item)
+    }
+
+    @Test("says so, is counted, and does so no more once another person has it")
+    func waiting() async throws {
+        let (all, poll, item) = try await gathered()
+        let ann = try await all.client(all.ann)
+        let known = try #require(try await ann.perform(ListPolls()).first)
+        let task = try #require(try await ann.perform(ListItems()).first)
+        #expect(known.id == poll.id && known.waiting.isEmpty && task.waiting.isEmpty)
+        try await eventually("nothing waits", on: [all.ann, all.ben]) {
+            let own = try await ann.perform(ListOutbox())
+            let others = try await all.client(all.ben).perform(ListOutbox())
+            return own.isEmpty && others.isEmpty
+        }
+        _ = try await run("offline", "on", at: all.ann)
+        let voted = try await run("poll", "vote", poll.id, "2", at: all.ann)
+        #expect(voted.contains("(one answer)  (your answer not yet delivered)"), "\(voted)")
+        let asked = try await run("poll", "new", "club", "where?", "here", "there", at: all.ann)
+        #expect(asked.contains("where?  (one answer)  (not yet delivered)"), "\(asked)")
+        let done = try await run("action", "done", item.id, at: all.ann)
+        #expect(done.contains("(changed, not yet delivered)"), "\(done)")
+        _ = try await run("group", "describe", "club", "a club", at: all.ann)
+        let group = try await run("group", "show", "club", at: all.ann)
+        #expect(group.contains("(description not yet delivered)"), "\(group)")
+        let message = try #require(
+            try await ann.perform(ReadMessages(conversation: "club", limit: 1)).messages.last)
+        _ = try await run("pin", message.id, at: all.ann)
+        let read = try await run("read", "club", "--newest", at: all.ann)
+        #expect(read.contains("(pin not yet delivered)"), "\(read)")
+        #expect(read.contains("0 answered)  (not yet delivered)"), "\(read)")
+
+        let outbox = try await run("outbox", at: all.ann)
+        #expect(outbox.contains("5 changed"), "\(outbox)")
+        #expect(try await ann.perform(GetStatus()).pendingCount == 5)
+        let why = try await run("why", poll.id, at: all.ann)
+        #expect(why.contains("counts: ben could write it"), "\(why)")
+        #expect(why.contains("vote") && why.contains("saved on this device alone"), "\(why)")
+        #expect(try await run("why", item.id, at: all.ann).contains("change"))
+
+        _ = try await run("offline", "off", at: all.ann)
+        try await eventually("nothing waits any more", on: [all.ann]) {
+            try await ann.perform(ListOutbox()).isEmpty
+        }
+        for words in [["poll", "list"], ["action", "list", "--all"], ["group", "show", "club"]] {
+            let program = try Program(words + ["--home", all.ann.home])
+            #expect(try await program.ended() == 0)
+            #expect(!program.output.contains("delivered"), "\(program.output)")
+        }
+        try await all.end()
+    }
+
+    /// Once own polls, answers and changes were gone from the screen of who was removed, without a word.
+    @Test("stays with who was removed before it arrived, and says that nobody takes it")
+    func untaken() async throws {
+        let (all, poll, item) = try await gathered()
+        let ben = try await all.client(all.ben)
+        _ = try await run("offline", "on", at: all.ben)
+        _ = try await run("poll", "vote", poll.id, "2", at: all.ben)
+        _ = try await run("action", "edit", item.id, "--title", "pack all", at: all.ben)
+        let late = try await ben.perform(
+            AskPoll(conversation: "club", question: "late?", options: ["yes", "no"]))
+        let task = try await ben.perform(CreateItem(conversation: "club", title: "late task"))
+        try await all.client(all.ann).perform(
+            RemoveGroupMember(conversation: "club", person: "ben"))
+        _ = try await run("offline", "off", at: all.ben)
+        try await eventually("ben hears of it", on: [all.ben]) {
+            try await ben.perform(ListMembershipEvents(conversation: "club")).contains {
+                $0.change == "removed"
+            }
+        }
+        let why = "not delivered: you were removed before it arrived)"
+        let voted = try await run("poll", "show", poll.id, at: all.ben)
+        #expect(voted.contains("(your answer \(why)"), "\(voted)")
+        let asked = try await run("poll", "show", late.id, at: all.ben)
+        #expect(asked.contains("late?  (nobody else has it)  (\(why)"), "\(asked)")
+        let items = try await run("action", "list", at: all.ben)
+        #expect(items.contains("pack  (change \(why)"), "\(items)")
+        #expect(items.contains("late task  (\(why)"), "\(items)")
+        let kept = try await ben.perform(GetItem(item: MessageReference(task.id)))
+        #expect(kept.title == "late task" && kept.waiting.map(\.state) == ["removed"])
+        let read = try await run("read", "club", "--newest", at: all.ben)
+        #expect(read.contains("you ask: late?") && read.contains(why), "\(read)")
+        // Who is out is asked nothing.
+        #expect(try await ben.perform(ListPolls(toAnswer: true)).isEmpty)
+        let refused = try await Program.run("poll", "vote", poll.id, "1", "--home", all.ben.home)
+        #expect(refused.status == 1, "\(refused)")
+        #expect(try await all.client(all.ann).perform(ListPolls()).map(\.voterCount) == [0])
+        try await all.end()
+    }
+}
