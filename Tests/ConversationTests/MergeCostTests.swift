@@ -114,6 +114,10 @@ struct MergeCostTests {
         try cast.ann.write(records.map { $0.draft() })
         let replica = cast.ann.replica
         let shown = try Overview.calls(in: replica.space.number, store: replica.store)
-        #expect(shown == Array(records.suffix(Limits.callRecordCountMax)))
+        // They say that they began in 1970: where they stand tells more.
+        #expect(shown.allSatisfy { $0.order != nil })
+        let last = records.suffix(Limits.callRecordCountMax)
+        #expect(shown.map(\.call) == last.map(\.call))
+        #expect(shown.map(\.summary) == last.map(\.summary))
     }
 }
