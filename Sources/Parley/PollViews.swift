@@ -166,9 +166,7 @@ extension NodeError {
         case .noSuchPlace:
             self.init(
                 "no-such-place", "The note has no such version, or its text no such position.",
-                hint:
-                    "`parley note list` shows the notes, and `parley note history NOTE` the edits of one."
-            )
+                hint: "`parley note history NOTE` shows what it was.")
         case .noteFull(let limit):
             self.init(
                 "note-full", "All that was ever written in a note comes to at most \(limit).",
