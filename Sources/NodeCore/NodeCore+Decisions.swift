@@ -87,14 +87,13 @@ extension NodeCore {
     mutating func decision(
         _ number: OperationNumber, _ store: some Store
     ) throws(StoreError) -> (SpaceRecord, Decision)? {
-        guard let stored = try store.operation(number), stored.operation.header.kind == .decision,
-            let log = try store.log(stored.log), let space = try store.space(log.space),
-            let roster = try roster(of: space, store)
-        else { return nil }
-        let reference = OperationReference(
-            tag: log.tag, sequence: stored.sequence, check: stored.id.check)
-        return try Overview.decision(reference, in: space.number, roster: roster, store: store)
-            .map { (space, $0) }
+        guard let (space, roster, reference) = try begun(number, as: .decision, store) else {
+            return nil
+        }
+        return try Overview.decision(reference, in: space.number, roster: roster, store: store).map
+        {
+            (space, $0)
+        }
     }
 
     /// Why something cannot be proposed, or nil.

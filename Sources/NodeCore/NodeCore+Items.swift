@@ -66,12 +66,9 @@ extension NodeCore {
     mutating func item(
         _ number: OperationNumber, _ store: some Store
     ) throws(StoreError) -> (SpaceRecord, ActionItem)? {
-        guard let stored = try store.operation(number), stored.operation.header.kind == .item,
-            let log = try store.log(stored.log), let space = try store.space(log.space),
-            let roster = try roster(of: space, store)
-        else { return nil }
-        let reference = OperationReference(
-            tag: log.tag, sequence: stored.sequence, check: stored.id.check)
+        guard let (space, roster, reference) = try begun(number, as: .item, store) else {
+            return nil
+        }
         return try Overview.item(reference, in: space.number, roster: roster, store: store).map {
             (space, $0)
         }

@@ -137,15 +137,25 @@ extension NodeCore {
     mutating func poll(
         _ number: OperationNumber, _ store: some Store
     ) throws(StoreError) -> (SpaceRecord, Poll)? {
-        guard let stored = try store.operation(number), stored.operation.header.kind == .poll,
+        guard let (space, roster, reference) = try begun(number, as: .poll, store) else {
+            return nil
+        }
+        return try Overview.poll(reference, in: space.number, roster: roster, store: store).map {
+            (space, $0)
+        }
+    }
+
+    /// The operation of this kind with a number, by how operations name it, and where it is.
+    mutating func begun(
+        _ number: OperationNumber, as kind: OperationKind, _ store: some Store
+    ) throws(StoreError) -> (SpaceRecord, Roster, OperationReference)? {
+        guard let stored = try store.operation(number), stored.operation.header.kind == kind,
             let log = try store.log(stored.log), let space = try store.space(log.space),
             let roster = try roster(of: space, store)
         else { return nil }
         let reference = OperationReference(
             tag: log.tag, sequence: stored.sequence, check: stored.id.check)
-        return try Overview.poll(reference, in: space.number, roster: roster, store: store).map {
-            (space, $0)
-        }
+        return (space, roster, reference)
     }
 
     // MARK: Open until a time

@@ -84,7 +84,7 @@ extension Views {
         let space = try argument.map { try conversation($0) }
         let unaccepted = try unaccepted()
         var (list, byteCount, looked) = (DecisionList(decisions: []), 0, 0)
-        var last = try cursor.map(DecisionCursor.entry)
+        var last = try cursor.map { try EntryCursor.entry($0, of: .decision) }
         while looked < lookCount {
             let count = min(limit, lookCount - looked)
             let found = try store.decisions(in: space?.number, before: last, limit: count)
@@ -94,7 +94,7 @@ extension Views {
                     if list.decisions.count == limit
                         || byteCount > DecisionList.byteCountMax && !list.decisions.isEmpty
                     {
-                        list.next = last.map(DecisionCursor.text)
+                        list.next = last.map(EntryCursor.text)
                         return list
                     }
                     list.decisions.append(view)
@@ -104,7 +104,7 @@ extension Views {
             if found.count < count { return list }
             looked += found.count
         }
-        list.next = last.map(DecisionCursor.text)
+        list.next = last.map(EntryCursor.text)
         return list
     }
 
@@ -154,29 +154,5 @@ extension Views {
         if let message = try self.source(source, in: space) { return (message, nil) }
         let poll = try Overview.poll(source, in: space.number, roster: roster, store: store)
         return (nil, try poll.map { try identifier($0.reference, in: space.number) })
-    }
-}
-
-/// Where a page of decisions ends, as text that programs pass back and do not look into.
-private enum DecisionCursor {
-    static func text(_ entry: ParleyConversation.Entry) -> String {
-        "\(String(entry.order.stand, radix: 16)).\(entry.operation.rawValue)"
-    }
-
-    static func entry(_ text: String) throws -> ParleyConversation.Entry {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 2, let stand = UInt64(parts[0], radix: 16),
-            let number = Int64(parts[1]), stand < Limits.clockMax, number > 0
-        else {
-            throw NodeError(
-                "bad-cursor", "“\(text)” is no cursor.",
-                hint: "Use the `next` of an earlier page as it is.")
-        }
-        // They are paged by order and row: nothing else of it counts.
-        let order = OrderKey(
-            stand: stand, tag: LogTag(0), sequence: 0, id: OperationID { _ in })
-        return ParleyConversation.Entry(
-            space: SpaceNumber(0), object: .space, field: .decision,
-            operation: OperationNumber(number), order: order)
     }
 }

@@ -53,7 +53,8 @@ struct MessageLines {
         let people = events.map { Note($0.time, $0.below, MembershipLines.text($0)) }
         let others =
             calls.map { Note($0.time, $0.below, CallLines.text($0)) }
-            + Self.notes(polls) + Self.notes(decisions)
+            + ordered(polls.map(note))
+            + ordered(decisions.map { Note($0.time, $0.below, DecisionLines.text($0)) })
         // Those of one moment stay as they came: who called first.
         let timed = others.enumerated().sorted {
             ($0.element.place, $0.offset) < ($1.element.place, $1.offset)
@@ -83,25 +84,19 @@ struct MessageLines {
         }
     }
 
-    /// Polls, which come with the one that was asked last first, in their own order, whatever the clocks of
-    /// their authors said: none stands below one that was asked after it.
-    private static func notes(_ polls: [PollView]) -> [Note] {
-        var next = UInt64.max
-        return Array(
-            polls.map { poll in
-                next = min(next, poll.time)
-                let doubt = poll.timeDoubt == "ahead" ? "  (clock ahead)" : ""
-                return Note(poll.time, poll.below, PollLines.text(poll) + doubt, at: next)
-            }.reversed())
+    private static func note(_ poll: PollView) -> Note {
+        let doubt = poll.timeDoubt == "ahead" ? "  (clock ahead)" : ""
+        return Note(poll.time, poll.below, PollLines.text(poll) + doubt)
     }
 
-    /// Decisions likewise.
-    private static func notes(_ decisions: [DecisionView]) -> [Note] {
+    /// Polls and decisions come with the last first and keep their own order, whatever the clocks of their
+    /// authors said: none stands below one that came after it.
+    private static func ordered(_ newestFirst: [Note]) -> [Note] {
         var next = UInt64.max
         return Array(
-            decisions.map { decision in
-                next = min(next, decision.time)
-                return Note(decision.time, decision.below, DecisionLines.text(decision), at: next)
+            newestFirst.map { note in
+                next = min(next, note.time)
+                return Note(note.time, note.below, note.text, at: next)
             }.reversed())
     }
 

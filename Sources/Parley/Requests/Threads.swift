@@ -194,7 +194,7 @@ extension Views {
         let space = try argument.map { try conversation($0) }
         let count = min(max(1, limit), ListThreads.limitMax)
         var (list, byteCount) = (ThreadList(threads: []), 0)
-        var last = try cursor.map(ThreadCursor.entry)
+        var last = try cursor.map { try EntryCursor.entry($0, of: .thread) }
         while true {
             let found = try Overview.threads(
                 in: space?.number, before: last, limit: count, store: store
@@ -206,7 +206,7 @@ extension Views {
                     if list.threads.count == count
                         || byteCount > MessagePage.byteCountMax && !list.threads.isEmpty
                     {
-                        list.next = last.map(ThreadCursor.text)
+                        list.next = last.map(EntryCursor.text)
                         return list
                     }
                     list.threads.append(view)
@@ -227,29 +227,5 @@ extension Views {
             title: try title(of: space, roster), conversation: space.id.description, rootID: id,
             root: try held.flatMap { try message($0.number) }, newest: newest,
             answerCount: thread.answerCount, unreadCount: thread.unreadCount)
-    }
-}
-
-/// Where a page of threads ends, as text that programs pass back and do not look into.
-private enum ThreadCursor {
-    static func text(_ entry: ParleyConversation.Entry) -> String {
-        "\(String(entry.order.stand, radix: 16)).\(entry.operation.rawValue)"
-    }
-
-    static func entry(_ text: String) throws -> ParleyConversation.Entry {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 2, let stand = UInt64(parts[0], radix: 16),
-            let number = Int64(parts[1]), stand < Limits.clockMax, number > 0
-        else {
-            throw NodeError(
-                "bad-cursor", "“\(text)” is no cursor.",
-                hint: "Use the `next` of an earlier page as it is.")
-        }
-        // Threads stand by the order and the row of their newest answer: nothing else of it counts.
-        let order = OrderKey(
-            stand: stand, tag: LogTag(0), sequence: 0, id: OperationID { _ in })
-        return ParleyConversation.Entry(
-            space: SpaceNumber(0), object: .space, field: .thread,
-            operation: OperationNumber(number), order: order)
     }
 }
