@@ -19,16 +19,21 @@ enum Stop {
         }
     }
 
-    /// Calls back at each SIGINT or SIGTERM, which from now on do nothing else. On a queue of the
-    /// system: where all threads of tasks are busy, it does not wait for one.
+    /// Calls back at each SIGINT or SIGTERM that arrives after this returns; they do nothing else from
+    /// then on. On a queue of its own: where all threads of tasks are busy, it does not wait for one.
     static func watch(_ body: @escaping @Sendable (Int32) -> Void) -> SignalSources {
-        SignalSources(
+        let queue = DispatchQueue(label: "signals")
+        return SignalSources(
             [SIGINT, SIGTERM].map { number in
                 signal(number, SIG_IGN)
-                let source = DispatchSource.makeSignalSource(
-                    signal: number, queue: DispatchQueue.global())
+                let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
                 source.setEventHandler { body(number) }
+                // A source is registered some time after it was resumed, and a signal that comes in
+                // between and is ignored is lost.
+                let registered = DispatchSemaphore(value: 0)
+                source.setRegistrationHandler { registered.signal() }
                 source.resume()
+                registered.wait()
                 return source
             })
     }
