@@ -3,13 +3,33 @@ import ParleyLedger
 import ParleyRoster
 import ParleyWire
 
-/// Logs that somebody named and of which nothing is known, so that they could be of lane 0.
+/// The name of a log of which nothing is known, so that it could be of lane 0, and whose operations were
+/// applied without it.
 ///
 /// What an operation was written under is made of what it names of lane 0, so it waits for such a
 /// log for a while. But a member can invent one, and a wait without end would part honest members. So
-/// the wait ends, the names of such logs are kept, and the day a log of lane 0 has one of them all of
-/// the space is judged again: the order in which things came leaves no trace.
+/// the wait ends, the names of such logs are kept, and all of the space is judged again when a log of lane 0
+/// turns out to have one of them, and when all is held of it that was named: the order in which
+/// things came leaves no trace. Each author has names of their own, for a place that one invents must not keep
+/// others' from being found.
 /// Source: `Protocol/03-operations.md`, "References".
+struct AwaitedLog: Hashable, Comparable {
+    let tag: LogTag
+    let author: LogTag
+
+    static func < (left: Self, right: Self) -> Bool {
+        (left.tag, left.author) < (right.tag, right.author)
+    }
+}
+
+/// What is awaited of such a log.
+struct AwaitedPlace {
+    /// The last place that was named.
+    var sequence: UInt64
+    /// Whether something of the log is held, and all was judged again since.
+    var isFound = false
+}
+
 extension NodeCore {
     /// So many names are kept for each log that names them. Where it names more, it waits.
     static let awaitedCountMax = 64
@@ -64,62 +84,85 @@ extension NodeCore {
         of header: OperationHeader, in log: LogID, _ space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> Bool {
         var known = awaited[space.number] ?? [:]
-        let author = LogTag(log)
-        for cause in header.dependencies
-        where try store.log(cause.tag, in: space.number) == nil && known[cause.tag] == nil {
-            if known.values.count(where: { $0 == author }) >= Self.awaitedCountMax {
+        defer { awaited[space.number] = known }
+        for cause in header.dependencies where try store.log(cause.tag, in: space.number) == nil {
+            let name = AwaitedLog(tag: cause.tag, author: LogTag(log))
+            if let place = known[name] {
+                guard cause.sequence > place.sequence else { continue }
+            } else if !hasRoom(for: name, among: known) {
                 try dropFound(&known, in: space, store)
-                guard known.values.count(where: { $0 == author }) < Self.awaitedCountMax else {
-                    awaited[space.number] = known
-                    return false
-                }
+                guard hasRoom(for: name, among: known) else { return false }
             }
-            known[cause.tag] = author
-            try Self.note(cause.tag, namedBy: author, in: space, store)
+            let place = AwaitedPlace(sequence: cause.sequence)
+            known[name] = place
+            try Self.note(place, of: name, in: space, store)
         }
-        awaited[space.number] = known
         return true
     }
 
-    /// Keeps the names of logs of which nothing is held any more, or never was: among them may be one of
-    /// lane 0 that was lost.
+    private func hasRoom(for name: AwaitedLog, among known: [AwaitedLog: AwaitedPlace]) -> Bool {
+        known.keys.count { $0.author == name.author } < Self.awaitedCountMax
+    }
+
+    /// Keeps the names of logs of which not all is held any more that an operation names, or never was:
+    /// what is lost may come again.
     ///
     /// - Parameter known: those that this log has named so far.
     static func awaitLogs(
-        namedIn header: OperationHeader, of log: LogRecord, _ known: inout Set<LogTag>,
-        _ space: SpaceRecord, _ store: some Store
+        namedIn header: OperationHeader, of log: LogRecord,
+        _ known: inout [AwaitedLog: AwaitedPlace], _ judge: Judge, _ space: SpaceRecord,
+        _ store: some Store
     ) throws(StoreError) {
-        for cause in header.dependencies where known.count < awaitedCountMax {
-            guard try store.log(cause.tag, in: space.number) == nil,
-                known.insert(cause.tag).inserted
+        for cause in header.dependencies {
+            let name = AwaitedLog(tag: cause.tag, author: log.tag)
+            guard known[name] != nil || known.count < awaitedCountMax,
+                cause.sequence >= known[name]?.sequence ?? 0
             else { continue }
-            try note(cause.tag, namedBy: log.tag, in: space, store)
+            let record = try store.log(cause.tag, in: space.number)
+            guard record?.lane ?? .control == .control,
+                judge.tips([], naming: [LogTip(cause)]) == nil
+            else { continue }
+            let place = AwaitedPlace(sequence: cause.sequence, isFound: record != nil)
+            known[name] = place
+            try note(place, of: name, in: space, store)
         }
     }
 
-    private static func note(
-        _ tag: LogTag, namedBy author: LogTag, in space: SpaceRecord, _ store: some Store
-    ) throws(StoreError) {
-        try store.setValue(author.bytes, .awaitedLog, key(ofAwaited: tag, in: space))
-    }
-
-    /// Drops the names of logs of which something is known by now.
+    /// Drops the names of logs of lane 0 of which all is held by now that was named, and of logs that
+    /// turned out to be of another lane.
     private func dropFound(
-        _ known: inout [LogTag: LogTag], in space: SpaceRecord, _ store: some Store
+        _ known: inout [AwaitedLog: AwaitedPlace], in space: SpaceRecord, _ store: some Store
     ) throws(StoreError) {
-        for tag in known.keys.sorted() where try store.log(tag, in: space.number) != nil {
-            known[tag] = nil
-            try store.setValue(nil, .awaitedLog, Self.key(ofAwaited: tag, in: space))
+        for (name, place) in known.sorted(by: { $0.key < $1.key }) {
+            guard let log = try store.log(name.tag, in: space.number),
+                log.lane != .control || holds(place, of: name, in: space)
+            else { continue }
+            known[name] = nil
+            try Self.note(nil, of: name, in: space, store)
         }
     }
 
-    /// Whether a log of lane 0 has come that something was applied without; its name is dropped.
+    private func holds(_ place: AwaitedPlace, of name: AwaitedLog, in space: SpaceRecord) -> Bool {
+        let tip = LogTip(tag: name.tag, sequence: place.sequence)
+        return judges[space.number]?.tips([], naming: [tip]) != nil
+    }
+
+    /// Whether a log of lane 0 has come that something was applied without, or now all of it that was
+    /// named.
     mutating func foundAwaitedLog(
         in space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> Bool {
-        guard var known = awaited[space.number], let graph = judges[space.number]?.graph,
-            known.keys.contains(where: { graph.contains(LogTip(tag: $0, sequence: 0)) })
+        guard var known = awaited[space.number], let graph = judges[space.number]?.graph
         else { return false }
+        let found = known.filter { name, place in
+            !place.isFound && graph.contains(LogTip(tag: name.tag, sequence: 0))
+                || holds(place, of: name, in: space)
+        }
+        guard !found.isEmpty else { return false }
+        for name in found.keys.sorted() {
+            known[name]?.isFound = true
+            try Self.note(known[name], of: name, in: space, store)
+        }
         try dropFound(&known, in: space, store)
         awaited[space.number] = known
         return true
@@ -128,16 +171,36 @@ extension NodeCore {
     /// Reads which logs are awaited.
     mutating func loadAwaited(_ store: some Store) throws(StoreError) {
         for (key, value) in try store.values(.awaitedLog) {
-            let (place, author) = (key.dropLast(8), LogTag(bytes: value))
-            guard let id = SpaceID(Array(place)), let tag = LogTag(bytes: Array(key.suffix(8))),
-                let author, let space = try store.space(id)
+            let names = Array(key.suffix(16))
+            guard let id = SpaceID(Array(key.dropLast(16))), let space = try store.space(id),
+                let tag = LogTag(bytes: Array(names.prefix(8))),
+                let author = LogTag(bytes: Array(names.suffix(8))), let place = AwaitedPlace(value)
             else { continue }
-            awaited[space.number, default: [:]][tag] = author
+            awaited[space.number, default: [:]][AwaitedLog(tag: tag, author: author)] = place
         }
     }
 
-    private static func key(ofAwaited tag: LogTag, in space: SpaceRecord) -> [UInt8] {
-        space.id.bytes + tag.bytes
+    private static func note(
+        _ place: AwaitedPlace?, of name: AwaitedLog, in space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) {
+        let key = space.id.bytes + name.tag.bytes + name.author.bytes
+        try store.setValue(place.map(\.bytes), .awaitedLog, key)
+    }
+}
+
+extension AwaitedPlace {
+    fileprivate var bytes: [UInt8] {
+        var writer = ByteWriter(capacity: 9)
+        writer.uint64(sequence)
+        writer.byte(isFound ? 1 : 0)
+        return writer.bytes
+    }
+
+    fileprivate init?(_ bytes: [UInt8]) {
+        var reader = ByteReader(bytes)
+        // A row that cannot be read is as none: what was named there is judged when all is.
+        guard let sequence = try? reader.uint64(), let isFound = try? reader.byte() else { return nil }
+        self.init(sequence: sequence, isFound: isFound == 1)
     }
 }
 

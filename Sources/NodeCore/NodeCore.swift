@@ -54,9 +54,8 @@ public struct NodeCore: Sendable {
     var confirmations = Confirmations()
     /// Invitations that were withdrawn and may hold after all.
     var withdrawnInvitations = WithdrawnInvitations()
-    /// Logs that something was applied without, and of which nothing is known; and which log was
-    /// the first to name each.
-    var awaited: [SpaceNumber: [LogTag: LogTag]] = [:]
+    /// Logs that something was applied without, of which nothing is known or less than was named.
+    var awaited: [SpaceNumber: [AwaitedLog: AwaitedPlace]] = [:]
     /// When missing payloads are requested, and from whom.
     var bodyRequests = BodyRequests()
     /// What is known of the epochs of spaces.

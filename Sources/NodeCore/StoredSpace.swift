@@ -26,13 +26,14 @@ public enum StoredSpace {
         }
         _ = try NodeCore.chooseBranches(in: space, store)
         for log in try store.logs(in: space.number) where log.lane.isCausal {
-            var unknown: Set<LogTag> = []
+            var awaited: [AwaitedLog: AwaitedPlace] = [:]
             for span in log.spans {
                 _ = try store.eachOperation(of: log, span) { stored throws(StoreError) in
                     let header = stored.operation.header
                     try Causality.cover(header, at: stored.sequence, in: log, store: store)
                     if log.lane != .control {
-                        try NodeCore.awaitLogs(namedIn: header, of: log, &unknown, space, store)
+                        try NodeCore.awaitLogs(
+                            namedIn: header, of: log, &awaited, judge, space, store)
                     }
                     return true
                 }

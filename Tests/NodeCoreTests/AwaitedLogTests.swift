@@ -7,19 +7,23 @@ import Testing
 
 @Suite("Logs that are awaited")
 struct AwaitedLogTests {
-    /// What a node holds of another one's content, as a run of one operation.
-    private func firstRun(of author: SimulatedNode, in village: Village) throws -> Run {
+    /// What a node wrote in a lane, up to a place.
+    private func run(
+        of author: SimulatedNode, _ lane: Lane = .content, through last: UInt64 = 0,
+        in village: Village
+    ) throws -> Run {
         let record = try village.record(author)
         return try author.observed {
             let log = try #require(
                 try author.store.logs(in: record.number).first {
-                    $0.device == author.identity.device && $0.lane == .content
+                    $0.device == author.identity.device && $0.lane == lane
                 })
-            let stored = try #require(try author.store.operation(at: 0, in: log.number))
+            let stored = try author.store.operations(in: log.number, 0...last, limit: .max)
+            #expect(stored.count == Int(last) + 1)
             return Run(
-                device: author.identity.device, lane: .content, first: 0, anchor: nil,
-                operations: [stored.operation], heads: try author.store.heads(in: log.number, 0...0)
-            )
+                device: author.identity.device, lane: lane, first: 0, anchor: nil,
+                operations: stored.map(\.operation),
+                heads: try author.store.heads(in: log.number, 0...last))
         }
     }
 
@@ -57,7 +61,7 @@ struct AwaitedLogTests {
         world.run(for: 1_000)
         #expect(try held(cara, of: ben, .control, village) == nil)
 
-        let run = try firstRun(of: ben, in: village)
+        let run = try run(of: ben, in: village)
         world.inject(
             .operations(Operations(space: village.group, endsAnswer: false, runs: [run])),
             from: dora, to: cara)
@@ -76,6 +80,41 @@ struct AwaitedLogTests {
         #expect(try village.texts(cara) == ["by an admin"])
         #expect(try awaited(cara) == 0)
         #expect(try village.frontiers([village.ann, village.ben, ben, cara, dora]) == 1)
+    }
+
+    @Test("Attack 22: of a log of lane 0 that comes in parts, what named a later place counts as well")
+    func inParts() throws {
+        let village = try Village(seed: 224)
+        let (world, cara, dora) = (village.world, village.cara, village.dora)
+        let ben = try world.addDevice("tablet", of: village.ben)
+        try village.perform(
+            .setRole(village.group, ben.identity.person, .admin), village.ann)
+        world.run(for: 10_000)
+        world.partition([village.ann, village.ben, ben], [cara, dora])
+        try village.perform(.setRole(village.group, dora.identity.person, .reader), ben)
+        world.run(for: 1_000)
+        try village.type("under the first", ben)
+        try village.perform(.setRole(village.group, dora.identity.person, .member), ben)
+        world.run(for: 1_000)
+        try village.type("under the second", ben)
+        func bring(_ run: Run) {
+            world.inject(
+                .operations(Operations(space: village.group, endsAnswer: false, runs: [run])),
+                from: dora, to: cara)
+        }
+        bring(try run(of: ben, through: 1, in: village))
+        world.run(for: 70_000)
+        #expect(try held(cara, of: ben, .content, village) == 2)
+        // A new key follows each.
+        for (last, texts) in [
+            (UInt64(1), ["under the first"]), (3, ["under the first", "under the second"]),
+        ] {
+            bring(try run(of: ben, .control, through: last, in: village))
+            world.run(for: 2_000)
+            #expect(try held(cara, of: ben, .control, village) == last + 1)
+            #expect(try village.texts(cara) == texts)
+        }
+        #expect(try awaited(cara) == 0)
     }
 
     @Test("Attack 22: so many names of logs that nobody has are kept for a log, and no more")
