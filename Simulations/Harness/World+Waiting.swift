@@ -2,6 +2,7 @@ import ParleyConversation
 public import ParleyLedger
 import ParleyNodeCore
 import ParleyRoster
+import ParleySealing
 public import ParleyWire
 
 extension World {
@@ -196,13 +197,15 @@ extension World {
 
     /// Whether somebody can bring a node a space that it has not heard of: it takes that from
     /// contacts and from its person's devices alone, of these from none that it knows to be revoked.
+    /// Whose link broke right as they were let in, and by whom alone they were known, nobody can reach.
     private func mayHear(
         of space: SpaceID, _ node: SimulatedNode, in roster: Roster
     ) throws -> Bool {
         if try node.store.space(space) != nil { return true }
         return try honestNodes.contains { other in
             guard other !== node, roster.takesPart(other.identity.device),
-                try other.store.space(space) != nil
+                try other.store.space(space) != nil,
+                try !relays.isEmpty || other.knowsWay(to: node) || node.knowsWay(to: other)
             else { return false }
             let person = other.identity.person
             guard person == node.identity.person else { return try node.accepts(person) }
@@ -290,6 +293,13 @@ extension SimulatedNode {
     fileprivate func accepts(_ person: PersonID) throws(StoreError) -> Bool {
         guard let own = try store.spaces().first(where: { $0.kind == .own }) else { return false }
         return try Overview.contact(person, ownSpace: own.number, in: store)?.isAccepted == true
+    }
+
+    /// Whether it knows an address of another.
+    fileprivate func knowsWay(to other: SimulatedNode) throws(StoreError) -> Bool {
+        try CardReader.parts(of: other.identity.person, store).contains {
+            $0.device == other.identity.device && !$0.addresses.isEmpty
+        }
     }
 
     /// Whether it links to another no more: a device of a blocked person, or its person's revoked one.
