@@ -186,13 +186,24 @@ extension World {
         var place = 0
         while place < found.count {
             let near = found[place]
-            let linked = try rest.filter { try !near.shuts(out: $0) && !$0.shuts(out: near) }
+            let linked = try rest.filter {
+                try !near.shuts(out: $0) && !$0.shuts(out: near) && canMeet(near, $0)
+            }
             if linked.contains(where: { $0 === other }) { return true }
             rest.removeAll { node in linked.contains { $0 === node } }
             found += linked
             place += 1
         }
         return false
+    }
+
+    /// Whether two that relays alone lead to can find each other: they have met, or one may still write
+    /// into the other's inbox. Who was restored from a backup that is older than the rights to write which
+    /// hold needs a link (`Protocol/06-relay.md`, "Inboxes").
+    private func canMeet(_ one: SimulatedNode, _ other: SimulatedNode) throws -> Bool {
+        guard needsRelay(one.index, other.index) else { return true }
+        if try one.part(of: other) != nil, try other.part(of: one) != nil { return true }
+        return try one.mayWrite(to: other) || other.mayWrite(to: one)
     }
 
     /// Whether somebody can bring a node a space that it has not heard of: it takes that from
@@ -295,11 +306,22 @@ extension SimulatedNode {
         return try Overview.contact(person, ownSpace: own.number, in: store)?.isAccepted == true
     }
 
+    /// What it knows of where another is.
+    fileprivate func part(of other: SimulatedNode) throws(StoreError) -> CardPart? {
+        try CardReader.parts(of: other.identity.person, store).first {
+            $0.device == other.identity.device
+        }
+    }
+
     /// Whether it knows an address of another.
     fileprivate func knowsWay(to other: SimulatedNode) throws(StoreError) -> Bool {
-        try CardReader.parts(of: other.identity.person, store).contains {
-            $0.device == other.identity.device && !$0.addresses.isEmpty
-        }
+        try part(of: other)?.addresses.isEmpty == false
+    }
+
+    /// Whether it holds a right to write into another's inbox which the other's card gives by now.
+    fileprivate func mayWrite(to other: SimulatedNode) throws(StoreError) -> Bool {
+        let given = try other.part(of: other)?.mailboxes.map(\.writerSeed) ?? []
+        return try part(of: other)?.mailboxes.contains { given.contains($0.writerSeed) } == true
     }
 
     /// Whether it links to another no more: a device of a blocked person, or its person's revoked one.

@@ -199,7 +199,9 @@ extension AwaitedPlace {
     fileprivate init?(_ bytes: [UInt8]) {
         var reader = ByteReader(bytes)
         // A row that cannot be read is as none: what was named there is judged when all is.
-        guard let sequence = try? reader.uint64(), let isFound = try? reader.byte() else { return nil }
+        guard let sequence = try? reader.uint64(), let isFound = try? reader.byte() else {
+            return nil
+        }
         self.init(sequence: sequence, isFound: isFound == 1)
     }
 }

@@ -82,7 +82,7 @@ struct AwaitedLogTests {
         #expect(try village.frontiers([village.ann, village.ben, ben, cara, dora]) == 1)
     }
 
-    @Test("Attack 22: of a log of lane 0 that comes in parts, what named a later place counts as well")
+    @Test("Attack 22: of a late log that comes in parts, what named a later place counts as well")
     func inParts() throws {
         let village = try Village(seed: 224)
         let (world, cara, dora) = (village.world, village.cara, village.dora)
