@@ -225,7 +225,8 @@ final class CausesPresent: Checker {
     ///     liar invents never come.
     private func look(at log: LogRecord, of node: SimulatedNode, mayWait: Bool) throws {
         checkCount += 1
-        var audit = LogAudit()
+        // As its author sees it: there every signature is missed.
+        var audit = LogAudit(of: log.device)
         try audit.check(log, in: node.store)
         let isOpen = try log.spans.last.map {
             try node.store.head(atOrAfter: $0.last, in: log.number) == nil

@@ -23,7 +23,7 @@ struct WaitingRoom: Sendable {
 
     /// How long a run waits for its causes, in milliseconds. They come on the very link that brought
     /// the run, so what takes longer was invented, or is held by nobody who can be reached.
-    static let patience: UInt64 = 60_000
+    static let patience: UInt64 = 20_000
 
     /// Operations that wait, and since when.
     struct Waiter: Sendable {

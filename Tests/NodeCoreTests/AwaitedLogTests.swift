@@ -44,7 +44,7 @@ struct AwaitedLogTests {
     }
 
     @Test(
-        "Attack 22: what names a log of lane 0 that is late is held after a minute, and counts then"
+        "Attack 22: what names a log of lane 0 that is late is held after a while, and counts then"
     )
     func late() throws {
         let village = try Village(seed: 221)
@@ -65,10 +65,10 @@ struct AwaitedLogTests {
         world.inject(
             .operations(Operations(space: village.group, endsAnswer: false, runs: [run])),
             from: dora, to: cara)
-        world.run(for: 30_000)
+        world.run(for: 10_000)
         #expect(try held(cara, of: ben, .content, village) == nil)
         #expect(try awaited(cara) == 0)
-        world.run(for: 40_000)
+        world.run(for: 15_000)
         #expect(try held(cara, of: ben, .content, village) == 1)
         #expect(try awaited(cara) == 1)
         // Nobody knows yet whether he might write it.
@@ -103,7 +103,7 @@ struct AwaitedLogTests {
                 from: dora, to: cara)
         }
         bring(try run(of: ben, through: 1, in: village))
-        world.run(for: 70_000)
+        world.run(for: 25_000)
         #expect(try held(cara, of: ben, .content, village) == 2)
         // A new key follows each.
         for (last, texts) in [

@@ -170,6 +170,48 @@ struct DeviceTests {
         try jury.verify(isSettled: true)
     }
 
+    /// What lies below where the friend's logs begin is named and never comes: a prefix of a run is
+    /// applied without the signature over it, which is no damage.
+    @Test("a device made by the recovery code gets what a friend has who came into a group later")
+    func codeAndLateFriend() throws {
+        try world.introduce(ann, ben)
+        let reply = try world.perform(.createGroup(name: "trip", members: []), on: ann)
+        guard case .space(let number) = reply, let trip = try ann.store.space(number)?.id else {
+            Issue.record("ann founded no group")
+            return
+        }
+        try ann.type("before ben", in: trip)
+        _ = try world.perform(.addMember(trip, ben.identity.person, .member), on: ann)
+        world.run(for: .seconds(10))
+        _ = try world.perform(.describe(trip, "for ben"), on: ann)
+        for (node, text) in [(ben, "of ben"), (ann, "with ben")] {
+            try node.type(text, in: trip)
+            world.run(for: .seconds(10))
+        }
+        world.crash(ann)
+        let next = try world.recover("next", of: ann, helpedBy: ben)
+        var awaitedCount = 0
+        for _ in 0..<30 where try next.store.space(trip) == nil || awaitedCount == 0 {
+            world.run(for: .milliseconds(500))
+            let audit = try audit(of: next)
+            #expect(audit.unsignedCount == 0)
+            awaitedCount += audit.awaitedCount
+        }
+        #expect(awaitedCount > 0)
+        world.run(for: .seconds(40))
+        #expect(
+            try next.messages(in: trip, limit: .max).compactMap(\.text) == ["of ben", "with ben"])
+        #expect(try audit(of: next).awaitedCount == 0)
+    }
+
+    private func audit(of node: SimulatedNode) throws -> LogAudit {
+        var audit = LogAudit(of: node.identity.device)
+        for space in try node.store.spaces() {
+            for log in try node.store.logs(in: space.number) { try audit.check(log, in: node.store) }
+        }
+        return audit
+    }
+
     /// The new device knows of no conversation, and begins one: of the two everybody writes into that of
     /// the lesser name.
     @Test("a device made by the recovery code goes on with the conversation of two that there was")

@@ -32,7 +32,7 @@ extension Views {
     // MARK: Logs
 
     private func auditLogs(_ report: inout DoctorReport) {
-        var audit = LogAudit()
+        var audit = LogAudit(of: core.node.device)
         var unreadable = 0
         for (_, logs) in heldLogs {
             for log in logs {
@@ -49,7 +49,9 @@ extension Views {
             return .wrong(words.joined(separator: ", "))
         }
         report.add("Every log ends on a signature of its device.", isDamage: true) {
-            let figures = "\(audit.headCount) signatures, \(audit.unsignedCount) missing or wrong"
+            let awaited = audit.awaitedCount > 0 ? ", \(audit.awaitedCount) to come" : ""
+            let figures =
+                "\(audit.headCount) signatures, \(audit.unsignedCount) missing or wrong\(awaited)"
             return audit.unsignedCount == 0 ? .fine(figures) : .wrong(figures)
         }
         guard unreadable + audit.brokenCount + audit.unsignedCount > 0 else { return }
