@@ -36,6 +36,9 @@ public struct ConversationView: Codable, Equatable, Sendable {
     /// Whether one was in it, went and came back, and what was said before is on other devices alone: on
     /// those that held it then. Nobody gives it again.
     public var lacksEarlier = false
+    /// Whether it was deleted on this device and what people do together in it, as polls, notes, action
+    /// items and decisions, is not here from before that. Nobody gives it again.
+    public var lacksShared = false
     /// Of a group that one is out of and this device never was in: the names of those of one's devices that
     /// were, which alone have what was said there; nil for any other conversation.
     public var heldOn: [String]?

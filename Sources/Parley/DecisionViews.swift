@@ -47,6 +47,9 @@ public struct DecisionView: Codable, Equatable, Sendable {
     public var maySettle: Bool
     /// The message right below it, by its `id`; nil where it stands below all.
     public var below: String? = nil
+    /// Where it stands among all that is right above the same message: what is greater, as text, stands
+    /// further below. The same for everybody who holds the same.
+    public var order: String = ""
 }
 
 /// Decisions, the one that stands last first.
@@ -143,7 +146,8 @@ extension Views {
             approvers: try decision.approvers.map { try name(of: $0, in: roster) }.sorted(),
             isApproved: decision.approvers.contains(ownPerson), source: source, poll: poll,
             maySettle: decision.author == ownPerson || isAdmin,
-            below: try message(below: decision.order, in: space.number))
+            below: try message(below: decision.order, in: space.number),
+            order: decision.order.text)
     }
 
     /// The message or the poll that a decision was made from, as far as there is something of it to show.

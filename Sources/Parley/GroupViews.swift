@@ -174,6 +174,9 @@ public struct MembershipView: Codable, Equatable, Sendable {
     public var hiddenCount: Int?
     /// The message right below it, by its `id`; nil where it stands below all.
     public var below: String? = nil
+    /// Where it stands among all that is right above the same message: what is greater, as text, stands
+    /// further below. The same for everybody who holds the same.
+    public var order: String = ""
 }
 
 /// Why something stands as it does: what is known, from whom, since when.

@@ -65,6 +65,9 @@ public struct PollView: Codable, Equatable, Sendable {
     public var mayClose: Bool
     /// The message right below it, by its `id`; nil where it stands below all.
     public var below: String? = nil
+    /// Where it stands among all that is right above the same message: what is greater, as text, stands
+    /// further below. The same for everybody who holds the same.
+    public var order: String = ""
 }
 
 extension Views {
@@ -146,7 +149,7 @@ extension Views {
             mayAnswer: roster.member(ownPerson).map { $0.role >= .member } ?? false,
             waiting: try marks(on: poll.reference, in: space, roster),
             mayClose: poll.author == ownPerson || isAdmin,
-            below: try message(below: poll.order, in: space.number))
+            below: try message(below: poll.order, in: space.number), order: poll.order.text)
     }
 }
 

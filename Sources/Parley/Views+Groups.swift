@@ -141,7 +141,9 @@ extension Views {
                 }, role: role, time: event.time, holds: event.holds,
                 hiddenCount: try hiddenCount(
                     by: event, before: events[(index + 1)...], space, roster),
-                below: try event.place.flatMap { try message(below: $0, in: space.number) })
+                below: try event.place.flatMap { try message(below: $0, in: space.number) },
+                // What stands below all messages stands below all else, too.
+                order: event.place?.text ?? String(repeating: "f", count: 16))
         }
     }
 
@@ -208,5 +210,15 @@ extension Views {
         case .addedDevices: ("devices-added", nil)
         case .revokedDevice: ("device-revoked", nil)
         }
+    }
+}
+
+extension OrderKey {
+    /// Text that is ordered as the keys are.
+    var text: String {
+        [stand, tag.value, sequence].map { value in
+            let digits = String(value, radix: 16)
+            return String(repeating: "0", count: 16 - digits.count) + digits
+        }.joined(separator: ".")
     }
 }

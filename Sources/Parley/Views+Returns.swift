@@ -19,6 +19,15 @@ extension Views {
         return try space.kind == .direct || rosters.hasReturned(ownPerson, to: space, in: store)
     }
 
+    /// Whether what people do together in a conversation is not here from before it was deleted on this
+    /// device: nobody else's log of that begins above its first operation.
+    func lacksShared(_ space: SpaceRecord) throws -> Bool {
+        try store.logs(in: space.number).contains { log in
+            (log.lane == .shared || log.lane == .notes) && log.base > 0
+                && !log.spans.contains { $0.first < log.base }
+        }
+    }
+
     /// Of a group that the person is out of and of which this device, which never was in it, has who came
     /// and went alone: the names of their devices that were in it.
     func heldOn(_ space: SpaceRecord, _ roster: Roster) throws -> [String]? {

@@ -124,6 +124,7 @@ struct Views {
             supersededBy: try successor(of: summary.space, roster)?.id.description,
             isInvited: roster.isInvited(ownPerson),
             lacksEarlier: try lacksEarlier(summary.space, roster),
+            lacksShared: try lacksShared(summary.space),
             heldOn: try heldOn(summary.space, roster))
     }
 

@@ -16,7 +16,7 @@ extension FakeNode {
         }
         answer(ListPins.self) { state, request in
             try state.requireConversation(request.conversation)
-            return state.messages.reversed().filter(\.isPinned)
+            return PinList(messages: state.messages.reversed().filter(\.isPinned))
         }
         answer(ListMentions.self) { state, request in
             let found = state.messages.reversed().filter(\.mentionsMe)

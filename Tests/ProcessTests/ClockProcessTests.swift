@@ -166,6 +166,7 @@ struct ClockProcessTests {
         }
         try trip.clock.set(ahead: 0)
         let client = try await trip.nodes.client(ann)
+        try await client.perform(ProposeDecision(conversation: "trip", title: "between them"))
         let late = try await client.perform(
             AskPoll(conversation: "trip", question: "and now?", options: ["yes", "no"]))
         try await trip.change("cara", to: .reader, by: ann)
@@ -177,7 +178,10 @@ struct ClockProcessTests {
         let shown = try await ann.run("read", "trip", "--newest").output
         let first = try #require(shown.range(of: "a year ahead?"))
         let second = try #require(shown.range(of: "and now?"))
-        #expect(first.lowerBound < second.lowerBound, "\(shown)")
+        let decision = try #require(shown.range(of: "between them"))
+        #expect(
+            first.lowerBound < decision.lowerBound && decision.lowerBound < second.lowerBound,
+            "\(shown)")
         #expect(shown[first.upperBound...].prefix { $0 != "\n" }.contains("(clock ahead)"))
 
         try await client.perform(SendMessages(conversation: "ben", texts: ["newer"]))

@@ -23,7 +23,7 @@ struct PinProcessTests {
         // Ben may not have it at that moment.
         #expect(pinned.contains("the rules  (") && pinned.contains("(pinned)"), "\(pinned)")
         try await eventually("ben sees it", on: [all.ben]) {
-            try await ben.perform(ListPins(conversation: "club")).map(\.id) == [rules.id]
+            try await ben.perform(ListPins(conversation: "club")).messages.map(\.id) == [rules.id]
         }
         let read = try await run("read", "club", "--newest", at: all.ben)
         #expect(read.contains("the rules  (pinned)"), "\(read)")
@@ -44,13 +44,13 @@ struct PinProcessTests {
             try await ben.perform(ReadMessages(conversation: "ann", limit: 1)).messages.first)
         _ = try await run("pin", nine.id, at: all.ben)
         try await eventually("ann sees it", on: [all.ann]) {
-            try await ann.perform(ListPins(conversation: "ben")).map(\.id) == [nine.id]
+            try await ann.perform(ListPins(conversation: "ben")).messages.map(\.id) == [nine.id]
         }
         _ = try await run("pin", nine.id, "--remove", at: all.ann)
         #expect(try await run("pins", "ben", at: all.ann).contains("nothing is pinned there"))
         try await ann.perform(DeleteMessage(message: MessageReference(rules.id)))
         try await eventually("it is gone", on: [all.ben]) {
-            try await ben.perform(ListPins(conversation: "club")).isEmpty
+            try await ben.perform(ListPins(conversation: "club")).messages.isEmpty
         }
         let gone = try await Program.run("pin", rules.id, "--home", all.ann.home)
         #expect(gone.status == 1 && gone.output.contains("was deleted"), "\(gone)")

@@ -55,7 +55,14 @@ struct ReturnProcessTests {
                 !$0.isInvited
             }
         }
-        if isSaid { try await ann.perform(SendMessages(conversation: "club", texts: ["hi"])) }
+        if isSaid {
+            try await ann.perform(SendMessages(conversation: "club", texts: ["hi"]))
+            try await ben.perform(
+                AskPoll(conversation: "club", question: "when?", options: ["now", "later"]))
+            try await eventually("ann is asked", on: [all.ann]) {
+                try await ann.perform(ListPolls()).count == 1
+            }
+        }
         try await ann.perform(SetMemberRole(conversation: "club", person: "ben", role: .owner))
         try await ann.perform(LeaveGroup(conversation: "club"))
         try await eventually("ben is alone in it", on: [all.ben]) {
@@ -76,6 +83,12 @@ struct ReturnProcessTests {
         let read = try await all.ann.run("read", "club").output
         #expect(read.contains(notice) == isSaid, "\(read)")
         #expect(try await all.ann.run("conversations").output.contains(notice) == isSaid)
+        if isSaid {
+            let polls = try await all.ann.run("poll", "list", "club").output
+            #expect(
+                polls.contains("notice: what was done together in club before you deleted"),
+                "\(polls)")
+        }
         #expect(try await !all.ben.run("conversations").output.contains("notice"))
         try await all.end()
     }

@@ -207,7 +207,9 @@ struct DeviceTests {
     private func audit(of node: SimulatedNode) throws -> LogAudit {
         var audit = LogAudit(of: node.identity.device)
         for space in try node.store.spaces() {
-            for log in try node.store.logs(in: space.number) { try audit.check(log, in: node.store) }
+            for log in try node.store.logs(in: space.number) {
+                try audit.check(log, in: node.store)
+            }
         }
         return audit
     }

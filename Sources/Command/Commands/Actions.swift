@@ -219,6 +219,7 @@ struct ActionList: NodeCommand {
         if items.isEmpty, !output.json {
             World.current.say(done ? "nothing is done" : "nothing is to be done")
         }
+        if !output.json { try await Conversations.sayWhatIsLacking(in: conversation, on: node) }
     }
 }
 

@@ -57,6 +57,26 @@ struct Conversations: NodeCommand {
             + devices.map { harmless($0) }.joined(separator: " and on ")
     }
 
+    /// Says of which conversations a list of what people do together lacks what was there before they were
+    /// deleted on this device.
+    ///
+    /// - Parameter conversation: the one that is listed; nil where all are.
+    static func sayWhatIsLacking(
+        in conversation: String?, on node: any NodeService
+    ) async throws {
+        let lacking = try await node.perform(ListConversations()).filter(\.lacksShared)
+        if lacking.isEmpty { return }
+        var id: String?
+        if let conversation {
+            id = try await node.perform(GetGroup(conversation: conversation)).id
+        }
+        for one in lacking where id == nil || one.id == id {
+            World.current.say(
+                "notice: what was done together in \(harmless(one.name)) before you deleted that on this "
+                    + "device is not here")
+        }
+    }
+
     /// Says which conversations could be taken for each other: once of those that look alike.
     static func warn(_ all: [ConversationView]) {
         var told: Set<String> = []

@@ -286,6 +286,7 @@ struct DecisionListing: NodeCommand {
         if let next = list.next {
             World.current.advise("more: the same with --from \(next)")
         }
+        try await Conversations.sayWhatIsLacking(in: conversation, on: node)
     }
 }
 

@@ -76,7 +76,9 @@ struct NoteList: NodeCommand {
     func run(with node: any NodeService) async throws {
         let notes = try await node.perform(ListNotes(conversation: conversation))
         try Output.show(notes, json: output.json, as: NoteLines.text(notes))
-        if notes.isEmpty, !output.json { World.current.say("no notes") }
+        if output.json { return }
+        if notes.isEmpty { World.current.say("no notes") }
+        try await Conversations.sayWhatIsLacking(in: conversation, on: node)
     }
 }
 

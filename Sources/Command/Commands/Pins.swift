@@ -48,7 +48,15 @@ struct PinsCommand: NodeCommand {
 
     func run(with node: any NodeService) async throws {
         let pins = try await node.perform(ListPins(conversation: conversation))
-        try Output.show(pins, json: output.json, as: MessageLines.text(pins))
-        if pins.isEmpty, !output.json { World.current.say("nothing is pinned there") }
+        try Output.show(pins, json: output.json, as: MessageLines.text(pins.messages))
+        if output.json { return }
+        if pins.absentCount > 0 {
+            World.current.say(
+                "notice: \(counted(pins.absentCount, "pinned message")) "
+                    + "\(pins.absentCount == 1 ? "is" : "are") not on this device")
+        } else if pins.messages.isEmpty {
+            World.current.say("nothing is pinned there")
+        }
+        try await Conversations.sayWhatIsLacking(in: conversation, on: node)
     }
 }

@@ -181,6 +181,7 @@ struct PollList: NodeCommand {
         if polls.isEmpty, !output.json {
             World.current.say(toAnswer ? "no poll waits for you" : "no polls")
         }
+        if !output.json { try await Conversations.sayWhatIsLacking(in: conversation, on: node) }
     }
 }
 

@@ -50,69 +50,44 @@ struct MessageLines {
     ) -> String {
         var lines = MessageLines(for: messages)
         var shown: [String] = []
-        let people = events.map { Note($0.time, $0.below, MembershipLines.text($0)) }
-        let others =
-            calls.map { Note($0.time, $0.below, CallLines.text($0)) }
-            + ordered(polls.map(note))
-            + ordered(decisions.map { Note($0.time, $0.below, DecisionLines.text($0)) })
-        // Those of one moment stay as they came: who called first.
-        let timed = others.enumerated().sorted {
-            ($0.element.place, $0.offset) < ($1.element.place, $1.offset)
+        var notes =
+            calls.map { Note($0.time, $0.below, $0.order, CallLines.text($0)) } + polls.map(note)
+            + decisions.map { Note($0.time, $0.below, $0.order, DecisionLines.text($0)) }
+        // Those about people stay in their order, whatever their clocks said.
+        var last = ""
+        for event in events {
+            last = max(last, event.order)
+            notes.append(Note(event.time, event.below, last, MembershipLines.text(event)))
+        }
+        let sorted = notes.enumerated().sorted {
+            ($0.element.order, $0.offset) < ($1.element.order, $1.offset)
         }.map(\.element)
-        let sorted = merged(people, timed)
         for message in messages {
             for note in sorted where note.below == message.id {
                 shown += lines.add(note.text, at: note.time)
             }
             shown += lines.add(message)
         }
-        let last = sorted.filter { $0.below == nil }
-        return (shown + last.flatMap { lines.add($0.text, at: $0.time) }).joined(separator: "\n")
+        let rest = sorted.filter { $0.below == nil }
+        return (shown + rest.flatMap { lines.add($0.text, at: $0.time) }).joined(separator: "\n")
     }
 
     /// A line between messages.
     private struct Note {
         let time: UInt64
         let below: String?
+        /// Where it stands between others, as text.
+        let order: String
         let text: String?
-        /// By which time it stands between others.
-        let place: UInt64
 
-        init(_ time: UInt64, _ below: String?, _ text: String?, at place: UInt64? = nil) {
-            (self.time, self.below, self.text) = (time, below, text)
-            self.place = place ?? time
+        init(_ time: UInt64, _ below: String?, _ order: String, _ text: String?) {
+            (self.time, self.below, self.order, self.text) = (time, below, order, text)
         }
     }
 
     private static func note(_ poll: PollView) -> Note {
         let doubt = poll.timeDoubt == "ahead" ? "  (clock ahead)" : ""
-        return Note(poll.time, poll.below, PollLines.text(poll) + doubt)
-    }
-
-    /// Polls and decisions come with the last first and keep their own order, whatever the clocks of their
-    /// authors said: none stands below one that came after it.
-    private static func ordered(_ newestFirst: [Note]) -> [Note] {
-        var next = UInt64.max
-        return Array(
-            newestFirst.map { note in
-                next = min(next, note.time)
-                return Note(note.time, note.below, note.text, at: next)
-            }.reversed())
-    }
-
-    /// Both in one: those about people stay in their order, whatever their clocks said, and the others
-    /// stand between them by time, below those of the same moment.
-    private static func merged(_ people: [Note], _ others: [Note]) -> [Note] {
-        var all: [Note] = []
-        var others = others[...]
-        for note in people {
-            while let other = others.first, other.place < note.time {
-                all.append(other)
-                others = others.dropFirst()
-            }
-            all.append(note)
-        }
-        return all + others
+        return Note(poll.time, poll.below, poll.order, PollLines.text(poll) + doubt)
     }
 
     /// The line of something that changed who is in a conversation; nothing where it changed nothing.

@@ -98,6 +98,23 @@ extension Overview {
         return pins
     }
 
+    /// How many messages are pinned that lie below where their logs begin here, and are not held.
+    public static func absentPinCount(
+        in space: SpaceNumber, store: some MergeStore
+    ) throws(StoreError) -> Int {
+        var count = 0
+        for entry in try store.entries(about: .space, in: space, field: .pin) where entry.isOn {
+            guard let pin = try store.operation(entry.operation),
+                let message = pin.operation.header.references.first,
+                let log = try store.log(message.tag, in: space), log.lane == .content,
+                message.sequence < log.base,
+                try store.operation(at: message.sequence, in: log.number) == nil
+            else { continue }
+            count += 1
+        }
+        return count
+    }
+
     /// Whether the last word on a message is that it is pinned; ``pins(in:store:)`` tells whether it is
     /// shown so.
     public static func isPinned(

@@ -113,4 +113,7 @@ public struct CallRecordView: Codable, Equatable, Sendable {
     public var others: [String] = []
     /// The message right below it, by its `id`; nil where it stands below all.
     public var below: String? = nil
+    /// Where it stands among all that is right above the same message: what is greater, as text, stands
+    /// further below. The same for everybody who holds the same.
+    public var order: String = ""
 }

@@ -78,7 +78,8 @@ extension Views {
         let views = try spaces.flatMap { space -> [CallRecordView] in
             let (roster, title) = (try roster(of: space), try title(of: space.id))
             return try Overview.calls(in: space.number, store: store).map { record in
-                CallRecordView(
+                let order = record.order ?? OrderKey(since: record.began)
+                return CallRecordView(
                     call: "\(record.call)", conversation: space.id.description, name: title,
                     caller: try name(of: record.founder, in: roster),
                     isOwn: record.founder == ownPerson, time: record.began,
@@ -90,8 +91,7 @@ extension Views {
                     others: try record.summary.persons.filter {
                         $0 != record.founder && $0 != ownPerson
                     }.map { try name(of: $0, in: roster) },
-                    below: try message(
-                        below: record.order ?? OrderKey(since: record.began), in: space.number))
+                    below: try message(below: order, in: space.number), order: order.text)
             }
         }
         return views.sorted { ($0.time, $0.call) < ($1.time, $1.call) }

@@ -55,20 +55,32 @@ public struct ListPins: NodeRequest {
     public init(conversation: String) { self.conversation = conversation }
 
     /// Answers it.
-    public func perform(on node: Node) async throws -> [MessageView] {
+    public func perform(on node: Node) async throws -> PinList {
         try await node.read { try $0.pins(in: conversation) }
     }
 }
 
+/// What is pinned in a conversation.
+public struct PinList: Codable, Equatable, Sendable {
+    /// The one that was pinned last first.
+    public var messages: [MessageView]
+    /// How many are pinned besides that are older than what this device was given of the conversation.
+    public var absentCount = 0
+}
+
 extension Views {
-    fileprivate func pins(in argument: String) throws -> [MessageView] {
+    fileprivate func pins(in argument: String) throws -> PinList {
         let space = try conversation(argument)
-        return try Overview.pins(in: space.number, store: store).compactMap { pin in
+        let messages = try Overview.pins(in: space.number, store: store).compactMap {
+            pin -> MessageView? in
             guard let log = try store.log(pin.tag, in: space.number),
                 let stored = try store.operation(at: pin.sequence, in: log.number)
             else { return nil }
             return try message(stored.number)
         }
+        return PinList(
+            messages: messages,
+            absentCount: try Overview.absentPinCount(in: space.number, store: store))
     }
 
     /// Whether a message is shown as pinned. The list is made once a reading, however many messages ask.
