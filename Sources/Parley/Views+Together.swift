@@ -74,12 +74,34 @@ extension Views {
         }
     }
 
-    /// What is to be said of the name of a conversation, and of what it says it is for.
+    /// What is to be said of the name of a conversation, and of what it says it is for. Who lets somebody
+    /// in says both again for them: of what others have had for long nothing is said.
     func marks(on space: SpaceRecord, _ roster: Roster) throws -> [MessageView.Waiting] {
         let words = try undelivered(in: space, roster)
-        return [SharedWord.Subject.name, .description].compactMap { subject in
-            words.last { $0.word.subject == subject }?.view
+        return try [SharedWord.Subject.name, .description].compactMap { subject in
+            let last = words.last { $0.word.subject == subject }
+            return try last.flatMap { try saysAgain($0, among: words, in: space) ? nil : $0.view }
         }
+    }
+
+    /// Whether a name or a description says what is said already by one that others have.
+    private func saysAgain(
+        _ last: UndeliveredWord, among words: [UndeliveredWord], in space: SpaceRecord
+    ) throws -> Bool {
+        var (reached, next): (Set<OperationReference>, [SharedWord]) = ([], [last.word])
+        while let word = next.popLast() {
+            for reference in word.operation.operation.header.references
+            where reached.insert(reference).inserted {
+                guard let former = try answered(reference, in: space.number).stored,
+                    former.operation.payload == word.operation.operation.payload
+                else { continue }
+                guard let other = words.first(where: { $0.word.reference == reference }) else {
+                    return true
+                }
+                next.append(other.word)
+            }
+        }
+        return false
     }
 
     /// What somebody began and nobody takes.

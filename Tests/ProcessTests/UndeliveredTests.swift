@@ -132,6 +132,30 @@ struct UndeliveredTests {
         try await all.end()
     }
 
+    /// Who lets somebody in names the group again, and once read that its name had not arrived.
+    @Test("says so of a name that is new, and of none that was said again for who came")
+    func namedAgain() async throws {
+        let all = try await Neighbours()
+        try await all.gather(in: "club", saying: "welcome")
+        try await all.meet(all.ann, all.cara, named: "cara")
+        let ann = try await all.client(all.ann)
+        try await ann.perform(DescribeGroup(conversation: "club", text: "a club"))
+        try await eventually("nothing waits", on: [all.ann]) {
+            try await ann.perform(ListOutbox()).isEmpty
+        }
+        _ = try await run("offline", "on", at: all.ann)
+        _ = try await run("group", "add", "club", "cara", at: all.ann)
+        let told = try await ann.perform(ListUndelivered(conversation: "club")).map(\.change)
+        #expect(told.contains("name") && told.contains("description"), "\(told)")
+        let added = try await run("group", "show", "club", at: all.ann)
+        #expect(!added.contains("not yet delivered"), "\(added)")
+        _ = try await run("group", "rename", "club", "the club", at: all.ann)
+        let renamed = try await run("group", "show", "the club", at: all.ann)
+        #expect(renamed.contains("(name not yet delivered)"), "\(renamed)")
+        #expect(!renamed.contains("(description not yet delivered)"), "\(renamed)")
+        try await all.end()
+    }
+
     /// Once own polls, answers and changes were gone from the screen of who was removed, without a word.
     @Test("stays with who was removed before it arrived, and says that nobody takes it")
     func untaken() async throws {
