@@ -179,6 +179,7 @@ extension CommandRefusal {
         case .revoked: "its person has revoked it"
         case .hiddenMark(_): "the name holds a mark that nobody sees"
         case .identifierAsName: "the name looks like an identifier"
+        case .ownWordAsName: "the name is a word by which the program means somebody"
         case .impossibleTime: "no clock shows such a time"
         case .rejoining: "it must first take back what it forgot"
         case .awaitsOwn: "the conversation waits for what it once wrote there"

@@ -17,10 +17,11 @@ enum Editor {
     }
 
     /// A file that nobody else may read, in memory where the system has a place there: it holds in clear what
-    /// the home holds sealed. It is gone once the command has ended well.
+    /// the home holds sealed. It is gone once the command has ended well, or nothing is lost with it.
     struct File {
         let path: String
         private let folder: String
+        private let original: Data
         /// Editors end the last line; a text whose last line does not end is given back so.
         private let endsLine: Bool
 
@@ -28,6 +29,7 @@ enum Editor {
             let environment = World.current.environment
             let places = [environment["XDG_RUNTIME_DIR"], environment["TMPDIR"], "/tmp"]
             endsLine = !text.isEmpty && !text.hasSuffix("\n")
+            original = Data((endsLine ? text + "\n" : text).utf8)
             for place in places.compactMap(\.self) where !place.isEmpty {
                 // mkdtemp(3) makes it with the mode 0700.
                 var template = Array("\(place)/parley-XXXXXX".utf8CString)
@@ -36,8 +38,7 @@ enum Editor {
                 folder = String(decoding: name, as: UTF8.self)
                 path = folder + "/note.txt"
                 do {
-                    try Data((endsLine ? text + "\n" : text).utf8).write(
-                        to: URL(fileURLWithPath: path))
+                    try original.write(to: URL(fileURLWithPath: path))
                 } catch {
                     remove()
                     throw NodeError("no-file", "The text could not be written to \(path): \(error)")
@@ -63,11 +64,16 @@ enum Editor {
                         : "The editor “\(editor)” ended with \(status).",
                     hint: "The note is as it was. EDITOR names another one.")
             }
-            let bytes: Data
-            do {
-                bytes = try Data(contentsOf: URL(fileURLWithPath: path))
-            } catch {
-                throw NodeError("no-file", "The text is not in \(path) any more: \(error)")
+            guard FileManager.default.fileExists(atPath: path) else {
+                throw NodeError(
+                    "no-file", "The editor left no text: \(path) is gone.",
+                    hint: "The note is as it was.")
+            }
+            // Why it cannot be read is nothing that anybody does something about here.
+            guard let bytes = try? Data(contentsOf: URL(fileURLWithPath: path)) else {
+                throw NodeError(
+                    "no-file", "What the editor left cannot be read.",
+                    hint: "The note is as it was.")
             }
             guard bytes.count <= Editor.byteCountMax else {
                 throw NodeError(
@@ -76,6 +82,22 @@ enum Editor {
             }
             let text = try Editor.text(Array(bytes))
             return endsLine && text.hasSuffix("\n") ? String(text.dropLast()) : text
+        }
+
+        /// Removes it, or says where what somebody wrote stays: also what an editor that was ended leaves
+        /// beside the file.
+        func end() {
+            let (files, disk) = (FileManager.default, FileManager.default.contents(atPath: path))
+            // A folder that cannot be listed has nothing to name.
+            let left = ((try? files.contentsOfDirectory(atPath: folder)) ?? []).sorted()
+            let isChanged = files.fileExists(atPath: path) && disk != original
+            if isChanged {
+                World.current.say("what you wrote is in \(path)")
+            } else if left.contains(where: { folder + "/" + $0 != path }) {
+                World.current.say("what your editor left is in \(folder)")
+            } else {
+                remove()
+            }
         }
 
         func remove() {

@@ -42,7 +42,8 @@ enum HomeNode {
     static var machineName: String {
         let name = ProcessInfo.processInfo.hostName
         // A container is called by its identifier, which is no name.
-        let isName = !name.isEmpty && !VisibleName.looksLikeIdentifier(name)
+        let isName =
+            !name.isEmpty && !VisibleName.looksLikeIdentifier(name) && !VisibleName.isOwnWord(name)
         return isName ? String(name.prefix(60)) : "device"
     }
 

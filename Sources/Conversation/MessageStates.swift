@@ -2,7 +2,7 @@ public import ParleyLedger
 public import ParleyRoster
 public import ParleyWire
 
-/// How far others are with the own logs of lanes 1 and 4 of a space.
+/// How far others are with the own logs of lanes 1, 3 and 4 of a space.
 ///
 /// Receipts name the places that somebody has. An acknowledgement says only how far: who came later
 /// does not hold what lies below their horizon, or, if they have come back, nobody knows how much.
@@ -27,7 +27,7 @@ struct MessageStates {
         hasOthers = roster.participants.contains { $0.person != ownPerson }
         var authors: [LogTag: (device: DeviceID, lane: Lane)] = [:]
         for device in roster.everyDevice(of: ownPerson) {
-            for lane in [Lane.content, .shared] {
+            for lane in [Lane.content] + SharedWord.lanes {
                 let id = OperationHash.log(space: space.id, device: device, lane: lane)
                 authors[LogTag(id)] = (device, lane)
                 guard let log = try store.log(LogTag(id), in: space.number) else { continue }

@@ -8,7 +8,7 @@ public struct WaitingCounts: Equatable, Sendable {
     public var saved = 0
     /// Messages that a relay holds.
     public var relayed = 0
-    /// Edits, deletions and reactions, and what was done in lane 4, here or on a relay.
+    /// Edits, deletions and reactions, and what was done in lanes 3 and 4, here or on a relay.
     public var changes = 0
     /// What is here alone for good: this device wrote it above where its log forked, and nobody takes it.
     public var stranded = 0
@@ -24,7 +24,7 @@ extension Overview {
     /// How many own messages, and changes of messages, no device of another person has.
     ///
     /// - Parameters:
-    ///   - known: from which place on that is known of own logs of lane 4.
+    ///   - known: from which place on that is known of own logs of lanes 3 and 4.
     ///   - device: whose branch is counted as stranded; none where it is nil.
     ///   - relayed: which places of own logs relays have on their disks.
     public static func waitingCounts(
@@ -39,7 +39,7 @@ extension Overview {
                 counts.stranded += try writtenCount(in: log, fork.sequence..<log.end, store)
             }
             for gap in states.waiting(in: log) {
-                if log.lane == .shared {
+                if SharedWord.lanes.contains(log.lane) {
                     guard let first = known[log.tag], first < gap.upperBound else { continue }
                     counts.changes += try wordCount(
                         in: log, max(first, gap.lowerBound)..<gap.upperBound, store)
@@ -65,7 +65,7 @@ extension Overview {
     private static func writtenCount(
         in log: LogRecord, _ range: Range<UInt64>, _ store: some MergeStore
     ) throws(StoreError) -> Int {
-        if log.lane == .shared { return try wordCount(in: log, range, store) }
+        if SharedWord.lanes.contains(log.lane) { return try wordCount(in: log, range, store) }
         return try store.messageCount(in: log.number, range.closed)
             + changeCount(in: log, range, store)
     }

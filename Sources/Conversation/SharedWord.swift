@@ -2,8 +2,11 @@ public import ParleyLedger
 public import ParleyRoster
 public import ParleyWire
 
-/// Something that a person did in lane 4 for a conversation to see, and that screens show as done.
+/// Something that a person did in lane 3 or 4 for a conversation to see, and that screens show as done.
 public struct SharedWord: Equatable, Sendable {
+    /// Where such things are written.
+    public static let lanes: [Lane] = [.notes, .shared]
+
     /// What was done.
     public enum Subject: String, CaseIterable, Sendable {
         /// A poll was asked.
@@ -12,12 +15,24 @@ public struct SharedWord: Equatable, Sendable {
         case vote
         /// A poll was closed.
         case close
-        /// A poll, or something to be done, was taken back.
+        /// A poll, something to be done, a note or a decision was taken back.
         case deletion
         /// Something to be done was begun.
         case item
         /// Something to be done was changed.
         case change
+        /// A note was begun.
+        case note
+        /// A note was edited.
+        case noteEdit = "edit"
+        /// A note was called otherwise.
+        case title
+        /// Something was proposed to be decided.
+        case decision
+        /// A decision was approved of, or that was taken back.
+        case approval
+        /// It was said how a decision stands.
+        case settling
         /// A message was pinned, or taken down.
         case pin
         /// The conversation was named.
@@ -35,12 +50,13 @@ public struct SharedWord: Equatable, Sendable {
     /// How far it has come; never delivered.
     public var state: MessageState
 
-    /// What it is about: the poll, the thing to be done or the message; nil where it begins one, or is about
-    /// the conversation.
+    /// What it is about: the poll, the thing to be done, the note, the decision or the message; nil where it
+    /// begins one, or is about the conversation.
     public var target: OperationReference? {
         switch subject {
-        case .vote, .close, .deletion, .change, .pin: operation.operation.header.references.first
-        case .poll, .item, .name, .description: nil
+        case .vote, .close, .deletion, .change, .noteEdit, .title, .approval, .settling, .pin:
+            operation.operation.header.references.first
+        case .poll, .item, .note, .decision, .name, .description: nil
         }
     }
 
@@ -93,6 +109,12 @@ public struct SharedWord: Equatable, Sendable {
         case .withdrawal: .deletion
         case .item: .item
         case .itemChange: .change
+        case .note: .note
+        case .noteEdit: .noteEdit
+        case .noteTitle: .title
+        case .decision: .decision
+        case .approval: .approval
+        case .settling: .settling
         case .pin: .pin
         case .name: .name
         case .groupDescription: .description
@@ -103,7 +125,7 @@ public struct SharedWord: Equatable, Sendable {
 }
 
 extension Overview {
-    /// What a person did in lane 4 and no device of another person holds, log by log.
+    /// What a person did in lanes 3 and 4 and no device of another person holds, log by log.
     ///
     /// - Parameters:
     ///   - known: from which place of own logs on that is known; of others it is not.
@@ -117,7 +139,7 @@ extension Overview {
         guard states.hasOthers else { return [] }
         var found: [SharedWord] = []
         for log in try store.logs(in: space.number)
-        where log.lane == .shared && states.isOwn(log.tag) {
+        where SharedWord.lanes.contains(log.lane) && states.isOwn(log.tag) {
             guard let first = known[log.tag] else { continue }
             for gap in states.waiting(in: log) where first < gap.upperBound {
                 let gap = max(first, gap.lowerBound)..<gap.upperBound
@@ -131,7 +153,7 @@ extension Overview {
         return found
     }
 
-    /// How many of these places of a log in lane 4 hold something that screens show.
+    /// How many of these places of a log in lane 3 or 4 hold something that screens show.
     static func wordCount(
         in log: LogRecord, _ range: Range<UInt64>, _ store: some MergeStore
     ) throws(StoreError) -> Int {

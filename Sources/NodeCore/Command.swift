@@ -246,6 +246,8 @@ public enum CommandRefusal: Error, Equatable, Sendable {
     case hiddenMark(Unicode.Scalar)
     /// A name looks like the start of an identifier.
     case identifierAsName
+    /// The name of a person or a device is a word by which Parley itself means somebody.
+    case ownWordAsName
     /// The message was deleted.
     case deleted
     /// What a group does together cannot be done so.

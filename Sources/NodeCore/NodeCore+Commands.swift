@@ -257,7 +257,7 @@ extension NodeCore {
     private mutating func setProfile(
         _ name: String?, _ addresses: [String]?, _ turn: inout some Turn
     ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
-        if let name, let refusal = Self.refusal(name: name) { return .failure(refusal) }
+        if let name, let refusal = Self.refusal(personName: name) { return .failure(refusal) }
         let card = try CardReader.kept(of: identity.person, turn.store)
         let part = card?.parts.first { $0.device == identity.device }
         let wanted = (name ?? part?.name ?? "", addresses ?? part?.addresses ?? [])

@@ -106,7 +106,7 @@ extension NodeCore {
     mutating func renameDevice(_ device: DeviceID, _ text: String, _ turn: inout some Turn)
         throws(StoreError) -> Result<CommandReply, CommandRefusal>
     {
-        if let refusal = Self.refusal(name: text) { return .failure(refusal) }
+        if let refusal = Self.refusal(personName: text) { return .failure(refusal) }
         guard identity.log.certificate(of: device) != nil else { return .failure(.unknownDevice) }
         try name(device, text, &turn)
         return .success(.done)

@@ -181,6 +181,6 @@ extension NodeCore {
 
     static func refusal(alias: String) -> CommandRefusal? {
         // None is set by an empty one.
-        alias.isEmpty ? nil : refusal(name: alias)
+        alias.isEmpty ? nil : refusal(personName: alias)
     }
 }

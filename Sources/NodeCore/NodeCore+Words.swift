@@ -3,40 +3,49 @@ public import ParleyLedger
 import ParleyRoster
 public import ParleyWire
 
-/// From where on it is known whether what this device did in lane 4 is delivered. Nobody says in a receipt
+/// From where on it is known whether what this device did in lanes 3 and 4 is delivered. Nobody says in a receipt
 /// that they have it, and what was acknowledged on links is lost with a repair: of what was written before
 /// that nothing is known, and nothing is said.
 extension NodeCore {
     private static func key(ofWordsIn log: LogTag) -> [UInt8] { Array("words".utf8) + log.bytes }
 
-    private static func tag(of space: SpaceRecord, by device: DeviceID) -> LogTag {
-        LogTag(OperationHash.log(space: space.id, device: device, lane: .shared))
+    private static func tags(of space: SpaceRecord, by device: DeviceID) -> [LogTag] {
+        SharedWord.lanes.map {
+            LogTag(OperationHash.log(space: space.id, device: device, lane: $0))
+        }
     }
 
-    /// Notes where that begins, with the first that is written.
+    /// Notes where that begins, with the first that is written in each.
     func noteWords(
         _ applied: [AppliedOperation], in space: SpaceRecord, _ store: some Store
     ) throws(StoreError) {
-        guard space.kind != .own,
-            let first = applied.first(where: { $0.log.lane == .shared })?.operation.sequence
-        else { return }
-        let key = Self.key(ofWordsIn: Self.tag(of: space, by: identity.device))
-        if try store.number(.profile, key) == nil { try store.setNumber(first, .profile, key) }
+        guard space.kind != .own else { return }
+        for lane in SharedWord.lanes {
+            guard let first = applied.first(where: { $0.log.lane == lane }) else { continue }
+            let key = Self.key(ofWordsIn: first.log.tag)
+            if try store.number(.profile, key) == nil {
+                try store.setNumber(first.operation.sequence, .profile, key)
+            }
+        }
     }
 
-    /// The first place in the log of a device in lane 4 of which that is known; none where nothing is.
+    /// The first place in the logs of a device in those lanes of which that is known; none where nothing is.
     public static func wordsKnown(
         of space: SpaceRecord, by device: DeviceID, in store: some NodeStore
     ) throws(StoreError) -> [LogTag: UInt64] {
-        let tag = tag(of: space, by: device)
-        guard let first = try store.number(.profile, key(ofWordsIn: tag)) else { return [:] }
-        return [tag: first]
+        var known: [LogTag: UInt64] = [:]
+        for tag in tags(of: space, by: device) {
+            known[tag] = try store.number(.profile, key(ofWordsIn: tag))
+        }
+        return known
     }
 
     /// Forgets it, with what was acknowledged.
     public static func forgetWords(
         of space: SpaceRecord, by device: DeviceID, in store: some NodeStore
     ) throws(StoreError) {
-        try store.setValue(nil, .profile, key(ofWordsIn: tag(of: space, by: device)))
+        for tag in tags(of: space, by: device) {
+            try store.setValue(nil, .profile, key(ofWordsIn: tag))
+        }
     }
 }

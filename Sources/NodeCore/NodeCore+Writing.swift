@@ -123,6 +123,11 @@ extension NodeCore {
         return nil
     }
 
+    /// Why a name cannot be that of a person or a device, or nil.
+    public static func refusal(personName name: String) -> CommandRefusal? {
+        VisibleName.isOwnWord(name) ? .ownWordAsName : refusal(name: name)
+    }
+
     static func refusal(emoji: String) -> CommandRefusal? {
         if emoji.isEmpty { return .empty }
         guard emoji.utf8.count <= Limits.emojiByteCountMax else {

@@ -45,6 +45,8 @@ public struct DecisionView: Codable, Equatable, Sendable {
     public var poll: String?
     /// Whether one may settle it and take it back.
     public var maySettle: Bool
+    /// What one did about it that is not delivered.
+    public var waiting: [MessageView.Waiting] = []
     /// The message right below it, by its `id`; nil where it stands below all.
     public var below: String? = nil
     /// Where it stands among all that is right above the same message: what is greater, as text, stands
@@ -146,6 +148,7 @@ extension Views {
             approvers: try decision.approvers.map { try name(of: $0, in: roster) }.sorted(),
             isApproved: decision.approvers.contains(ownPerson), source: source, poll: poll,
             maySettle: decision.author == ownPerson || isAdmin,
+            waiting: try marks(on: decision.reference, in: space, roster),
             below: try message(below: decision.order, in: space.number),
             order: decision.order.text)
     }

@@ -17,6 +17,9 @@ extension Node {
         _ settings: NodeSettings, text: String, name: String
     ) async throws -> Node {
         try requireVacant(settings.home)
+        if !name.isEmpty, let refusal = NodeCore.refusal(personName: name) {
+            throw NodeError(refusal)
+        }
         let offer: DeviceOffer
         do {
             offer = try DeviceOffer(text: text)

@@ -76,7 +76,7 @@ public final class Node: Sendable {
     public static func create(
         _ settings: NodeSettings, name: String
     ) async throws -> (node: Node, recoveryCode: String) {
-        if let refusal = NodeCore.refusal(name: name) { throw NodeError(refusal) }
+        if let refusal = NodeCore.refusal(personName: name) { throw NodeError(refusal) }
         var random = SystemRandom()
         let code = RecoveryCode.generate(using: &random)
         let key = DeviceSigningKey.generate(using: &random)

@@ -44,8 +44,8 @@ extension NodeError {
             self.init(
                 "too-many-tickets", "At most \(limit) tickets are kept for a relay.",
                 hint: "One ticket, every 30 days, is enough for a device.")
-        case .unknownMessage, .tooLong, .empty, .noEmoji, .hiddenMark, .identifierAsName, .deleted,
-            .impossibleTime:
+        case .unknownMessage, .tooLong, .empty, .noEmoji, .hiddenMark, .identifierAsName,
+            .ownWordAsName, .deleted, .impossibleTime:
             self.init(writing: refusal)
         case .rejoining, .awaitsOwn, .ownFork:
             self.init(holdingBack: refusal)
@@ -76,6 +76,10 @@ extension NodeError {
                 "identifier-as-name",
                 "That name looks like an identifier, or has one or “you” in brackets.",
                 hint: "Eight hex digits and more stand for identifiers alone; leave them out.")
+        case .ownWordAsName:
+            self.init(
+                "own-word-as-name", "That is how Parley itself says whom it means.",
+                hint: "“you”, “me”, “everyone”, “nobody” and “all” are nobody's names.")
         case .hiddenMark(let mark):
             self.init(
                 "hidden-mark",

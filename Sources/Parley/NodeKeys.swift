@@ -91,6 +91,20 @@ struct NodeKeys {
             try store.setValue(backup.bytes, .profile, backupKeyName)
             try store.setValue(writer.bytes, .profile, recoveryCheckName)
         }
+        return finding(of: backup, noted)
+    }
+
+    /// What was noted before, where nothing can be noted now; nil where something would have to be.
+    static func knownRecoveryCode(
+        _ backup: BackupCertificate, in store: SQLiteStore
+    ) throws -> BackupKeyFinding? {
+        let finding = finding(of: backup, try store.value(.profile, backupKeyName))
+        return finding == .known ? finding : nil
+    }
+
+    private static func finding(
+        of backup: BackupCertificate, _ noted: [UInt8]?
+    ) -> BackupKeyFinding {
         guard let noted else { return .added }
         if noted == backup.bytes { return .known }
         // The right key, and nobody's word for it: as it was noted before keys were signed.

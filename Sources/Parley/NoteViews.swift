@@ -27,6 +27,8 @@ public struct NoteView: Codable, Equatable, Sendable {
     public var editor: String?
     /// When that was, by their clock, in Unix milliseconds.
     public var editTime: UInt64?
+    /// What one did about it that is not delivered.
+    public var waiting: [MessageView.Waiting] = []
 }
 
 /// A note with its text.
@@ -208,12 +210,18 @@ extension Views {
     }
 
     private func view(_ note: Note, in space: SpaceRecord, _ roster: Roster) throws -> NoteView {
-        NoteView(
+        var waiting = try marks(on: note.reference, in: space, roster)
+        // Who lacks a note lacks its text as well: once is enough.
+        if let begun = waiting.first(where: { $0.change == SharedWord.Subject.note.rawValue }) {
+            waiting.removeAll { $0.state == begun.state && $0.change != begun.change }
+        }
+        return NoteView(
             number: note.number.rawValue, id: try identifier(note.reference, in: space.number),
             conversation: space.id.description, place: try title(of: space, roster),
             author: try name(of: note.author, in: roster), time: note.time, title: note.title,
             editCount: note.editCount,
             editor: try note.lastEdit.map { try name(of: $0.person, in: roster) },
-            editTime: note.lastEdit?.time)
+            editTime: note.lastEdit?.time,
+            waiting: waiting)
     }
 }

@@ -179,9 +179,7 @@ extension NodeError {
                 "unknown-decision", "There is no such decision.",
                 hint: "`parley decision list` shows them.")
         case .open:
-            self.init(
-                "open", "That poll is open: it has no result yet.",
-                hint: "`parley poll close` ends it.")
+            self.init("open", "That poll is open: it has no result yet.")
         case .circle:
             self.init("circle", "That decision would take its own place.")
         case .tooManyTags(let limit):

@@ -22,7 +22,7 @@ extension Views {
         let standing = try log.devices.map { certificate in
             let device = certificate.device
             return DeviceView(
-                device: device.description, name: VisibleName.shown(names[device] ?? ""),
+                device: device.description, name: VisibleName.shownPerson(names[device] ?? ""),
                 isThis: device == core.node.device,
                 state: forked.contains(device) ? "compromised" : "active",
                 isLinked: linked.contains(device),
@@ -33,7 +33,7 @@ extension Views {
         }
         let gone = try log.revoked.map { device in
             DeviceView(
-                device: device.description, name: VisibleName.shown(names[device] ?? ""),
+                device: device.description, name: VisibleName.shownPerson(names[device] ?? ""),
                 isThis: device == core.node.device, state: "revoked", isLinked: false,
                 lastSeen: try NodeCore.lastSeen(device, in: store), addresses: [],
                 needsRecoveryCode: false)

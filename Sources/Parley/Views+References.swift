@@ -242,32 +242,60 @@ extension Views {
 
     // MARK: Messages
 
-    /// The operation that a message began with, or in lane 4 something that people do together.
+    /// The operation that a message began with, or in lane 3 or 4 something that people do together.
     func message(
         _ reference: MessageReference, in lane: Lane = .content
     ) throws -> OperationNumber {
-        if let number = reference.number.map(OperationNumber.init) {
+        if let number = try number(reference, in: [lane]) {
             if lane == .content, let other = try notMessage(number) { throw other }
             return number
         }
-        var resolver = Resolver<OperationNumber>(reference.text)
-        try consider(reference, of: lane, in: &resolver) { $0 }
-        if let number = try resolver.thing() { return number }
-        if lane == .content {
-            var others = Resolver<OperationNumber>(reference.text)
-            try consider(reference, of: .shared, in: &others) { $0 }
-            if let number = try others.thing(), let other = try notMessage(number) { throw other }
+        if lane == .content, let number = try number(reference, in: SharedWord.lanes),
+            let other = try notMessage(number)
+        {
+            throw other
         }
         throw NodeError(.unknownMessage)
     }
 
-    /// That a number is one of a poll, or of something to be done, where it is: they stand between messages,
-    /// with numbers that look like theirs.
+    /// The poll, the decision or the thing to be done that one wants to be reminded of.
+    func remindable(_ reference: MessageReference) throws -> OperationNumber {
+        guard let number = try number(reference, in: SharedWord.lanes + [.content]),
+            let kind = try store.operation(number)?.operation.header.kind
+        else { throw NodeError(together: .unknownItem) }
+        switch kind {
+        case .poll, .item, .decision: return number
+        case .note:
+            throw NodeError(
+                "not-an-item", "#\(number.rawValue) is nothing to be done, but a note.",
+                hint: "`parley note show \(number.rawValue)` shows it.")
+        case .text:
+            throw NodeError(
+                "not-an-item", "#\(number.rawValue) is nothing to be done, but a message.",
+                hint: "`parley remind --message \(number.rawValue)` reminds of it.")
+        default: throw NodeError(together: .unknownItem)
+        }
+    }
+
+    /// The operation that has this number, or in one of these lanes this identifier; nil where none has.
+    private func number(
+        _ reference: MessageReference, in lanes: [Lane]
+    ) throws -> OperationNumber? {
+        if let number = reference.number.map(OperationNumber.init) { return number }
+        var resolver = Resolver<OperationNumber>(reference.text)
+        for lane in lanes { try consider(reference, of: lane, in: &resolver) { $0 } }
+        return try resolver.thing()
+    }
+
+    /// That a number is one of what people do together, where it is: that stands between messages, or in
+    /// lists, with numbers that look like theirs.
     private func notMessage(_ number: OperationNumber) throws -> NodeError? {
         let (what, command): (String, String)
         switch try store.operation(number)?.operation.header.kind {
         case .poll: (what, command) = ("a poll", "poll")
         case .item: (what, command) = ("something to be done", "action")
+        case .note: (what, command) = ("a note", "note")
+        case .decision: (what, command) = ("a decision", "decision")
         default: return nil
         }
         return NodeError(

@@ -103,7 +103,7 @@ extension Views {
                 + "`parley backup create FILE`, and `parley recover --home FOLDER --backup FILE`), and "
                 + "say them again there, once for each conversation: "
                 + "“parley send CONVERSATION --stranded said.json”. Reactions and deletions, edits of "
-                + "older messages, polls, answers and what is to be done are made there anew."
+                + "older messages, polls, answers, notes, decisions and what is to be done are made there anew."
         ]
     }
 

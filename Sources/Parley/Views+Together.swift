@@ -16,8 +16,8 @@ struct UndeliveredWord {
     }
 }
 
-/// What one asked, answered, noted, pinned or named, and what has not come to others: what waits, what
-/// nobody takes any more, and what never leaves this device.
+/// What one asked, answered, noted, decided, pinned or named, and what has not come to others: what waits,
+/// what nobody takes any more, and what never leaves this device.
 extension Views {
     /// All of it in a conversation, log by log.
     func undelivered(in space: SpaceRecord, _ roster: Roster) throws -> [UndeliveredWord] {
@@ -25,17 +25,18 @@ extension Views {
         var found: [UndeliveredWord] = []
         var untaken: Set<OperationNumber> = []
         let state = roster.member(ownPerson) == nil ? "removed" : "cut-off"
-        try eachUntaken(in: space, roster, lane: .shared) { stored throws(StoreError) in
-            untaken.insert(stored.number)
-            if let log = try store.log(stored.log), let word = SharedWord(stored, in: log) {
-                found.append(UndeliveredWord(word: word, state: state))
+        for lane in SharedWord.lanes {
+            try eachUntaken(in: space, roster, lane: lane) { stored throws(StoreError) in
+                untaken.insert(stored.number)
+                if let log = try store.log(stored.log), let word = SharedWord(stored, in: log) {
+                    found.append(UndeliveredWord(word: word, state: state))
+                }
+                return true
             }
-            return true
-        }
-        let own = OperationHash.log(space: space.id, device: core.node.device, lane: .shared)
-        if let log = try store.log(LogTag(own), in: space.number), let fork = log.fork,
-            fork.sequence < log.end
-        {
+            let own = OperationHash.log(space: space.id, device: core.node.device, lane: lane)
+            guard let log = try store.log(LogTag(own), in: space.number), let fork = log.fork,
+                fork.sequence < log.end
+            else { continue }
             try store.eachOperation(of: log, in: fork.sequence..<log.end) { stored in
                 if !untaken.contains(stored.number), let word = SharedWord(stored, in: log) {
                     found.append(UndeliveredWord(word: word, state: "stranded"))
@@ -53,7 +54,7 @@ extension Views {
         return found
     }
 
-    /// From which place on it is known whether what this device did in lane 4 is delivered.
+    /// From which place on it is known whether what this device did in lanes 3 and 4 is delivered.
     func wordsKnown(in space: SpaceRecord) throws -> [LogTag: UInt64] {
         try NodeCore.wordsKnown(of: space, by: core.node.device, in: store)
     }
@@ -73,12 +74,34 @@ extension Views {
         }
     }
 
-    /// What is to be said of the name of a conversation, and of what it says it is for.
+    /// What is to be said of the name of a conversation, and of what it says it is for. Who lets somebody
+    /// in says both again for them: of what others have had for long nothing is said.
     func marks(on space: SpaceRecord, _ roster: Roster) throws -> [MessageView.Waiting] {
         let words = try undelivered(in: space, roster)
-        return [SharedWord.Subject.name, .description].compactMap { subject in
-            words.last { $0.word.subject == subject }?.view
+        return try [SharedWord.Subject.name, .description].compactMap { subject in
+            let last = words.last { $0.word.subject == subject }
+            return try last.flatMap { try saysAgain($0, among: words, in: space) ? nil : $0.view }
         }
+    }
+
+    /// Whether a name or a description says what is said already by one that others have.
+    private func saysAgain(
+        _ last: UndeliveredWord, among words: [UndeliveredWord], in space: SpaceRecord
+    ) throws -> Bool {
+        var (reached, next): (Set<OperationReference>, [SharedWord]) = ([], [last.word])
+        while let word = next.popLast() {
+            for reference in word.operation.operation.header.references
+            where reached.insert(reference).inserted {
+                guard let former = try answered(reference, in: space.number).stored,
+                    former.operation.payload == word.operation.operation.payload
+                else { continue }
+                guard let other = words.first(where: { $0.word.reference == reference }) else {
+                    return true
+                }
+                next.append(other.word)
+            }
+        }
+        return false
     }
 
     /// What somebody began and nobody takes.
@@ -122,6 +145,12 @@ extension Views {
                 .joined(separator: ", ")
         case .close: return try asked(word.target, in: space)?.question ?? ""
         case .deletion: return try asked(word.target, in: space)?.question ?? ""
+        case .note, .title: return NoteTitle(payload: payload)?.text ?? ""
+        case .noteEdit:
+            return NoteEdits(payload: payload)?.edits.map(\.text).joined(separator: " ") ?? ""
+        case .decision: return DecisionProposal(payload: payload)?.title ?? ""
+        case .approval: return Approval.isOn(payload: payload) == false ? "taken back" : "approved"
+        case .settling: return Settling.state(payload: payload).map { "\($0)" } ?? ""
         case .item: return ItemBeginning(payload: payload)?.title ?? ""
         case .change:
             guard let change = ItemChange(payload: payload) else { return "" }
@@ -155,10 +184,12 @@ extension Views {
 public struct UndeliveredView: Codable, Equatable, Sendable {
     /// Its name, which is the same on every device.
     public var id: String
-    /// What one did: `poll`, `vote`, `close`, `deletion`, `item`, `change`, `pin`, `name` or `description`.
+    /// What one did: `poll`, `vote`, `close`, `deletion`, `item`, `change`, `note`, `edit` (of a note),
+    /// `title` (of a note), `decision`, `approval`, `settling` (how a decision stands), `pin`, `name` or
+    /// `description`.
     public var change: String
-    /// The poll, the thing to be done or the message that it is about; nil where it begins one, or is about
-    /// the conversation.
+    /// The poll, the thing to be done, the note, the decision or the message that it is about; nil where it
+    /// begins one, or is about the conversation.
     public var target: String?
     /// What it says.
     public var text: String
@@ -168,13 +199,13 @@ public struct UndeliveredView: Codable, Equatable, Sendable {
     public var state: String
 }
 
-/// What one asked, answered, noted, pinned or named in a conversation and is not delivered: it waits, nobody
-/// takes it, or it never leaves this device.
+/// What one asked, answered, noted, decided, pinned or named in a conversation and is not delivered: it waits,
+/// nobody takes it, or it never leaves this device.
 public struct ListUndelivered: NodeRequest {
     /// The method, what a token must allow, and what it is for.
     public static let (name, scope, summary) = (
         "undelivered", RequestScope.read,
-        "What one asked, answered, noted, pinned or named in a conversation and is not delivered."
+        "What one asked, noted, decided, pinned or named in a conversation and is not delivered."
     )
     /// As somebody would ask it.
     public static let example = ListUndelivered(conversation: "trip")

@@ -39,7 +39,9 @@ extension Views {
         }
         var resolver = Resolver<Subject>(argument)
         try consider(reference, in: &resolver) { .message($0) }
-        try consider(reference, of: .shared, in: &resolver) { .message($0) }
+        for lane in SharedWord.lanes {
+            try consider(reference, of: lane, in: &resolver) { .message($0) }
+        }
         if let number = reference.number, number > 0,
             try isMessage(OperationNumber(number))
         {

@@ -53,7 +53,9 @@ extension Views {
     }
 
     /// What was asked or begun together is explained as messages are.
-    static let whyKinds: [OperationKind] = [.text, .poll, .item]
+    static let whyKinds: [OperationKind] = [
+        .text, .poll, .item, .note, .decision,
+    ]
 
     /// What one did about something that people do together, and that waits or that nobody takes.
     private func facts(

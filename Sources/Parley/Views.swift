@@ -50,17 +50,17 @@ struct Views {
 
     private func readName(of person: PersonID, in roster: Roster?) throws -> String {
         if let alias = try contact(person)?.alias, !VisibleName.isBlank(alias) {
-            return VisibleName.shown(alias)
+            return VisibleName.shownPerson(alias)
         }
         // Until the two have met it is kept with the invite.
         if let alias = try NodeCore.pendingAlias(of: person, in: store), !VisibleName.isBlank(alias)
         {
-            return VisibleName.shown(alias)
+            return VisibleName.shownPerson(alias)
         }
         let name = try CardReader.name(of: person, store)
-        if !VisibleName.isBlank(name) { return VisibleName.shown(name) }
+        if !VisibleName.isBlank(name) { return VisibleName.shownPerson(name) }
         if let name = roster?.member(person)?.name, !VisibleName.isBlank(name) {
-            return VisibleName.shown(name)
+            return VisibleName.shownPerson(name)
         }
         return person.short
     }
@@ -196,7 +196,7 @@ struct Views {
             number: message.number.rawValue,
             id: try identifier(message.reference, in: space.number),
             conversation: space.id.description,
-            author: try message.origin.map { VisibleName.shown($0.author) }
+            author: try message.origin.map { VisibleName.shownPerson($0.author) }
                 ?? name(of: message.author, in: roster),
             person: message.author.description, isOwn: message.author == ownPerson,
             text: message.text, mentions: try mentions(message.mentions, roster),
@@ -214,7 +214,7 @@ struct Views {
             isMissing: isMissing && !isGone,
             importedBy: message.flags.contains(.imported)
                 ? try name(of: message.author, in: roster) : nil,
-            forwardedFrom: message.forwardedFrom.map(VisibleName.shown),
+            forwardedFrom: message.forwardedFrom.map(VisibleName.shownPerson),
             isPinned: try isPinned(message.reference, in: space.number),
             isStarred: try !message.flags.contains(.deleted)
                 && isStarred(message.reference, in: space.id),

@@ -40,6 +40,32 @@ public enum VisibleName {
         return looksLikeIdentifier(name) ? "“\(String(shown))”" : String(shown)
     }
 
+    /// The name of a person or a device as it came from elsewhere: in quotes as well where it is a word by
+    /// which Parley itself means somebody.
+    public static func shownPerson(_ name: String) -> String {
+        isOwnWord(name) ? "“\(shown(name))”" : shown(name)
+    }
+
+    /// Words by which Parley means somebody, on its screens or where it is told whom: the keys of each, in
+    /// small and capital letters, whose shapes differ.
+    private static let ownWordKeys = Set(
+        ["you", "me", "everyone", "nobody", "all"].flatMap { word in
+            [word, word.uppercased(), word.prefix(1).uppercased() + word.dropFirst()]
+                .flatMap(Confusables.keys)
+        })
+    private static let ownWordScalarCountMax = 8
+
+    /// Whether a person could take a name for a word by which Parley itself means somebody, as `you`: who is
+    /// called so would stand where oneself does. Hidden marks and blanks change nothing.
+    public static func isOwnWord(_ name: String) -> Bool {
+        let seen = visible(name)
+        // Names are looked at often, and almost all are longer.
+        guard seen.count(where: { !$0.properties.isWhitespace }) <= ownWordScalarCountMax else {
+            return false
+        }
+        return Confusables.keys(of: String(seen)).contains(where: ownWordKeys.contains)
+    }
+
     /// Hex digits from which on a text is an identifier, or the start of one, and never a name.
     public static let identifierDigitCountMin = 8
 
@@ -53,12 +79,18 @@ public enum VisibleName {
     /// Parley puts behind it: `Tom (693fce02)`, `Ada (you)`. Digits that only look like those, blanks
     /// and hidden marks change nothing.
     public static func looksLikeIdentifier(_ name: String) -> Bool {
+        let seen = visible(name)
+        return isDrawnAsIdentifier(seen) || bracketed(in: seen).contains(where: isLabel)
+    }
+
+    /// A name without its hidden marks.
+    private static func visible(_ name: String) -> String.UnicodeScalarView {
         let scalars = Array(name.unicodeScalars)
         var seen = String.UnicodeScalarView()
         for place in scalars.indices where !isHidden(scalars, at: place) {
             seen.append(scalars[place])
         }
-        return isDrawnAsIdentifier(seen) || bracketed(in: seen).contains(where: isLabel)
+        return seen
     }
 
     private static func isDrawnAsIdentifier(_ text: String.UnicodeScalarView) -> Bool {

@@ -13,6 +13,7 @@ struct DecoderTests {
         "Sources/NodeCore/DeletedImports.swift": 1,
         "Sources/NodeCore/Invitation.swift": 2,
         "Sources/NodeCore/MissingBodies.swift": 2,
+        "Sources/NodeCore/NodeCore+Awaited.swift": 1,
         "Sources/NodeCore/NodeCore+Inboxes.swift": 1,
         "Sources/NodeCore/NodeCore+Branches.swift": 1,
         "Sources/NodeCore/NodeCore+Kept.swift": 1,

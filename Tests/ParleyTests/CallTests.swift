@@ -74,6 +74,8 @@ struct CallTests {
         #expect(await adas.next { $0.rings == ["Ben"] } != nil)
         try await pair.ben.perform(AnswerCall(call: "", media: ["microphone", "camera"]))
         let isUp = { (call: CallView) in call.members.contains { $0.connection == "connected" } }
+        let connecting = await adas.next { $0.state == "connecting" }
+        #expect(connecting != nil && connecting?.milliseconds == nil)
         #expect(await adas.next(isUp)?.state == "talking")
         #expect(await bens.next(isUp)?.milliseconds != nil)
         try await pair.ben.perform(SetCallMedia(call: "ada", media: []))

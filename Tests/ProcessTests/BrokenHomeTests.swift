@@ -161,6 +161,33 @@ struct BrokenHomeTests {
         if wasClosed { try await examine(settings) }
     }
 
+    /// Once these were refused there, though they only look.
+    @Test(
+        "that may not be written is compared with its index and its recovery code",
+        .enabled(if: SmallDisk.canMount, "only root may mount a disk for this"))
+    func comparedReadOnly() async throws {
+        let folder = try TemporaryFolder()
+        let disk = try SmallDisk(at: folder.path + "/disk", megabytes: 32)
+        defer { disk.unmount() }
+        let home = folder.path + "/disk/a"
+        let (node, code) = try await Node.create(NodeSettings(home: home), name: "ann")
+        try await node.perform(CreateConversation(name: "notes", members: []))
+        await node.shutdown()
+        let file = folder.path + "/code"
+        try code.write(toFile: file, atomically: true, encoding: .utf8)
+        try disk.makeReadOnly()
+        for (words, said) in [
+            (["search", "check"], "every text that was indexed is found"),
+            (["recovery", "check", "--code-file", file], "that is the recovery code of this node"),
+            (["presence"], "no node runs here, so nobody is heard: the home may not be written"),
+        ] {
+            let program = try Program(words + ["--home", home])
+            #expect(try await program.ended() == 0, "\(words): \(program.output)")
+            #expect(program.output.contains(said), "\(words): \(program.output)")
+        }
+        try disk.makeWritable()
+    }
+
     @Test(
         "of another user is told as that, and no node is said to run there",
         .enabled(if: geteuid() == 0, "only root may be somebody else"))

@@ -59,6 +59,11 @@ struct NameProcessTests {
         }
         let group = try await Program.run("group", "create", "trip", "--home", home)
         #expect(group.status == 0)
+        // A device is called by the same rule, also before it is linked.
+        let linked = try await Program.run(
+            "device", "accept-link", "parley-device:1:x", "--name", "ta\u{202E}b", "--home",
+            folder.home("phone"))
+        #expect(linked.status == 1 && linked.output.contains("U+202E"), "\(linked)")
         let renamed = try await Program.run("group", "rename", "trip", whole, "--home", home)
         #expect(renamed.output.contains("looks like an identifier"))
         let device = try await Program.run("status", "--json", "--home", home)
@@ -113,6 +118,49 @@ struct NameProcessTests {
         }
         #expect(try await all.texts(#require(place).id, of: all.ann) == [])
         #expect(try await all.texts(group.id, of: all.ann) == ["come in"])
+        await eve.shutdown()
+        try await all.end()
+    }
+
+    /// Once a contact who was called “you” asked what one seemed to have asked oneself.
+    @Test("Attack 120: a word by which Parley means somebody is the name of nobody")
+    func ownWord120() async throws {
+        let all = try await Neighbours()
+        try await all.meet(all.ann, all.ben, named: "ben")
+        let ann = try await all.client(all.ann)
+        let device = try await ann.perform(GetStatus()).device
+        for words in [
+            ["name", "You"], ["contact", "alias", "ben", "me"],
+            ["device", "rename", device, "NOBODY"],
+        ] {
+            let refused = try Program(words + ["--home", all.ann.home])
+            #expect(try await refused.ended() == 1, "\(words): \(refused.output)")
+            #expect(refused.output.contains("That is how Parley itself says whom it means."))
+        }
+        let (eve, _) = try await Node.create(
+            NodeSettings(home: all.folder.home("eve")), name: "eve")
+        try await eve.start(listen: [])
+        try await eve.running.callItself("everyone")
+        try await eve.perform(
+            AcceptInvite(link: try await ann.perform(CreateInvite(hours: 1)).link))
+        try await eventually("eve is met", on: [all.ann]) {
+            try await ann.perform(ListConversations()).contains { $0.name == "“everyone”" }
+        }
+        let group = try await eve.perform(CreateConversation(name: "tea", members: ["ann"]))
+        _ = try await eve.perform(
+            AskPoll(conversation: group.id, question: "tea?", options: ["yes", "no"]))
+        try await eventually("ann is asked", on: [all.ann]) {
+            try await ann.perform(ListPolls()).count == 1
+        }
+        let polls = try await Program.run("poll", "list", "--home", all.ann.home)
+        #expect(polls.output.contains("“everyone” in “tea”"), "\(polls)")
+        let hers = try await eve.perform(GetStatus()).person
+        for (text, persons) in [("hi @everyone", []), ("hi @“everyone”", [hers])] {
+            let sent = try await ann.perform(
+                SendMessages(conversation: "tea", texts: [text]))[0]
+            #expect(sent.mentions.map(\.person) == persons, "\(text)")
+            #expect(sent.mentionsEveryone == persons.isEmpty, "\(text)")
+        }
         await eve.shutdown()
         try await all.end()
     }

@@ -74,6 +74,47 @@ struct NoteProcessTests {
         }
     }
 
+    /// Once the file went with an editor that was killed, and all that had been saved in it.
+    @Test("what was saved in an editor that failed stays, and is said where")
+    func failedEditor() async throws {
+        let folder = try TemporaryFolder()
+        let home = folder.home("ada")
+        let (ada, _) = try await Node.create(NodeSettings(home: home), name: "Ada")
+        _ = try await ada.perform(CreateConversation(name: "trip", members: []))
+        let note = try await ada.perform(
+            CreateNote(conversation: "trip", title: "to bring", text: "a stove\n"))
+        await ada.shutdown()
+        func edit(_ script: String) async throws -> (left: [String], output: String) {
+            let place = folder.path + "/edited"
+            try FileManager.default.createDirectory(
+                atPath: place, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(atPath: place) }
+            let program = try Program(
+                ["note", "edit", note.id, "--home", home],
+                environment: [
+                    "EDITOR": "sh -c '\(script)' sh", "VISUAL": "", "XDG_RUNTIME_DIR": place,
+                ])
+            #expect(try await program.ended() == 1, "\(program.output)")
+            let files = try FileManager.default.subpathsOfDirectory(atPath: place)
+            let texts = try files.filter { $0.hasSuffix("note.txt") }.map {
+                try String(contentsOfFile: place + "/" + $0, encoding: .utf8)
+            }
+            return (texts + files.filter { $0.hasSuffix(".swp") }, program.output)
+        }
+        let killed = try await edit("echo a tent >> \"$1\"; kill -9 $$")
+        #expect(killed.left == ["a stove\na tent\n"], "\(killed)")
+        #expect(killed.output.contains("ended with 137"), "\(killed)")
+        #expect(killed.output.contains("what you wrote is in \(folder.path)"), "\(killed)")
+        let beside = try await edit("touch \"$(dirname \"$1\")/.note.txt.swp\"; kill -9 $$")
+        #expect(beside.left.count == 2, "\(beside)")
+        #expect(beside.output.contains("what your editor left is in"), "\(beside)")
+        let unchanged = try await edit("exit 1")
+        #expect(unchanged.left.isEmpty && !unchanged.output.contains("is in /"), "\(unchanged)")
+        let gone = try await edit("rm \"$1\"")
+        #expect(gone.left.isEmpty && gone.output.contains("The editor left no text"), "\(gone)")
+        #expect(!gone.output.contains("Domain"), "\(gone)")
+    }
+
     @Test("two who are parted edit the same lines, and come to see one text once they meet")
     func parted() async throws {
         let all = try await Neighbours()

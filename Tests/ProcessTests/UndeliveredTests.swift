@@ -75,6 +75,87 @@ struct UndeliveredTests {
         try await all.end()
     }
 
+    /// Once nothing waited, by the outbox, while notes and decisions did.
+    @Test("says so of notes, their edits, decisions and approvals as well")
+    func writtenTogether() async throws {
+        let all = try await Neighbours()
+        try await all.gather(in: "club", saying: "welcome")
+        let (ann, ben) = (try await all.client(all.ann), try await all.client(all.ben))
+        let shared = try await ben.perform(
+            CreateNote(conversation: "club", title: "to bring", text: "a stove\n"))
+        let proposed = try await ben.perform(
+            ProposeDecision(conversation: "club", title: "we take the train"))
+        try await eventually("ann has both, and nothing waits", on: [all.ann, all.ben]) {
+            let notes = try await ann.perform(ListNotes())
+            let decisions = try await ann.perform(ListDecisions()).decisions
+            let waiting = try await ben.perform(ListOutbox())
+            return notes.first?.editCount == 1 && decisions.count == 1 && waiting.isEmpty
+        }
+        _ = try await run("offline", "on", at: all.ann)
+        let begun = try await run("note", "new", "club", "menu", "soup", at: all.ann)
+        #expect(begun.contains(")  (not yet delivered)") && !begun.contains("edited"), "\(begun)")
+        let edited = try await run("note", "write", shared.id, "a tent", "--append", at: all.ann)
+        #expect(edited.contains("(edited, not yet delivered)"), "\(edited)")
+        let solo = try await run("decision", "propose", "club", "we stay", at: all.ann)
+        #expect(solo.contains("we stay  (proposed)  (not yet delivered)"), "\(solo)")
+        let approved = try await run("decision", "approve", proposed.id, at: all.ann)
+        #expect(approved.contains("(your approval not yet delivered)"), "\(approved)")
+        let settled = try await run("decision", "accept", proposed.id, at: all.ann)
+        #expect(settled.contains("(how it stands not yet delivered)"), "\(settled)")
+        let read = try await run("read", "club", "--newest", at: all.ann)
+        #expect(read.contains("0 approve)  (not yet delivered)"), "\(read)")
+
+        #expect(try await run("outbox", at: all.ann).contains("6 changed"))
+        #expect(try await ann.perform(GetStatus()).pendingCount == 6)
+        for (name, deed) in [(shared.id, "edit"), (proposed.id, "approval")] {
+            let why = try await run("why", name, at: all.ann)
+            #expect(why.contains("counts: ben could write it"), "\(why)")
+            #expect(why.contains(deed) && why.contains("saved on this device alone"), "\(why)")
+        }
+        let told = try await ann.perform(ListUndelivered(conversation: "club"))
+        #expect(
+            told.map { "\($0.change): \($0.text)" } == [
+                "note: menu", "edit: soup\n", "edit: a tent\n", "decision: we stay",
+                "approval: approved",
+                "settling: accepted",
+            ])
+
+        _ = try await run("offline", "off", at: all.ann)
+        try await eventually("nothing waits any more", on: [all.ann]) {
+            try await ann.perform(ListOutbox()).isEmpty
+        }
+        for words in [["note", "list"], ["decision", "list"]] {
+            let program = try Program(words + ["--home", all.ann.home])
+            #expect(try await program.ended() == 0)
+            #expect(!program.output.contains("delivered"), "\(program.output)")
+        }
+        try await all.end()
+    }
+
+    /// Who lets somebody in names the group again, and once read that its name had not arrived.
+    @Test("says so of a name that is new, and of none that was said again for who came")
+    func namedAgain() async throws {
+        let all = try await Neighbours()
+        try await all.gather(in: "club", saying: "welcome")
+        try await all.meet(all.ann, all.cara, named: "cara")
+        let ann = try await all.client(all.ann)
+        try await ann.perform(DescribeGroup(conversation: "club", text: "a club"))
+        try await eventually("nothing waits", on: [all.ann]) {
+            try await ann.perform(ListOutbox()).isEmpty
+        }
+        _ = try await run("offline", "on", at: all.ann)
+        _ = try await run("group", "add", "club", "cara", at: all.ann)
+        let told = try await ann.perform(ListUndelivered(conversation: "club")).map(\.change)
+        #expect(told.contains("name") && told.contains("description"), "\(told)")
+        let added = try await run("group", "show", "club", at: all.ann)
+        #expect(!added.contains("not yet delivered"), "\(added)")
+        _ = try await run("group", "rename", "club", "the club", at: all.ann)
+        let renamed = try await run("group", "show", "the club", at: all.ann)
+        #expect(renamed.contains("(name not yet delivered)"), "\(renamed)")
+        #expect(!renamed.contains("(description not yet delivered)"), "\(renamed)")
+        try await all.end()
+    }
+
     /// Once own polls, answers and changes were gone from the screen of who was removed, without a word.
     @Test("stays with who was removed before it arrived, and says that nobody takes it")
     func untaken() async throws {

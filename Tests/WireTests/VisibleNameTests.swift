@@ -4,6 +4,28 @@ import Testing
 @Suite("Names that can be seen")
 struct VisibleNameTests {
     @Test(
+        "a person is not called by a word with which Parley means somebody",
+        arguments: [
+            "you", "You", "YOU", " you ", "y\u{43E}u", "ｙｏｕ", "yo\u{200B}u", "me", "ME", "m\u{435}",
+            "everyone", "Everyone", "ever\u{443}one", "nobody", "NOBODY", "all", "All", "ALL",
+            "aIl", "a11",
+        ])
+    func ownWords(name: String) {
+        #expect(VisibleName.isOwnWord(name))
+        let shown = VisibleName.shownPerson(name)
+        #expect(shown.hasPrefix("“") && shown.hasSuffix("”"))
+        #expect(!VisibleName.shown(name).hasPrefix("“"))
+    }
+
+    @Test(
+        "a name in which such a word stands is a name",
+        arguments: ["", "Ann", "Youssef", "you two", "Mel", "Allie", "Al", "Every One", "Nobody's"])
+    func otherWords(name: String) {
+        #expect(!VisibleName.isOwnWord(name))
+        #expect(VisibleName.shownPerson(name) == name)
+    }
+
+    @Test(
         "Attack 95: a name with a mark that nothing shows is told by it",
         arguments: [
             "Be\u{200B}n", "Ben\u{200E}", "\u{202E}neB", "B\u{00AD}en", "Ben\u{2060}",

@@ -24,13 +24,19 @@ enum RunningOnly {
         try await World.current.lend(place) { access in
             guard access.isRunning else {
                 // What may not write does not run either.
-                let bar = try await access.node.perform(GetStatus()).readOnlyReason
-                throw NodeError(
-                    "not-running", "The node does not run" + (bar.map { ": \($0)." } ?? "."),
-                    hint: bar == nil ? "start it with: parley run" : nil)
+                throw refusal(try await access.node.perform(GetStatus()).readOnlyReason)
             }
             return try await body(access.node)
         }
+    }
+
+    /// That it does not run.
+    ///
+    /// - Parameter bar: why it may not write.
+    static func refusal(_ bar: String?) -> NodeError {
+        NodeError(
+            "not-running", "The node does not run" + (bar.map { ": \($0)." } ?? "."),
+            hint: bar == nil ? "start it with: parley run" : nil)
     }
 }
 

@@ -210,7 +210,7 @@ struct NoteEditCommand: AsyncParsableCommand {
         do {
             text = try file.edit()
         } catch {
-            if error.code != "not-text" { file.remove() }
+            file.end()
             throw error
         }
         guard text != shown.text else {
@@ -226,7 +226,7 @@ struct NoteEditCommand: AsyncParsableCommand {
             file.remove()
             try NoteShow.show(written, output)
         } catch let error as NodeError {
-            World.current.say("what you wrote is in \(file.path)")
+            file.end()
             throw error
         }
     }

@@ -30,8 +30,14 @@ struct PresenceShow: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        try await RunningOnly.lend(place) {
-            try Self.show(try await $0.perform(ListPresences()), output)
+        try await World.current.lend(place) { access in
+            if !access.isRunning {
+                // What one tells others is shown also where no node could be started.
+                let bar = try await access.node.perform(GetStatus()).readOnlyReason
+                guard let bar else { throw RunningOnly.refusal(nil) }
+                World.current.say("notice: no node runs here, so nobody is heard: \(bar)")
+            }
+            try Self.show(try await access.node.perform(ListPresences()), output)
         }
     }
 

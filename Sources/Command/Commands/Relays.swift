@@ -169,8 +169,8 @@ struct OutboxCommand: NodeCommand {
         discussion: """
             Messages that no device of another person has yet: those that are on this device \
             alone, and those that a relay has; and edits, deletions, reactions, pins, names, polls, \
-            answers to them and things to be done; and those who \
-            are to be contacts and were not reached yet. What a device \
+            answers to them, things to be done, notes, edits of notes, decisions and approvals of \
+            them; and those who are to be contacts and were not reached yet. What a device \
             wrote that has two histories never leaves it: --stranded shows that, so that another \
             device of yours can say it again (`parley send --stranded`); one that was revoked is not \
             told any more what arrived.

@@ -145,8 +145,12 @@ extension UndeliveredView {
             switch change {
             case "vote": "answer to a poll"
             case "close": "closing of a poll"
-            case "deletion": "deletion of a poll or an item"
+            case "deletion": "deletion of a poll, an item, a note or a decision"
             case "change": "change of an item"
+            case "edit": "edit of a note"
+            case "title": "title of a note"
+            case "approval": "word on whether to approve of a decision"
+            case "settling": "word on how a decision stands"
             case "pin": "pin of a message"
             default: change
             }

@@ -19,7 +19,7 @@ struct Why: NodeCommand {
     @OptionGroup var output: OutputOptions
     @Argument(
         help:
-            "the number or identifier of a message, a poll or an item, a name, or the start of an identifier"
+            "the number or identifier of a message, or of a poll, an item, a note or a decision; a name, or the start of an identifier"
     )
     var subject: String
     @Option(

@@ -36,7 +36,7 @@ struct CallLines {
             let place = call.name == call.caller ? "" : " in \(name)"
             return "\(harmless(call.caller)) calls\(place): parley answer, or parley reject"
         case "joining": return "answering \(name)"
-        case "talking": return nil
+        case "connecting", "talking": return nil
         case "ended", "aside":
             guard let reason = call.reason else {
                 return call.state == "aside" ? "a call goes on in \(name)" : "the call is over"

@@ -15,6 +15,7 @@ enum DecisionLines {
         let approved = decision.state == "proposed" ? ", \(count) approve" : ""
         return "\(name): \(harmless(decision.title))  "
             + "(decision #\(decision.number), \(state(decision))\(approved))"
+            + WaitingMarks.text(decision.waiting)
     }
 
     /// All of them, with a line between two.
@@ -25,7 +26,10 @@ enum DecisionLines {
     private static func lines(_ decision: DecisionView) -> [String] {
         let start = "#\(decision.number)  "
         let margin = String(repeating: " ", count: start.count)
-        var lines = [start + harmless(decision.title) + "  (\(state(decision)))"]
+        var lines = [
+            start + harmless(decision.title) + "  (\(state(decision)))"
+                + WaitingMarks.text(decision.waiting)
+        ]
         if !decision.text.isEmpty {
             lines += decision.text.split(omittingEmptySubsequences: false) {
                 $0 == "\n" || $0 == "\r\n"

@@ -21,6 +21,7 @@ enum NoteLines {
             }
             return number(note.number, columns)
                 + "\(harmless(note.title))  (\(facts.joined(separator: ", ")))"
+                + WaitingMarks.text(note.waiting)
         }.joined(separator: "\n")
     }
 

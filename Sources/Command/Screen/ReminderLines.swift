@@ -31,7 +31,8 @@ enum ReminderLines {
         case "done": facts.append("done")
         default:
             if reminder.isOrphaned {
-                facts.append("rings nowhere: `parley reminders here \(reminder.id.prefix(8))`")
+                let way = Advice.complete("`parley reminders here \(reminder.id.prefix(8))`")
+                facts.append("rings nowhere: \(way)")
             } else if !reminder.isHere {
                 facts.append("rings on \(harmless(reminder.device))")
             }

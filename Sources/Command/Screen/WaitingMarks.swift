@@ -35,9 +35,11 @@ enum WaitingMarks {
     /// What was done, where that is not the very thing behind which the mark stands.
     private static func noun(of change: String) -> String {
         switch change {
-        case "poll", "item": ""
+        case "poll", "item", "note", "decision": ""
         case "vote": "your answer"
         case "close": "closing"
+        case "approval": "your approval"
+        case "settling": "how it stands"
         default: change
         }
     }

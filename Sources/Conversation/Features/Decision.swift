@@ -40,7 +40,8 @@ public struct DecisionProposal: Equatable, Sendable {
         }
     }
 
-    init?(payload: [UInt8]) {
+    /// What a payload says; nil where it cannot be read.
+    package init?(payload: [UInt8]) {
         guard let decision = Payload.decode(PayloadDecision.self, payload),
             (1...Limits.decisionTitleByteCountMax).contains(decision.title.utf8.count),
             decision.text.utf8.count <= Limits.decisionTextByteCountMax,
@@ -74,7 +75,8 @@ public struct DecisionProposal: Equatable, Sendable {
 
 /// Whether a person approves of a decision.
 public enum Approval {
-    static func isOn(payload: [UInt8]) -> Bool? {
+    /// Whether a payload approves; nil where it cannot be read.
+    package static func isOn(payload: [UInt8]) -> Bool? {
         Payload.decode(PayloadApproval.self, payload)?.on
     }
 
@@ -130,7 +132,8 @@ public struct Settling: Equatable, Sendable {
         self.init(state, by: successor)
     }
 
-    static func state(payload: [UInt8]) -> DecisionState? {
+    /// How a decision stands, as a payload says; nil where it cannot be read.
+    package static func state(payload: [UInt8]) -> DecisionState? {
         Payload.decode(PayloadSettling.self, payload).flatMap { DecisionState(rawValue: $0.state) }
     }
 

@@ -33,7 +33,8 @@ public struct NoteTitle: Equatable, Sendable {
     /// A title.
     public init(_ text: String) { self.text = text }
 
-    init?(payload: [UInt8]) {
+    /// What a payload says; nil where it cannot be read.
+    package init?(payload: [UInt8]) {
         guard payload.first == Self.version,
             (1...Limits.noteTitleByteCountMax).contains(payload.count - 1),
             let text = String(validating: payload.dropFirst(), as: UTF8.self)
@@ -70,7 +71,8 @@ public struct NoteEdits: Equatable, Sendable {
         ]
     }
 
-    init?(payload: [UInt8]) {
+    /// What a payload says; nil where it cannot be read.
+    package init?(payload: [UInt8]) {
         guard payload.first == Self.version else { return nil }
         var reader = ByteReader(payload.dropFirst())
         var (edits, byteCount): ([TextEdit], Int) = ([], 0)

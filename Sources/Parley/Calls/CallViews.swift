@@ -27,7 +27,7 @@ public struct CallView: Codable, Equatable, Sendable {
     /// Whether that is oneself, with any device.
     public var isOwn: Bool
     /// `calling` (this device calls), `ringing` (it rings here), `joining` (it was answered here),
-    /// `talking`, `aside` (it goes on, or may do so, without this device) or `ended`.
+    /// `connecting` (this device is in, and no connection has stood yet), `talking`, `aside` (it goes on, or may do so, without this device) or `ended`.
     public var state: String
     /// What this device sends.
     public var media: [String]

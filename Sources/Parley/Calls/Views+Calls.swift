@@ -16,11 +16,13 @@ extension Views {
         let now = SystemClock.now.monotonic
         var reason = call.end?.sentence { called($0, in: roster) }
         if call.end == .mediaFailed, let failure { reason = failure }
+        let isConnecting = call.phase == .talking && call.established == nil
         return CallView(
             call: "\(call.id)", conversation: call.space.description,
             name: try title(of: call.space),
             caller: try name(of: call.founder.person, in: roster),
-            isOwn: call.founder.person == ownPerson, state: call.phase.rawValue,
+            isOwn: call.founder.person == ownPerson,
+            state: isConnecting ? "connecting" : call.phase.rawValue,
             media: call.media.words,
             members: try call.members.map { try member($0, of: call, roster) },
             rings: try call.ringing.map { try name(of: $0, in: roster) },

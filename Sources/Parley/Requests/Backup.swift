@@ -85,6 +85,14 @@ public struct NoteRecoveryCode: NodeRequest {
                 "bad-code", "Your recovery code did not sign that key for backups.",
                 hint: "`parley recovery check` asks for the code itself.")
         }
+        // What is noted already is only compared, also where nothing may be written.
+        if await node.running.bar != nil,
+            let known = try await node.read({
+                try NodeKeys.knownRecoveryCode(backup, in: $0.store)
+            })
+        {
+            return known
+        }
         let finding: BackupKeyFinding
         do {
             finding = try await node.running.write {

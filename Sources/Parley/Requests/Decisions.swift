@@ -53,6 +53,7 @@ public struct ProposeDecision: NodeRequest {
             let message = try source.map { try views.message($0) }
             guard let poll else { return (space.id, message, title ?? "") }
             let number = try views.number(poll, or: .unknownPoll)
+            try views.requireClosed(poll: number)
             return (space.id, number, try title ?? views.result(ofPoll: number))
         }
         let proposal = DecisionProposal(title: said, text: text ?? "", tags: tags ?? [])
@@ -251,6 +252,14 @@ extension Views {
         } catch let error as NodeError where error.code == "unknown-message" {
             throw NodeError(together: objection)
         }
+    }
+
+    /// Refuses a poll that has no result yet, and tells who may end it how.
+    fileprivate func requireClosed(poll number: OperationNumber) throws {
+        guard let poll = try poll(number), ["open", "over"].contains(poll.state) else { return }
+        var error = NodeError(together: .open)
+        error.hint = poll.mayClose ? "`parley poll close \(number.rawValue)` ends it." : nil
+        throw error
     }
 
     /// What a poll came to, as the words of a decision.

@@ -178,7 +178,7 @@ extension Views {
             let announced = [try CardReader.name(of: person, store), member.name].first {
                 !VisibleName.isBlank($0)
             }
-            let publicName = announced.map(VisibleName.shown) ?? person.short
+            let publicName = announced.map(VisibleName.shownPerson) ?? person.short
             return MentionResolver.Candidate(
                 person: person, names: [try bareName(of: person, in: roster), publicName],
                 publicName: publicName)

@@ -41,7 +41,7 @@ public struct AddReminder: NodeRequest {
         }
         let number = try await node.read { views in
             try message.map { try views.message($0) }
-                ?? item.map { try views.message($0, in: .shared) }
+                ?? item.map { try views.remindable($0) }
         }
         return try await node.reminder(.add(text: text ?? "", about: number, at: time))
     }

@@ -137,7 +137,7 @@ extension Views {
         else { return nil }
         let start = message.text.map { String($0.prefix(MessageView.Quote.characterCountMax)) }
         return MessageView.Quote(
-            author: try message.origin.map { VisibleName.shown($0.author) }
+            author: try message.origin.map { VisibleName.shownPerson($0.author) }
                 ?? name(of: message.author, in: roster),
             text: start, isDeleted: message.isDeleted, isEdited: message.isEdited)
     }

@@ -125,8 +125,8 @@ extension Node {
 }
 
 extension DoctorReport {
-    /// What ``CheckSearch`` found, and how many vectors it removed.
-    init(_ words: (missing: Int, strange: Int), _ removed: Int) {
+    /// What ``CheckSearch`` found, how many vectors it removed, and how many it could not remove.
+    init(_ words: (missing: Int, strange: Int), _ removed: Int, left: Int = 0) {
         self.init(checks: [
             .init(
                 name: "every text that was indexed is found by its words",
@@ -137,8 +137,10 @@ extension DoctorReport {
                 isFine: words.strange == 0,
                 detail: words.strange == 0 ? "nothing" : "\(words.strange) rows are of no text"),
             .init(
-                name: "every vector is of a text, and of a model that is known", isFine: true,
-                detail: removed == 0 ? "all are" : "\(removed) were not, and are removed"),
+                name: "every vector is of a text, and of a model that is known", isFine: left == 0,
+                detail: left > 0
+                    ? "\(left) are not, and nothing may be removed here"
+                    : removed == 0 ? "all are" : "\(removed) were not, and are removed"),
         ])
     }
 }
