@@ -81,6 +81,8 @@ struct SpaceExchange: Sendable {
         self.scope = scope
         // What it was told was lane 0's alone: it has yet to hear how far all of it goes.
         if scope.isEverything { hasTold = false }
+        // That both hold the same of lane 0 says nothing of the rest.
+        wasEqual = false
         forks = ForkTelling()
         answers = []
         windows = [:]
@@ -88,7 +90,7 @@ struct SpaceExchange: Sendable {
         if peerEnds != nil { unsent = Set(try logs(store).map(\.tag)) }
     }
 
-    /// The peer's digests were our own at least once on this link.
+    /// The peer's digests were our own at least once on this link, of the part that passes now.
     private(set) var wasEqual = false
 
     var hasAnnouncements: Bool { !unannounced.isEmpty }

@@ -198,10 +198,16 @@ struct DeviceTests {
             awaitedCount += audit.awaitedCount
         }
         #expect(awaitedCount > 0)
-        world.run(for: .seconds(40))
-        #expect(
-            try next.messages(in: trip, limit: .max).compactMap(\.text) == ["of ben", "with ben"])
+        world.run(for: .minutes(10))
         #expect(try audit(of: next).awaitedCount == 0)
+        // The device that is lost was ended above all that there is of it.
+        for node in [ben, next] {
+            let record = try #require(try node.store.space(trip))
+            let roster = try RosterReader.judge(of: record, in: node.store).roster
+            #expect(roster.isFormer(ann.identity.device))
+            let texts = try node.messages(in: trip, limit: .max).compactMap(\.text)
+            #expect(texts == ["of ben", "with ben"], "\(node.name)")
+        }
     }
 
     private func audit(of node: SimulatedNode) throws -> LogAudit {
