@@ -262,6 +262,9 @@ public struct SyncSession: Sendable {
         shares(space) && shared[space]?.wasEqual == true
     }
 
+    /// Whether the peer was asked for the holes of a space, and has nothing of them.
+    public func cannotFill(_ space: SpaceNumber) -> Bool { shared[space]?.cannotFill == true }
+
     /// Whether all of a space is held here that the peer said it holds, up to the tips that it listed.
     public mutating func lacksNothing(
         _ space: SpaceNumber, store: some LogStore

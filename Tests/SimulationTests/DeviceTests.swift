@@ -205,6 +205,7 @@ struct DeviceTests {
             let record = try #require(try node.store.space(trip))
             let roster = try RosterReader.judge(of: record, in: node.store).roster
             #expect(roster.isFormer(ann.identity.device))
+            #expect(roster.uncutDevices(of: ann.identity.person).isEmpty)
             let texts = try node.messages(in: trip, limit: .max).compactMap(\.text)
             #expect(texts == ["of ben", "with ben"], "\(node.name)")
         }
