@@ -109,6 +109,7 @@ struct SessionTests {
     func drafts() async {
         let terminal = Terminal()
         #expect(await terminal.run("draft", "home").talk.contains("no draft there"))
+        #expect(await terminal.run("draft", "home", "--send").status == 1)
         #expect(await terminal.run("draft", "home", "I could").output == "I could\n")
         #expect(await terminal.run("draft", "home").output == "I could\n")
         #expect(await terminal.run("draft", "home", "--send").output.contains("I could"))

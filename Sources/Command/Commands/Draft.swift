@@ -40,7 +40,10 @@ struct DraftCommand: NodeCommand {
             try await node.perform(KeepDraft(conversation: conversation, text: text))
         }
         let found = try await node.perform(GetConversation(conversation: conversation))
-        if send, let draft = found.draft {
+        if send {
+            guard let draft = found.draft else {
+                throw NodeError("no-draft", "No draft is kept there.")
+            }
             let sent = try await node.perform(
                 SendMessages(conversation: conversation, texts: [draft]))
             return try Output.show(sent, json: output.json, as: MessageLines.text(sent))
