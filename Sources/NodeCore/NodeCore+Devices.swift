@@ -189,12 +189,11 @@ extension NodeCore {
     /// Whether this device holds all that somebody else holds of a space. A cut leaves of a log what
     /// its author holds: a device that has just come back would void what it has yet to be brought.
     private func isEven(in space: SpaceRecord, _ store: some Store) throws(StoreError) -> Bool {
-        let isWhole = try store.agreedLogs(in: space.number).allSatisfy(\.isWhole)
-        return links.values.contains { link in
-            guard let session = link.session, session.isEqual(space.number) else { return false }
-            // What lies below where the other's logs begin it cannot bring.
-            return isWhole || session.cannotFill(space.number)
-        }
+        let equal = links.values.filter { $0.session?.isEqual(space.number) == true }
+        guard !equal.isEmpty else { return false }
+        // What lies below where the other's logs begin it cannot bring.
+        if equal.contains(where: { $0.session?.cannotFill(space.number) == true }) { return true }
+        return try store.agreedLogs(in: space.number).allSatisfy(\.isWhole)
     }
 
     /// Lets in those of the person's devices that a space has yet to be told of.

@@ -10,22 +10,20 @@ import ParleyWire
 extension Views {
     /// Whether something was said in a conversation of which this device holds nothing: before its person
     /// came back into a group, or before it was deleted here. Logs of messages begin above that.
-    func lacksEarlier(_ space: SpaceRecord, _ roster: Roster) throws -> Bool {
+    ///
+    /// - Parameter logs: those of the conversation.
+    func lacksEarlier(_ space: SpaceRecord, _ roster: Roster, _ logs: [LogRecord]) throws -> Bool {
         guard roster.takesPart(ownPerson) else { return false }
-        let logs = try store.logs(in: space.number).filter { $0.lane == .content && $0.base > 0 }
-        let isHeld = logs.contains { log in log.spans.contains { $0.first < log.base } }
-        guard !logs.isEmpty, !isHeld else { return false }
+        let later = logs.filter { $0.lane == .content && $0.base > 0 }
+        guard !later.isEmpty, later.allSatisfy(\.lacksBeginning) else { return false }
         // Whoever only came later is told nothing of a time that is not theirs.
         return try space.kind == .direct || rosters.hasReturned(ownPerson, to: space, in: store)
     }
 
-    /// Whether what people do together in a conversation is not here from before it was deleted on this
-    /// device: nobody else's log of that begins above its first operation.
-    func lacksShared(_ space: SpaceRecord) throws -> Bool {
-        try store.logs(in: space.number).contains { log in
-            (log.lane == .shared || log.lane == .notes) && log.base > 0
-                && !log.spans.contains { $0.first < log.base }
-        }
+    /// Whether what people do together in a conversation with these logs is not here from before it was
+    /// deleted on this device. Nothing else lets a log of that begin above its first operation.
+    static func lacksShared(_ logs: [LogRecord]) -> Bool {
+        logs.contains { SharedWord.lanes.contains($0.lane) && $0.lacksBeginning }
     }
 
     /// Of a group that the person is out of and of which this device, which never was in it, has who came
@@ -42,6 +40,13 @@ extension Views {
         return try devices().filter { $0.state != "revoked" && were.contains($0.device) }.map {
             $0.name.isEmpty ? String($0.device.prefix(12)) : $0.name
         }
+    }
+}
+
+extension LogRecord {
+    /// Whether it begins above its first operation here, and nothing is held below.
+    fileprivate var lacksBeginning: Bool {
+        base > 0 && !spans.contains { $0.first < base }
     }
 }
 

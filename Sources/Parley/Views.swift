@@ -110,6 +110,7 @@ struct Views {
     ) throws -> ConversationView {
         let now = SystemClock.now.wall
         let mute = summary.mute.flatMap { $0.isSilent(at: now) ? $0 : nil }
+        let logs = try store.logs(in: summary.space.number)
         return ConversationView(
             id: summary.space.id.description,
             kind: summary.space.kind == .direct ? "direct" : "group",
@@ -123,8 +124,8 @@ struct Views {
             waitingFor: try waiting(in: summary.space, roster),
             supersededBy: try successor(of: summary.space, roster)?.id.description,
             isInvited: roster.isInvited(ownPerson),
-            lacksEarlier: try lacksEarlier(summary.space, roster),
-            lacksShared: try lacksShared(summary.space),
+            lacksEarlier: try lacksEarlier(summary.space, roster, logs),
+            lacksShared: Self.lacksShared(logs),
             heldOn: try heldOn(summary.space, roster))
     }
 

@@ -7,6 +7,26 @@ import Testing
 
 @Suite("Logs that are awaited")
 struct AwaitedLogTests {
+    /// A village of which an admin's tablet, which has written nothing yet, is parted from cara and dora.
+    private func parted(seed: UInt64) throws -> (village: Village, tablet: SimulatedNode) {
+        let village = try Village(seed: seed)
+        // A further device: whoever accepted a group has written in lane 0 by their first.
+        let tablet = try village.world.addDevice("tablet", of: village.ben)
+        try village.perform(
+            .setRole(village.group, tablet.identity.person, .admin), village.ann)
+        village.world.run(for: 10_000)
+        village.world.partition(
+            [village.ann, village.ben, tablet], [village.cara, village.dora])
+        return (village, tablet)
+    }
+
+    /// Dora shows cara a run.
+    private func bring(_ run: Run, in village: Village) {
+        village.world.inject(
+            .operations(Operations(space: village.group, endsAnswer: false, runs: [run])),
+            from: village.dora, to: village.cara)
+    }
+
     /// What a node wrote in a lane, up to a place.
     private func run(
         of author: SimulatedNode, _ lane: Lane = .content, through last: UInt64 = 0,
@@ -47,24 +67,15 @@ struct AwaitedLogTests {
         "Attack 22: what names a log of lane 0 that is late is held after a while, and counts then"
     )
     func late() throws {
-        let village = try Village(seed: 221)
+        let (village, ben) = try parted(seed: 221)
         let (world, cara, dora) = (village.world, village.cara, village.dora)
-        // A further device: whoever accepted a group has written in lane 0 by their first.
-        let ben = try world.addDevice("tablet", of: village.ben)
-        try village.perform(
-            .setRole(village.group, ben.identity.person, .admin), village.ann)
-        world.run(for: 10_000)
-        world.partition([village.ann, village.ben, ben], [cara, dora])
         try village.perform(
             .setRole(village.group, dora.identity.person, .reader), ben)
         try village.type("by an admin", ben)
         world.run(for: 1_000)
         #expect(try held(cara, of: ben, .control, village) == nil)
 
-        let run = try run(of: ben, in: village)
-        world.inject(
-            .operations(Operations(space: village.group, endsAnswer: false, runs: [run])),
-            from: dora, to: cara)
+        bring(try run(of: ben, in: village), in: village)
         world.run(for: 10_000)
         #expect(try held(cara, of: ben, .content, village) == nil)
         #expect(try awaited(cara) == 0)
@@ -84,32 +95,22 @@ struct AwaitedLogTests {
 
     @Test("Attack 22: of a late log that comes in parts, what named a later place counts as well")
     func inParts() throws {
-        let village = try Village(seed: 224)
+        let (village, ben) = try parted(seed: 224)
         let (world, cara, dora) = (village.world, village.cara, village.dora)
-        let ben = try world.addDevice("tablet", of: village.ben)
-        try village.perform(
-            .setRole(village.group, ben.identity.person, .admin), village.ann)
-        world.run(for: 10_000)
-        world.partition([village.ann, village.ben, ben], [cara, dora])
         try village.perform(.setRole(village.group, dora.identity.person, .reader), ben)
         world.run(for: 1_000)
         try village.type("under the first", ben)
         try village.perform(.setRole(village.group, dora.identity.person, .member), ben)
         world.run(for: 1_000)
         try village.type("under the second", ben)
-        func bring(_ run: Run) {
-            world.inject(
-                .operations(Operations(space: village.group, endsAnswer: false, runs: [run])),
-                from: dora, to: cara)
-        }
-        bring(try run(of: ben, through: 1, in: village))
+        bring(try run(of: ben, through: 1, in: village), in: village)
         world.run(for: 25_000)
         #expect(try held(cara, of: ben, .content, village) == 2)
         // A new key follows each.
         for (last, texts) in [
             (UInt64(1), ["under the first"]), (3, ["under the first", "under the second"]),
         ] {
-            bring(try run(of: ben, .control, through: last, in: village))
+            bring(try run(of: ben, .control, through: last, in: village), in: village)
             world.run(for: 2_000)
             #expect(try held(cara, of: ben, .control, village) == last + 1)
             #expect(try village.texts(cara) == texts)

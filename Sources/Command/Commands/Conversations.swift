@@ -64,13 +64,13 @@ struct Conversations: NodeCommand {
     static func sayWhatIsLacking(
         in conversation: String?, on node: any NodeService
     ) async throws {
-        let lacking = try await node.perform(ListConversations()).filter(\.lacksShared)
-        if lacking.isEmpty { return }
-        var id: String?
-        if let conversation {
-            id = try await node.perform(GetGroup(conversation: conversation)).id
-        }
-        for one in lacking where id == nil || one.id == id {
+        let listed =
+            if let conversation {
+                [try await node.perform(GetConversation(conversation: conversation))]
+            } else {
+                try await node.perform(ListConversations())
+            }
+        for one in listed where one.lacksShared {
             World.current.say(
                 "notice: what was done together in \(harmless(one.name)) before you deleted that on this "
                     + "device is not here")
