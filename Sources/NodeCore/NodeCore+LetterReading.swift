@@ -204,10 +204,8 @@ extension NodeCore {
         if scope.isEverything {
             try heardTips(frontier, of: space, by: peer.device, &turn)
             try finishRepair(of: space, by: frontier, turn.store)
-        } else if frontier.asksForMissing,
-            judges[space.number]?.roster.contains(peer.device) == true
-        {
-            // They take this device for a member: what says so may not have come.
+        } else if frontier.asksForMissing {
+            // They take this device for a member, or themselves for one: what says so may not have come.
             try missTips(frontier, of: space, by: peer.device, &turn)
         }
         guard frontier.asksForMissing,

@@ -1,3 +1,4 @@
+import ParleyConversation
 import ParleyLedger
 import ParleyReconciliation
 import ParleyRoster
@@ -42,9 +43,13 @@ extension NodeCore {
     /// it knows, asks only those that said they hold more.
     mutating func requestRepair(of number: SpaceNumber, _ turn: inout some Turn) throws(StoreError)
     {
-        guard var repair = repairs.repair(of: number), let space = try turn.store.space(number),
-            let roster = try roster(of: space, turn.store)
+        guard var repair = repairs.repair(of: number), let space = try turn.store.space(number)
         else { return try keep(nil, of: number, turn.store) }
+        try prepare(space, turn.store)
+        // Of a group that all have left, as far as is known here, there is a roster as well.
+        guard let roster = judges[number]?.roster else {
+            return try keep(nil, of: number, turn.store)
+        }
         let linked = devicesLinked(in: number)
         let mayAskAll = belongs(to: roster) && linked.isEmpty && repair.holders.isEmpty
         repair.removeHolders(linked)
@@ -76,9 +81,12 @@ extension NodeCore {
         let others = members.filter { $0 != identity.device && !linked.contains($0) }
         var isAsked = false
         for device in repair.devices(among: others) {
-            guard let person = roster.person(of: device) else { continue }
+            guard let person = roster.person(of: device),
+                let scope = !belongs(to: roster) || roster.contains(device)
+                    ? .everything() : try scope(of: space, with: device, of: person, turn.store)
+            else { continue }
             let frontier = try Catchup.frontier(
-                of: space, .everything(), for: device, asks: true, in: turn.store)
+                of: space, scope, for: device, asks: true, in: turn.store)
             isAsked =
                 try send([.frontier(frontier)], to: device, of: person, &turn) || isAsked
         }

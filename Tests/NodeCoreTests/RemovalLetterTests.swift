@@ -71,4 +71,45 @@ struct RemovalLetterTests {
         world.run(for: 2 * 3_600_000)
         #expect(try !left.isIn(ben, by: ben))
     }
+
+    /// Who knows nobody in it any more asks whoever takes them for a member what they do not know.
+    @Test("and let in again by who was out by then hears that it is void from who left meanwhile")
+    func left() throws {
+        let world = World(seed: 53_000_198)
+        let relay = world.addRelay("relay")
+        let nodes = try ["ann", "ben", "cara"].map { try world.addNode($0) }
+        for node in nodes { try world.use(relay, by: node) }
+        let (ann, ben, cara) = (nodes[0], nodes[1], nodes[2])
+        for (one, other) in [(ann, ben), (ann, cara), (ben, cara)] {
+            _ = try world.introduce(one, other)
+        }
+        let others = [ben.identity.person, cara.identity.person]
+        let reply = try world.perform(.createGroup(name: "trip", members: others), on: ann)
+        guard case .space(let number) = reply, let group = try ann.store.space(number)?.id else {
+            throw CommandRefusal.unknownConversation
+        }
+        world.run(for: 10_000)
+        _ = try world.perform(.setRole(group, cara.identity.person, .admin), on: ann)
+        world.run(for: 10_000)
+        _ = try world.perform(.removeMember(group, ben.identity.person), on: cara)
+        world.run(for: 60_000)
+        world.isolate(ann)
+        _ = try world.perform(.addMember(group, ben.identity.person, .member), on: cara)
+        world.run(for: 10_000)
+        _ = try world.perform(.leave(group), on: cara)
+        world.run(for: 10_000)
+        world.stopProcess(of: cara)
+        _ = try world.perform(.removeMember(group, cara.identity.person), on: ann)
+        _ = try world.perform(.leave(group), on: ann)
+        world.keepToRelays()
+        world.heal()
+        world.wipe(relay)
+        try world.type("who is left?", on: ben, in: group)
+        world.run(for: 4 * 3_600_000)
+        try ben.observed {
+            let record = try #require(try ben.store.space(group))
+            let roster = try RosterReader.roster(of: record, in: ben.store)
+            #expect(roster?.takesPart(ben.identity.person) == false)
+        }
+    }
 }
