@@ -17,23 +17,14 @@ final class SameViewEverywhere: Checker {
     /// What each node showed, and what it held then.
     private var shown: [DeviceID: [SpaceID: Shown]] = [:]
 
-    private struct Held: Equatable {
-        var tag: LogTag
-        var spans: [Span]
-        /// Where it begins for a newcomer.
-        var base: UInt64
-        /// Where it is proven to have two histories: that decides what counts of it.
-        var fork: LogPoint?
-    }
-
     private struct Shown {
-        var held: [Held]
+        var held: [HeldLog]
         var digest: Digest?
     }
 
     private struct Holder {
         var node: SimulatedNode
-        var held: [Held]
+        var held: [HeldLog]
     }
 
     /// Screens are out of date, as by a payload that came late.
@@ -75,14 +66,9 @@ final class SameViewEverywhere: Checker {
         var holders: [(space: SpaceID, all: [Holder])] = []
         for node in world.honestNodes {
             for (space, logs) in try node.eachSpace() {
-                // A newcomer's floor says where what is named below it stands, in an empty log too.
-                let filled = logs.filter { !$0.spans.isEmpty || $0.base > 0 }
-                guard isDue(filled.reduce(0) { $0 + $1.heldCount }) else { continue }
-                let holder = Holder(
-                    node: node,
-                    held: filled.map {
-                        Held(tag: $0.tag, spans: $0.spans, base: $0.base, fork: $0.fork)
-                    })
+                let held = HeldLog.all(of: logs)
+                guard isDue(held.reduce(0) { $0 + $1.heldCount }) else { continue }
+                let holder = Holder(node: node, held: held)
                 if let place = holders.firstIndex(where: { $0.space == space.id }) {
                     holders[place].all.append(holder)
                 } else {

@@ -50,13 +50,15 @@ final class SecretsStayIn: Checker {
     func settled(_ world: World) throws { try look(at: world, isSettled: true) }
 
     private func look(at world: World, isSettled: Bool) throws {
+        // Nobody reads what lies on a disk that rotted, and whose home does not open.
+        let nodes = world.nodes.filter { $0.refusal == nil }
         for reading in try readings(of: world) where !reading.control.rosters.isForked {
             let epochs = try epochs(of: reading)
             // Whom a liar seals for is the liar's affair.
             let honest = epochs.filter { !world.liars.contains($0.act.device) }
-            for node in world.nodes { try tryToOpen(honest, reading, node) }
+            for node in nodes { try tryToOpen(honest, reading, node) }
             if isSettled { try lookForKeys(to: epochs, reading, world) }
-            let out = world.nodes.filter {
+            let out = nodes.filter {
                 reading.control.now.former[$0.identity.device]?.ends.isEmpty == false
                     && !reading.control.wasBack($0.identity.device)
             }
@@ -68,7 +70,7 @@ final class SecretsStayIn: Checker {
     /// heard so knows nothing of what was given since to others whom they take to be out.
     private func readings(of world: World) throws -> [Reading] {
         var all: [SpaceID: [Reading]] = [:]
-        for node in world.honestNodes {
+        for node in world.honestNodes where node.refusal == nil {
             for space in try node.store.spaces() {
                 let control = try book.read(space, of: node)
                 all[space.id, default: []].append(

@@ -51,6 +51,33 @@ extension World {
         return true
     }
 
+    /// What a node holds without its payload, which nobody took back and nobody gives to it, with what that
+    /// is about: who was let in again has a later horizon than what they hold.
+    func unservedBodies(of node: SimulatedNode, in space: SpaceID) throws -> Set<LogTip> {
+        guard honestNodes.count < nodes.count, let record = try node.store.space(space) else {
+            return []
+        }
+        let takenBack = try node.takenBack(in: space)
+        let missing = try node.erasedBodies(in: space).filter { !takenBack.contains($0.value) }.keys
+        if missing.isEmpty { return [] }
+        let friends = try bringers(of: space, to: node)
+        var found: Set<LogTip> = []
+        for place in missing {
+            let isServed = try friends.contains {
+                try $0.serves(bodyAt: place, in: space, to: node.identity.device)
+            }
+            guard !isServed, let log = try node.store.log(place.tag, in: record.number),
+                let stored = try node.store.operation(at: place.sequence, in: log.number)
+            else { continue }
+            found.insert(LogTip(tag: place.tag, sequence: place.sequence))
+            found.formUnion(
+                stored.operation.header.references.map {
+                    LogTip(tag: $0.tag, sequence: $0.sequence)
+                })
+        }
+        return found
+    }
+
     /// The honest nodes that a node asks for what it lacks of a space: on links, and by letter those
     /// whom it meets through relays alone.
     private func bringers(of space: SpaceID, to node: SimulatedNode) throws -> [SimulatedNode] {

@@ -33,14 +33,23 @@ extension World {
             ).union(
                 Self.hanging(
                     below: floors, besides: misplaced, at: other, in: record.number))
+            // What nobody gives to who holds it without its payload they show without it.
+            let unserved = try unservedBodies(of: node, in: space.id)
+                .union(unservedBodies(of: other, in: space.id))
             let (left, right) = (
-                try honestLines(of: node, space.id, above: floors, hanging, besides: touched),
-                try honestLines(of: other, space.id, above: floors, hanging, besides: touched)
+                try honestLines(
+                    of: node, space.id, above: floors, hanging, besides: touched.union(unserved)),
+                try honestLines(
+                    of: other, space.id, above: floors, hanging, besides: touched.union(unserved))
             )
-            guard left != right else { return nil }
-            let differing = left.first { !right.contains($0) } ?? right.first { !left.contains($0) }
-            return "they show another of what honest members wrote in \(label(of: space.id)): "
-                + (differing.map { "one alone has \($0)" } ?? "they order it otherwise")
+            if left != right {
+                let differing =
+                    left.first { !right.contains($0) } ?? right.first { !left.contains($0) }
+                return "they show another of what honest members wrote in \(label(of: space.id)): "
+                    + (differing.map { "one alone has \($0)" } ?? "they order it otherwise")
+            }
+            // Payloads may be on their way of what a person wrote one of whose devices lies.
+            guard HeldLog.all(of: logs) == HeldLog.all(of: otherLogs) else { return nil }
         }
         guard try digests.digest(of: space.id, at: node) != digests.digest(of: space.id, at: other),
             try !mayShowAnother(node, other, in: space.id, isSettled: true)
