@@ -34,8 +34,9 @@ extension Views {
         of number: OperationNumber, _ order: OrderKey, written time: UInt64
     ) throws -> UInt64 {
         let latest = SystemClock.now.wall + NodeCore.clockToleranceMax
-        if order.stand >> 16 <= latest { return order.stand >> 16 }
-        if time <= latest { return time }
+        if let told = Self.listTime(stand: order.stand, written: time, latest: latest) {
+            return told
+        }
         // Its time has not come yet: what this device wrote next, as a receipt of it, tells when it came.
         for next in number.rawValue..<number.rawValue + Self.laterCountMax {
             guard let stored = try store.operation(OperationNumber(next)),
@@ -45,6 +46,13 @@ extension Views {
             return stored.operation.header.wallClock
         }
         return latest
+    }
+
+    /// The later one of a stand and the time that an author's clock said which is not after `latest`, in
+    /// Unix milliseconds; nil where both are. A clock that was behind and is right again is believed at
+    /// once: its stands catch up later.
+    static func listTime(stand: UInt64, written time: UInt64, latest: UInt64) -> UInt64? {
+        [stand >> 16, time].filter { $0 <= latest }.max()
     }
 
     /// So many operations that came later are looked at.

@@ -16,7 +16,7 @@ extension Views {
             }
         }
         let linked = Set(core.linkedPeers.map(\.device))
-        let forked = Set(try store.forks().map(\.proof.left.device)).union(log.forked)
+        let forked = try forkedDevices().union(log.forked)
         let ownRank = log.certificate(of: core.node.device)?.rank
         let card = try CardReader.parts(of: ownPerson, store)
         let standing = try log.devices.map { certificate in

@@ -195,14 +195,15 @@ extension Views {
             if !known.isEmpty {
                 sentences.append(
                     "A device of \(name), \(devices(known)), contradicts itself: its key may be in "
-                        + "two hands.")
+                        + "two hands. Ask \(name) whether a copy of it was in use; if so, it is to be "
+                        + "revoked: `parley why \(known[0].short)` says what is known.")
             }
             return sentences.joined(separator: " ")
         }
     }
 
     /// The key that the recovery code of a person makes, which is none of their devices.
-    private func root(of person: PersonID) throws -> DeviceID? {
+    func root(of person: PersonID) throws -> DeviceID? {
         if person == ownPerson { return core.node.log.root }
         return try store.value(.card, person.bytes) == nil ? nil : identity(of: person).root
     }

@@ -41,7 +41,7 @@ extension Views {
             recoveryCheckTime: try recoveryCheckTime(),
             readOnlyReason: try readOnlyReason(),
             refusals: try refusals(adding: transportRefusals),
-            forkedDevices: try forkedDevices(),
+            forkedDevices: try forkedDevices().sorted().map(\.description),
             warnings: try warnings(failure) + Self.warnings(ofStranded: written.stranded),
             isCatchingUp: try core.isCatchingUp(in: store), isDiskFull: failure?.code == .full,
             strandedCount: written.stranded,
@@ -64,7 +64,7 @@ extension Views {
         if let bar { return bar.reason }
         if core.node.isRevoked { return "another device of yours has revoked this one" }
         if let rejoin = core.rejoin { return rejoin.reason }
-        let isForked = try forkedDevices().contains(core.node.device.description)
+        let isForked = try store.forks().contains { $0.proof.left.device == core.node.device }
         return isForked ? "this device wrote two different histories" : nil
     }
 
@@ -116,9 +116,16 @@ extension Views {
         return refusals
     }
 
-    private func forkedDevices() throws -> [String] {
-        let devices = Set(try store.forks().map(\.proof.left.device))
-        return devices.sorted().map(\.description)
+    /// The devices that were seen to contradict themselves: in a log of which the evidence is held, or as
+    /// their contacts were told.
+    func forkedDevices() throws -> Set<DeviceID> {
+        var devices = Set(try store.forks().map(\.proof.left.device))
+        for notice in try Notice.all(in: store) where notice.kind == .compromised {
+            // A recovery code that was used twice is none.
+            devices.formUnion(
+                try Set(notice.added).subtracting([root(of: notice.person)].compactMap(\.self)))
+        }
+        return devices
     }
 
     private func warnings(_ failure: StoreError?) throws -> [String] {

@@ -281,15 +281,28 @@ extension Views {
         } else {
             facts.append(Fact(about: "device", what: "not in it", source: source))
         }
-        let forked = try Set(store.forks().map(\.proof.left.device)).union(log.forked)
-        if forked.contains(device) {
+        if try forkedDevices().union(log.forked).contains(device) {
             facts.append(
                 Fact(
                     about: "two histories",
-                    what: "it contradicts itself: its key may be in two hands",
+                    what: "it contradicts itself: its key may be in two hands"
+                        + (try forkedSpaces(of: device)),
                     source: "proven by two signatures"))
         }
         return facts
+    }
+
+    /// Where a device wrote two histories, as the end of a sentence; empty where no conversation shows it.
+    private func forkedSpaces(of device: DeviceID) throws -> String {
+        var names: [String] = []
+        for space in try store.spaces() where space.kind != .own {
+            let isForked = try store.logs(in: space.number).contains {
+                $0.device == device && $0.fork != nil
+            }
+            guard isForked, let roster = try roster(of: space) else { continue }
+            names.append(try title(of: space, roster))
+        }
+        return names.isEmpty ? "" : "; seen in \(names.sorted().joined(separator: ", "))"
     }
 
     // MARK: A conversation

@@ -270,6 +270,26 @@ struct DamagedHomeTests {
         await other.shutdown()
     }
 
+    @Test("of which who is in it cannot be read promises nobody's help, and denies none")
+    func unreadMembers() async throws {
+        let pair = try await ProcessPair()
+        let home = pair.ann.home
+        #expect(try await pair.ann.stop() == 0)
+        // What begins the conversation can be read; what was said last of who is in it is another.
+        _ = try SQLiteShell.run(
+            home + "/database",
+            "UPDATE operation SET tail = zeroblob(8) WHERE number = (SELECT max(operation.number) "
+                + "FROM operation JOIN log ON operation.log = log.number WHERE log.lane = 0 "
+                + "AND log.space = (SELECT max(number) FROM space))")
+        let before = try await Program.run("doctor", "--home", home).output
+        #expect(before.contains(": at least "), "\(before)")
+        #expect(before.contains("who has them can be told after a repair"))
+        #expect(!before.contains("nobody else is known"))
+        let repair = try await Program.run("doctor", "--repair", "--home", home).output
+        #expect(!repair.contains("can be told after"), "\(repair)")
+        #expect(try await pair.ben.stop() == 0)
+    }
+
     @Test("that nobody else has is told to be lost, and promises nobody")
     func alone() async throws {
         let folder = try TemporaryFolder()

@@ -72,6 +72,10 @@ struct ForkedReadTests {
                 program.output.contains("A device of ben"), "\(words): \(program.output)")
             #expect(program.output.contains("wrote two different histories"))
         }
+        let forked = try await ann.client?.perform(GetStatus()).forkedDevices.first
+        let device = String(try #require(forked).prefix(12))
+        let why = try await Program.run("why", device, "--home", ann.home)
+        #expect(why.output.contains("its key may be in two hands; seen in club"), "\(why.output)")
     }
 
     /// One writes, another reads it, and the first knows.

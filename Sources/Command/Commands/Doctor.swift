@@ -101,11 +101,13 @@ struct Doctor: AsyncParsableCommand {
     private static func text(_ loss: DoctorReport.Loss) -> String {
         let own = loss.ownCount > 0 ? ", \(loss.ownCount) of them written here" : ""
         let sources = loss.sources.joined(separator: ", ")
+        let least = sources.isEmpty && loss.condition != nil ? "at least " : ""
         let way =
             sources.isEmpty
-            ? "nobody else is known to have them"
+            ? loss.condition ?? "nobody else is known to have them"
             : "back from \(sources) \(loss.condition ?? "when one of them is reached")"
         return harmless(
-            "lost in \(loss.name): \(counted(loss.operationCount, "operation"))\(own); \(way)")
+            "lost in \(loss.name): \(least)\(counted(loss.operationCount, "operation"))\(own); \(way)"
+        )
     }
 }

@@ -23,10 +23,13 @@ public struct DoctorReport: Codable, Equatable, Sendable {
         /// How many of those this device wrote.
         public var ownCount: Int
         /// Who may have them, by name: whoever of these is reached brings them back. Empty where nobody
-        /// else is in it.
+        /// else is in it, or where who is in it cannot be read.
         public var sources: [String]
         /// What must come first, as a clause; nil where it is enough that one of them is reached.
         public var condition: String?
+
+        /// Who is in it cannot be read where it lies, and the count ends where reading does.
+        static let needsRepair = "who has them can be told after a repair"
 
         /// A group that is gone altogether is brought by contacts alone, and who they are is lost.
         static let needsContacts =

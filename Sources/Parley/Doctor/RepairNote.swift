@@ -146,7 +146,7 @@ extension Views {
 extension DoctorReport.Loss {
     /// Whether something that this device wrote is lost where nobody else is: then it never has its
     /// whole past back.
-    var isBeyondOthers: Bool { ownCount > 0 && sources.isEmpty }
+    var isBeyondOthers: Bool { ownCount > 0 && sources.isEmpty && condition == nil }
 
     /// The same, where it comes back from others only when they are contacts again.
     var afterContacts: Self {

@@ -95,11 +95,13 @@ extension Views {
                 if ownLogs.contains(log) { own += lost }
             }
             guard all > 0 else { continue }
+            let sources = sources(of: space)
             losses.append(
                 DoctorReport.Loss(
                     conversation: space.id.description,
                     name: isWhole ? lossName(of: space) : space.nameWithoutBeginning,
-                    operationCount: all, ownCount: own, sources: sources(of: space)))
+                    operationCount: all, ownCount: own, sources: sources ?? [],
+                    condition: sources == nil && isWhole ? DoctorReport.Loss.needsRepair : nil))
         }
         return losses
     }
@@ -184,11 +186,13 @@ extension Views {
         return true
     }
 
-    private func sources(of space: SpaceRecord) -> [String] {
+    /// Who may have what is lost of a space; nil where who is in it cannot be read, and nobody can be named.
+    private func sources(of space: SpaceRecord) -> [String]? {
         var sources: [String] = []
         if core.node.log.devices.count > 1 { sources.append("another device of yours") }
-        // Who is in it may be lost: then nobody can be named.
-        guard space.kind != .own, let roster = try? roster(of: space) else { return sources }
+        guard space.kind != .own else { return sources }
+        // As above.
+        guard let roster = try? roster(of: space) else { return sources.isEmpty ? nil : sources }
         for member in roster.members where member.person != ownPerson {
             // As above.
             let name = try? name(of: member.person, in: roster)
