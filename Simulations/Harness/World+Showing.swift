@@ -33,15 +33,19 @@ extension World {
             ).union(
                 Self.hanging(
                     below: floors, besides: misplaced, at: other, in: record.number))
-            // What nobody gives to who holds it without its payload they show without it.
-            let unserved = try unservedBodies(of: node, in: space.id)
-                .union(unservedBodies(of: other, in: space.id))
-            let (left, right) = (
-                try honestLines(
-                    of: node, space.id, above: floors, hanging, besides: touched.union(unserved)),
-                try honestLines(
-                    of: other, space.id, above: floors, hanging, besides: touched.union(unserved))
-            )
+            func lines(besides excused: Set<LogTip>) throws -> (left: [String], right: [String]) {
+                (
+                    try honestLines(of: node, space.id, above: floors, hanging, besides: excused),
+                    try honestLines(of: other, space.id, above: floors, hanging, besides: excused)
+                )
+            }
+            var (left, right) = try lines(besides: touched)
+            if left != right {
+                // What nobody gives to who holds it without its payload they show without it.
+                let unserved = try unservedBodies(of: node, in: space.id)
+                    .union(unservedBodies(of: other, in: space.id))
+                if !unserved.isEmpty { (left, right) = try lines(besides: touched.union(unserved)) }
+            }
             if left != right {
                 let differing =
                     left.first { !right.contains($0) } ?? right.first { !left.contains($0) }

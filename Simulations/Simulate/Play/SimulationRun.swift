@@ -142,9 +142,14 @@ public final class SimulationRun {
         while world.now < end, jury.verdict == nil, !world.wasCutShort {
             world.run(for: min(5_000, end - world.now))
             try stage.endLate()
+            // Who is still kept away is not waited for, and will have to be: until then nothing is compared,
+            // which costs most where all is equal.
+            guard stage.nextLate == nil else {
+                equalSince = nil
+                continue
+            }
             difference = try Convergence.difference(in: world)
-            // Who is still kept away is not waited for, and will have to be.
-            if difference != nil || stage.nextLate != nil {
+            if difference != nil {
                 equalSince = nil
             } else {
                 equalSince = equalSince ?? world.now
@@ -152,7 +157,8 @@ public final class SimulationRun {
             // Receipts for the last of it are still on their way.
             if let equalSince, world.now >= equalSince + 10_000 { return nil }
         }
-        return difference
+        return jury.verdict == nil && !world.wasCutShort && stage.nextLate != nil
+            ? try Convergence.difference(in: world) : difference
     }
 
     private func settle() throws {
