@@ -195,8 +195,11 @@ extension Views {
             if !known.isEmpty {
                 sentences.append(
                     "A device of \(name), \(devices(known)), contradicts itself: its key may be in "
-                        + "two hands. Ask \(name) whether a copy of it was in use; if so, it is to be "
-                        + "revoked: `parley why \(known[0].short)` says what is known.")
+                        + "two hands. "
+                        + (notice.person == ownPerson
+                            ? "`parley device list` says what ends that."
+                            : "Ask \(name) whether a copy of it was in use; if so, it is to be "
+                                + "revoked: `parley why \(known[0].short)` says what is known."))
             }
             return sentences.joined(separator: " ")
         }
