@@ -40,15 +40,18 @@ extension World {
         if left == right { return false }
         guard isSettled else { return true }
         for (node, missing) in [(one, left.subtracting(right)), (other, right.subtracting(left))] {
-            for friend in try bringers(of: space, to: node) {
-                if try missing.contains(where: {
-                    try friend.serves(bodyAt: $0, in: space, to: node.identity.device)
-                }) {
-                    return false
-                }
+            let friends = try bringers(of: space, to: node)
+            if try missing.contains(where: { try isServed($0, in: space, to: node, by: friends) }) {
+                return false
             }
         }
         return true
+    }
+
+    private func isServed(
+        _ place: BodyPlace, in space: SpaceID, to node: SimulatedNode, by friends: [SimulatedNode]
+    ) throws -> Bool {
+        try friends.contains { try $0.serves(bodyAt: place, in: space, to: node.identity.device) }
     }
 
     /// What a node holds without its payload, which nobody took back and nobody gives to it, with what that
@@ -63,10 +66,8 @@ extension World {
         let friends = try bringers(of: space, to: node)
         var found: Set<LogTip> = []
         for place in missing {
-            let isServed = try friends.contains {
-                try $0.serves(bodyAt: place, in: space, to: node.identity.device)
-            }
-            guard !isServed, let log = try node.store.log(place.tag, in: record.number),
+            guard try !isServed(place, in: space, to: node, by: friends),
+                let log = try node.store.log(place.tag, in: record.number),
                 let stored = try node.store.operation(at: place.sequence, in: log.number)
             else { continue }
             found.insert(LogTip(tag: place.tag, sequence: place.sequence))

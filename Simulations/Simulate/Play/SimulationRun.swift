@@ -157,8 +157,7 @@ public final class SimulationRun {
             // Receipts for the last of it are still on their way.
             if let equalSince, world.now >= equalSince + 10_000 { return nil }
         }
-        return jury.verdict == nil && !world.wasCutShort && stage.nextLate != nil
-            ? try Convergence.difference(in: world) : difference
+        return stage.nextLate == nil ? difference : try Convergence.difference(in: world)
     }
 
     private func settle() throws {

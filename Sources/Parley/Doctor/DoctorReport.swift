@@ -25,7 +25,8 @@ public struct DoctorReport: Codable, Equatable, Sendable {
         /// Who may have them, by name: whoever of these is reached brings them back. Empty where nobody
         /// else is in it, or where who is in it cannot be read.
         public var sources: [String]
-        /// What must come first, as a clause; nil where it is enough that one of them is reached.
+        /// What must come first, as a clause; without sources, why none can be named, and then there may be
+        /// more operations. Nil where it is enough that one of them is reached, or where there is none.
         public var condition: String?
 
         /// Who is in it cannot be read where it lies, and the count ends where reading does.

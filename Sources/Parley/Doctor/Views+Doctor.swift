@@ -191,7 +191,7 @@ extension Views {
         var sources: [String] = []
         if core.node.log.devices.count > 1 { sources.append("another device of yours") }
         guard space.kind != .own else { return sources }
-        // As above.
+        // Who is in it may be lost.
         guard let roster = try? roster(of: space) else { return sources.isEmpty ? nil : sources }
         for member in roster.members where member.person != ownPerson {
             // As above.
