@@ -7,18 +7,26 @@ extension NodeNetwork {
     /// Whether links are neither made nor taken.
     var isOffline: Bool { state.withLock { $0.isOffline } }
 
+    /// Whether a person wants that; damage alone makes a node leave as well.
+    var isCutOff: Bool { state.withLock { $0.isOffline && !$0.isHeldBack } }
+
     var isRunning: Bool { state.withLock { $0.isRunning } }
 
     /// Ends all links, connections to relays, and attempts at either, and makes no new ones; or takes
     /// that back.
     func setOffline(_ isOffline: Bool) {
-        if isOffline { leave() } else { state.withLock { $0.isOffline = false } }
+        if isOffline { leave() }
+        state.withLock { ($0.isOffline, $0.isHeldBack) = (isOffline, false) }
         if isOffline { Task { await endSearch() } } else { beginSearch() }
         if !isOffline { inputs.offer(.networkChanged) }
     }
 
     /// Ends everything, and makes no new links: the node takes nothing any more.
-    func leaveAll() { setOffline(true) }
+    func leaveAll() {
+        let isCutOff = isCutOff
+        setOffline(true)
+        state.withLock { $0.isHeldBack = !isCutOff }
+    }
 
     private func leave() {
         // The order in which they end cannot be seen.

@@ -33,6 +33,8 @@ final class NodeNetwork: LinkOutlet {
         var mistaken: Set<NoiseKey> = []
         var isClosing = false
         var isOffline = false
+        /// Whether it is that because of damage, and not because a person wants it.
+        var isHeldBack = false
         /// Whether it was told where to listen, if only nowhere.
         var isRunning = false
         /// What new links show of the person's devices.

@@ -167,7 +167,12 @@ struct HomeRepair {
         let held = try store.logs(in: space.number)
         for log in held {
             let sound = SoundPart(log, in: store)
-            if !sound.isWhole { try keep(sound, of: log) }
+            if !sound.isWhole {
+                try keep(sound, of: log)
+            } else if try store.strayCount(in: log) > 0 {
+                // A row in a place that is not its own is in the way of what belongs there, and may not open.
+                try store.keepOnly(sound.spans, of: log.number)
+            }
         }
         try closeControl(of: space)
         try signOwn(of: space)

@@ -42,10 +42,15 @@ extension Views {
         report.add("Every operation follows from the one before it.", isDamage: true) {
             let figures = "\(audit.operationCount) operations, \(audit.brokenCount) wrong"
             let orphans = try store.orphanCount()
-            guard unreadable + audit.brokenCount + orphans > 0 else { return .fine(figures) }
+            var strays = 0
+            for log in heldLogs.flatMap(\.logs) { strays += try store.strayCount(in: log) }
+            guard unreadable + audit.brokenCount + orphans + strays > 0 else {
+                return .fine(figures)
+            }
             var words = [figures]
             if unreadable > 0 { words.append("\(unreadable) logs break off") }
             if orphans > 0 { words.append("\(orphans) of logs of which nothing is noted") }
+            if strays > 0 { words.append("\(strays) in places that are not theirs") }
             return .wrong(words.joined(separator: ", "))
         }
         report.add("Every log ends on a signature of its device.", isDamage: true) {

@@ -54,6 +54,27 @@ extension SQLiteStore {
             ? Int(statement.integer(0)) : 0
     }
 
+    /// How many rows of a log lie at places that its record does not say it holds: damage has changed the
+    /// place of an operation. Whatever goes through all rows, as the search does, meets them.
+    public func strayCount(in log: LogRecord) throws(StoreError) -> Int {
+        func count(_ range: ClosedRange<Int64>) throws(StoreError) -> Int {
+            let statement = try connection.prepare(
+                "SELECT count(*) FROM operation WHERE log = ? AND sequence BETWEEN ? AND ?")
+            for (index, value) in [log.number.rawValue, range.lowerBound, range.upperBound]
+                .enumerated()
+            {
+                statement.bind(Int32(index + 1), value)
+            }
+            return try statement.step("counting what is noted nowhere")
+                ? Int(statement.integer(0)) : 0
+        }
+        var strayCount = try count(Int64.min...Int64.max)
+        for span in log.spans {
+            strayCount -= try count(Int64(clamping: span.first)...Int64(clamping: span.last))
+        }
+        return strayCount
+    }
+
     /// Opens what can be read of a home's database, in a new one that lies beside it until
     /// ``Home/takeRescued()``.
     ///
