@@ -79,6 +79,7 @@ public struct OperationVerifier {
     private let held: [Span]
     /// What is really held, where a bound hides part of it.
     private let stored: [Span]
+    private let mayLeaveGaps: Bool
     private let anchor: OperationID
     private let chain: [VerifiedOperation]
 
@@ -91,16 +92,19 @@ public struct OperationVerifier {
     ///   - bound: where the log is known to part, or to be cut: what stands there and above is left
     ///     out, and the proof of that vouches for what ends right below.
     ///   - floor: where the log begins for this node: what stands below is left out.
+    ///   - mayLeaveGaps: whether more than one hole may stay, as after a repair: in a file of one's own.
     /// - Returns: the parts of it that are new, ascending; none where all of it was held.
     public static func verify(
         _ run: Run, in space: SpaceID, held: [Span], bound: LogPoint? = nil,
-        floor: LogPoint? = nil
+        floor: LogPoint? = nil, mayLeaveGaps: Bool = false
     ) throws(RunRejection) -> [VerifiedRun] {
         let stored = held.filter { $0.last + 1 >= floor?.sequence ?? 0 }
         let held = visible(counted(stored, above: floor), below: bound)
         // Nothing new costs nothing: duplicates are common, and no hash is computed for them.
         if held.contains(where: { $0.first <= run.first && run.last <= $0.last }) { return [] }
-        return try OperationVerifier(run, in: space, held: held, stored: stored).newRuns()
+        return try OperationVerifier(
+            run, in: space, held: held, stored: stored, mayLeaveGaps: mayLeaveGaps
+        ).newRuns()
     }
 
     /// What is held, and below it one span that takes in everything below the floor.
@@ -134,9 +138,10 @@ public struct OperationVerifier {
     }
 
     private init(
-        _ run: Run, in space: SpaceID, held: [Span], stored: [Span]
+        _ run: Run, in space: SpaceID, held: [Span], stored: [Span], mayLeaveGaps: Bool
     ) throws(RunRejection) {
         self.run = run
+        self.mayLeaveGaps = mayLeaveGaps
         self.held = held
         self.stored = stored
         log = OperationHash.log(space: space, device: run.device, lane: run.lane)
@@ -189,7 +194,7 @@ public struct OperationVerifier {
         let isBackfill = stored.contains { $0.first >= range.upperBound }
         let mayStandAlone = stored.count < 2 && (!isBackfill || range.lowerBound == 0)
         let leads = stored.contains { $0.first == range.upperBound }
-        guard follows || leads || mayStandAlone else {
+        guard follows || leads || mayStandAlone || mayLeaveGaps else {
             throw .wouldLeaveGap
         }
         let offset = Int(range.lowerBound - run.first)

@@ -23,8 +23,8 @@ public struct BackupReport: Codable, Equatable, Sendable {
     /// Messages and changes that are not in it, since nobody takes them: the device that made it wrote
     /// two histories. Nil where there are none, and of a backup that was only read.
     public var leftOutCount: Int?
-    /// Operations that are not in it, since a repair has lost the signatures over them: they prove nothing
-    /// to anybody. Nil where there are none, and of a backup that was only read.
+    /// Operations that are not in it, since no signature is over them where it was made, as after a repair:
+    /// they prove nothing to anybody. Nil where there are none, and of a backup that was only read.
     public var unsignedCount: Int? = nil
 }
 

@@ -1,7 +1,9 @@
 import Foundation
+import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
 import ParleyReconciliation
+import ParleyRoster
 import ParleySealing
 import ParleyStorage
 import ParleyWire
@@ -11,6 +13,7 @@ import ParleyWire
 /// Logs only grow, so their records of that instant say what belongs to it while the node goes on.
 private struct BackupPlan: Sendable {
     var person: PersonID
+    var root: DeviceID
     var name: String
     var about: BackupAbout
     var publicKey: BackupPublicKey
@@ -19,6 +22,8 @@ private struct BackupPlan: Sendable {
     var forks: [ForkEvidence]
     /// What this device wrote above where its logs forked.
     var leftOutCount: Int
+    /// What is of conversations of which nothing says here that this person is in them.
+    var unknownCount: Int
 }
 
 extension BackupPlan {
@@ -32,7 +37,7 @@ extension BackupPlan {
                 hint: "`parley recovery check` asks for the recovery code, once.")
         }
         publicKey = key
-        person = views.ownPerson
+        (person, self.root) = (views.ownPerson, root)
         name = try CardReader.name(of: person, views.store)
         about = BackupAbout(
             device: views.core.node.device, time: SystemClock.now.wall,
@@ -43,11 +48,17 @@ extension BackupPlan {
                 values.append(.value(table: table, key: key, value: value))
             }
         }
-        spaces = []
+        (spaces, unknownCount) = ([], 0)
         for space in try views.store.spaces() {
             // Control first: everything else is judged by it.
             let logs = try views.store.agreedLogs(in: space.number).filter { !$0.spans.isEmpty }
                 .sorted { ($0.lane.rawValue, $0.tag) < ($1.lane.rawValue, $1.tag) }
+            // Nothing can be made of it where it is restored, as nothing can be here.
+            let roster = try RosterReader.judge(of: space, in: views.store).roster
+            guard !roster.devicesEver(of: person).isEmpty else {
+                unknownCount += logs.reduce(0) { $0 + $1.heldCount }
+                continue
+            }
             spaces.append((space, logs))
         }
         forks = try views.store.forks()
@@ -70,48 +81,64 @@ extension Node {
                 throw NodeError(replacing: found, at: file)
             }
             let writer = try BackupWriter(path: file, sealer: sealer)
-            let counts = try await write(plan, to: writer)
-            return BackupReport(plan, counts, file: file, byteCount: try writer.finish())
+            let proof = try await write(plan, to: writer)
+            return BackupReport(plan, proof, file: file, byteCount: try writer.finish())
         } catch let error as HomeError {
             throw NodeError(error)
         } catch let error as StoreError {
             throw NodeError(error)
+        } catch let error as BackupFault {
+            throw NodeError(error, file: file)
         }
     }
 
-    /// What went into a backup, and what no signature is over any more.
-    fileprivate struct Counts {
-        var logs = 0
-        var operations = 0
-        var unsigned = 0
+    /// What went into a backup, proven as whoever opens it proves it, and how much proves nothing.
+    fileprivate struct Proof {
+        var check: BackupCheck
+        var unsignedCount: Int
+
+        /// Adds an item to a backup; one that whoever opens it would refuse is left out.
+        ///
+        /// - Returns: whether it is in it.
+        mutating func add(_ item: BackupItem, to writer: BackupWriter) throws -> Bool {
+            do {
+                _ = try check.take(item)
+            } catch BackupFault.unproven {
+                return false
+            }
+            try writer.append(item.encoded)
+            return true
+        }
     }
 
     /// Writes all items, a frame at a time, so that the node is never kept from its work for long.
     private func write(
         _ plan: BackupPlan, to writer: BackupWriter
-    ) async throws -> Counts {
-        try writer.append(BackupItem.about(plan.about).encoded)
-        for value in plan.values { try writer.append(value.encoded) }
-        var counts = Counts()
+    ) async throws -> Proof {
+        var proof = Proof(
+            check: BackupCheck(root: plan.root), unsignedCount: plan.unknownCount)
+        func write(_ item: BackupItem) throws {
+            _ = try proof.check.take(item)
+            try writer.append(item.encoded)
+        }
+        try write(.about(plan.about))
+        for value in plan.values { try write(value) }
         for (space, logs) in plan.spaces {
             try Task.checkCancellation()
-            try writer.append(BackupItem.space(space.id, space.kind).encoded)
+            try write(.space(space.id, space.kind))
             for fork in plan.forks where fork.proof.space == space.id {
-                try writer.append(BackupItem.frame(Frame.fork(fork.proof).encoded()).encoded)
+                // What stands above a point that is not proven is not in it either.
+                _ = try proof.add(.frame(Frame.fork(fork.proof).encoded()), to: writer)
             }
-            for log in logs {
-                counts.logs += 1
-                try await write(log, of: space, to: writer, &counts)
-            }
+            for log in logs { try await self.write(log, of: space, to: writer, &proof) }
         }
-        let end = BackupItem.end(
-            spaceCount: plan.spaces.count, operationCount: counts.operations)
-        try writer.append(end.encoded)
-        return counts
+        let (spaceCount, operationCount) = (proof.check.spaceCount, proof.check.operationCount)
+        try write(.end(spaceCount: spaceCount, operationCount: operationCount))
+        return proof
     }
 
     private func write(
-        _ log: LogRecord, of space: SpaceRecord, to writer: BackupWriter, _ counts: inout Counts
+        _ log: LogRecord, of space: SpaceRecord, to writer: BackupWriter, _ proof: inout Proof
     ) async throws {
         for span in log.spans {
             var next = span.first
@@ -125,13 +152,14 @@ extension Node {
                 }
                 // What no signature reaches proves nothing to anybody, and is left out.
                 guard let run else {
-                    counts.unsigned += Int(clamping: span.last - next) + 1
+                    proof.unsignedCount += Int(clamping: span.last - next) + 1
                     break
                 }
                 let frame = Frame.operations(
                     Operations(space: space.id, endsAnswer: false, runs: [run]))
-                try writer.append(BackupItem.frame(frame.encoded()).encoded)
-                counts.operations += run.operations.count
+                if try !proof.add(.frame(frame.encoded()), to: writer) {
+                    proof.unsignedCount += run.operations.count
+                }
                 next = run.last + 1
             }
         }
@@ -177,20 +205,16 @@ extension Node {
 
 extension BackupReport {
     fileprivate init(
-        _ plan: BackupPlan, _ counts: Node.Counts, file: String, byteCount: Int
+        _ plan: BackupPlan, _ proof: Node.Proof, file: String, byteCount: Int
     ) {
-        let cards = plan.values.filter {
-            if case .value(.card, _, _) = $0 { true } else { false }
-        }
+        let check = proof.check
         self.init(
             file: file, byteCount: byteCount, name: plan.name, person: plan.person.description,
             device: plan.about.device.description, time: plan.about.time,
-            // One's own is among them.
-            contactCount: max(0, cards.count - 1),
-            conversationCount: plan.spaces.filter { $0.space.kind != .own }.count,
-            logCount: counts.logs, operationCount: counts.operations,
+            contactCount: check.contactCount, conversationCount: check.conversationCount,
+            logCount: check.logCount, operationCount: check.operationCount,
             leftOutCount: plan.leftOutCount > 0 ? plan.leftOutCount : nil,
-            unsignedCount: counts.unsigned > 0 ? counts.unsigned : nil)
+            unsignedCount: proof.unsignedCount > 0 ? proof.unsignedCount : nil)
     }
 
     init(_ check: BackupCheck, name: String, file: String, _ byteCount: Int) {

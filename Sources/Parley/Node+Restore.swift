@@ -165,6 +165,8 @@ private struct Restoring {
     private var check: BackupCheck
     private var name = ""
     private var pendingCount = 0
+    /// Conversations of which nothing says that the person is in them.
+    private var unknownCount = 0
 
     init(_ code: RecoveryCode) {
         self.code = code
@@ -199,7 +201,7 @@ private struct Restoring {
             of: identity, keeping: keep, code: code, in: store)
         report.name = name
         report.backupTime = about.time
-        report.conversationCount = check.conversationCount
+        report.conversationCount = check.conversationCount - unknownCount
         report.operationCount = check.operationCount
         return report
     }
@@ -247,12 +249,13 @@ private struct Restoring {
     }
 
     /// Everything that is shown follows from the operations, and is made anew here.
-    private func foldSpaces(of person: PersonID, _ store: SQLiteStore) throws {
+    private mutating func foldSpaces(of person: PersonID, _ store: SQLiteStore) throws {
         for space in try store.spaces() {
             try store.transact(.normal) {
-                guard try StoredSpace.fold(space, for: person, in: store) else {
-                    throw BackupFault.unproven("a conversation")
-                }
+                if try StoredSpace.fold(space, for: person, in: store) { return }
+                // What says so may be lost where the backup was made: all else is there to come back to.
+                try store.removeSpace(space.number)
+                if space.kind != .own { unknownCount += 1 }
             }
         }
     }

@@ -205,6 +205,39 @@ struct BackupTests {
         await node.shutdown()
     }
 
+    /// Puts a false signature over the messages of a home, in the place of all that are over them.
+    private func spoil(_ home: String) throws -> LogRecord {
+        let store = try SQLiteStore.open(home: Home(home), unlock: .keyFile)
+        let log = try #require(
+            try store.spaces().flatMap { try store.logs(in: $0.number) }
+                .first { $0.lane == .content && $0.heldCount >= 40 })
+        try store.transact(.full) {
+            let last = log.end - 1
+            let heads = try store.heads(in: log.number, 0...last).map(\.sequence)
+            try store.keepOnly(log.spans, withoutHeads: heads, of: log.number)
+            let signature = try #require(SignatureBytes([UInt8](repeating: 1, count: 64)))
+            try store.addHead(SignedHead(sequence: last, signature: signature), in: log.number)
+        }
+        try store.close()
+        return log
+    }
+
+    @Test("leaves out what nothing proves where it is made, says how much, and opens")
+    func unproven() async throws {
+        let made = try await Case()
+        let home = made.folder.home("old")
+        let log = try spoil(home)
+        let node = try await Node.open(NodeSettings(home: home))
+        let file = made.folder.path + "/second"
+        let report = try await node.perform(CreateBackup(file: file, replacing: false))
+        await node.shutdown()
+        #expect(report.unsignedCount == log.heldCount)
+        #expect(report.operationCount == made.report.operationCount - log.heldCount)
+        let opened = try Node.verifyBackup(file: file, code: made.code)
+        #expect(opened.operationCount == report.operationCount)
+        #expect(opened.logCount == report.logCount)
+    }
+
     @Test("holds no word of any message, and no key of any device")
     func secrecy() async throws {
         let made = try await Case()

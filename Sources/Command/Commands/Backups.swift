@@ -73,8 +73,8 @@ struct BackupCreate: NodeCommand {
             }
             if let count = report.unsignedCount {
                 World.current.say(
-                    "not in it: \(counted(count, "operation")) of others, over which no signature is left "
-                        + "here since a repair: whoever wrote them brings it when they are reached")
+                    "not in it: \(counted(count, "operation")) of others, over which no signature is "
+                        + "here: whoever wrote them brings it when they are reached")
             }
             World.current.say(
                 "only the recovery code opens it: parley backup verify \(Advice.quoted(path)) shows that"
