@@ -59,7 +59,8 @@ extension RosterReader {
         let graph = try judge(of: space, in: store).graph
         let expulsions = graph.expulsions(of: person, limit: .max)
         guard !expulsions.isEmpty else { return false }
-        let own = roster.devicesEver(of: person)
+        // One that is revoked since may have written all that tells of them.
+        let own = roster.everyDevice(of: person)
         var (words, ends) = ([LogTip](), [LogTip]())
         for log in try store.logs(in: space.number) where log.lane == .control && log.end > 0 {
             for stored in try store.operations(in: log.number, 0...log.end - 1, limit: .max) {

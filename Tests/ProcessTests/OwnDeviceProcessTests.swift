@@ -158,7 +158,31 @@ struct OwnDeviceProcessTests {
         let held = try await pair.ben.run("conversations").output
         #expect(!held.contains("notice"), "it has what was said: \(held)")
         #expect(try await ann.perform(ListConversations()).allSatisfy { !$0.lacksEarlier })
-        for node in [pair.ann, pair.ben, process] { #expect(try await node.stop() == 0) }
+        for node in [pair.ben, process] { #expect(try await node.stop() == 0) }
+        try await isToldOnOneRecovered(notice, pair)
+    }
+
+    /// Of a device that the code brings, all others are revoked, and with them who wrote of a time before.
+    private func isToldOnOneRecovered(_ notice: String, _ pair: ProcessPair) async throws {
+        let ann = try #require(await pair.ann.client)
+        let code = pair.folder.path + "/code"
+        try Data(try #require(pair.ben.recoveryCode).utf8).write(to: URL(filePath: code))
+        let again = NodeProcess(
+            home: pair.folder.home("again"), address: "127.0.0.1:\(try FreePort.some())")
+        let invite = try await ann.perform(CreateInvite(hours: 1)).link
+        let recovered = try await again.run(
+            "recover", "--code-file", code, "--from", invite, "--yes")
+        #expect(recovered.status == 0, "\(recovered.output)")
+        let third = try await again.start()
+        try await eventually("what is given is there", on: [pair.ann, again]) {
+            guard try await third.perform(ListConversations()).contains(where: { $0.name == "log" })
+            else { return false }
+            return try await third.perform(ReadMessages(conversation: "log", limit: 50)).messages
+                .map(\.text) == ["after"]
+        }
+        let lacking = try await again.run("conversations").output
+        #expect(lacking.contains(notice), "\(lacking)")
+        for node in [pair.ann, again] { #expect(try await node.stop() == 0) }
     }
 
     /// Once each device of who had made the link had a line of its own for who came by it.
