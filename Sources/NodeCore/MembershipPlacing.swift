@@ -11,8 +11,16 @@ struct MembershipPlacing<Held: LogStore> {
     private struct Log {
         let record: LogRecord
         let rows: [LogView]
+        /// What is held and counts. Who came back holds of a time before as well, below the floor: it tells
+        /// them what it tells those who never went.
+        let spans: [Span]
         /// The place after the last that counts.
         let end: UInt64
+
+        /// The first place at or above this one that is held.
+        func held(from place: UInt64) -> UInt64? {
+            spans.first { $0.last >= place }.map { max($0.first, place) }
+        }
     }
 
     private struct Place: Hashable {
@@ -40,12 +48,13 @@ struct MembershipPlacing<Held: LogStore> {
         var newest = Stand()
         for record in try store.logs(in: space.number) where record.lane == .content {
             let agreed = record.agreed
-            guard judge.roster.person(of: record.device) != nil, agreed.end > agreed.base else {
+            guard judge.roster.person(of: record.device) != nil, !agreed.spans.isEmpty else {
                 continue
             }
             let rows = try store.views(in: record.number, 0...UInt64.max)
                 .prefix { $0.isSettled && $0.first < agreed.end }
-            logs.append(Log(record: record, rows: Array(rows), end: agreed.end))
+            logs.append(
+                Log(record: record, rows: Array(rows), spans: agreed.spans, end: agreed.end))
             lastTips.formUnion(rows.last?.tips ?? [])
             if agreed.end == record.end, record.order.tip.value > newest.value {
                 newest = record.order.tip
@@ -92,8 +101,8 @@ struct MembershipPlacing<Held: LogStore> {
     ) throws(StoreError) -> OrderKey? {
         guard let log = logs.first(where: { $0.record.device == device }) else { return nil }
         let row = firstRow(of: tip, in: log)
-        let next = row.map { max($0.first, log.record.base) } ?? log.end
-        if next > log.record.base, let last = try key(at: next - 1, in: log), last > line {
+        let next = row.flatMap { log.held(from: $0.first) } ?? log.end
+        if next > 0, let last = try key(at: next - 1, in: log), last > line {
             return last
         }
         return row == nil ? nil : try place(of: line, rightAbove: next, in: log)
@@ -130,19 +139,28 @@ struct MembershipPlacing<Held: LogStore> {
     private mutating func first(after line: OrderKey) throws(StoreError) -> OrderKey? {
         var found: OrderKey?
         for log in logs {
-            var (low, high) = (log.record.base, log.end)
-            while low < high {
-                let middle = low + (high - low) / 2
-                if let key = try key(at: middle, in: log), key > line {
-                    high = middle
-                } else {
-                    low = middle + 1
-                }
+            for span in log.spans {
+                guard let key = try first(after: line, in: span, of: log) else { continue }
+                found = found.map { min($0, key) } ?? key
+                break
             }
-            guard low < log.end, let key = try key(at: low, in: log) else { continue }
-            found = found.map { min($0, key) } ?? key
         }
         return found
+    }
+
+    private mutating func first(
+        after line: OrderKey, in span: Span, of log: Log
+    ) throws(StoreError) -> OrderKey? {
+        var (low, high) = (span.first, span.last + 1)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if let key = try key(at: middle, in: log), key > line {
+                high = middle
+            } else {
+                low = middle + 1
+            }
+        }
+        return low <= span.last ? try key(at: low, in: log) : nil
     }
 
     // MARK: Who has seen it
@@ -167,7 +185,7 @@ struct MembershipPlacing<Held: LogStore> {
             // Where clocks are right, nothing above a line has seen it: one look a log shows that.
             guard let last = try lastRow(of: log, below: found ?? key),
                 isSeen(tip, by: last.tips), let row = firstRow(of: tip, in: log),
-                let first = try self.key(at: max(row.first, log.record.base), in: log)
+                let place = log.held(from: row.first), let first = try self.key(at: place, in: log)
             else { continue }
             found = found.map { min($0, first) } ?? first
         }
@@ -181,8 +199,9 @@ struct MembershipPlacing<Held: LogStore> {
         var (low, high) = (0, log.rows.count)
         while low < high {
             let middle = (low + high) / 2
-            let place = max(log.rows[middle].first, log.record.base)
-            if let first = try self.key(at: place, in: log), first < key {
+            if let place = log.held(from: log.rows[middle].first),
+                let first = try self.key(at: place, in: log), first < key
+            {
                 low = middle + 1
             } else {
                 high = middle

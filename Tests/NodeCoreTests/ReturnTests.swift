@@ -24,6 +24,52 @@ struct ReturnTests {
         }
     }
 
+    /// Texts, and who became what, in the order in which a screen shows them.
+    private func shown(_ node: SimulatedNode, _ village: Village) throws -> [String] {
+        let record = try village.record(node)
+        var lines: [(order: OrderKey, isLine: Int, text: String)] = []
+        for message in try node.messages(in: village.group) {
+            lines.append((message.order, 0, message.text ?? ""))
+        }
+        let events = try node.observed {
+            try MembershipHistory.events(of: record, in: node.store)
+        }
+        for event in events {
+            guard case .becameRole = event.change else { continue }
+            lines.append((try #require(event.place), 1, "made admin"))
+        }
+        lines.sort { ($0.order, $0.isLine) < ($1.order, $1.isLine) }
+        return lines.map(\.text)
+    }
+
+    @Test("lines between messages stand where they stood, whatever a clock says")
+    func lines() throws {
+        let village = try Village(seed: 922, memberCount: 3)
+        let (world, ann, ben, cara) = (village.world, village.ann, village.ben, village.cara)
+        func say(_ text: String, _ node: SimulatedNode) throws {
+            try village.type(text, node)
+            world.run(for: 3_000)
+        }
+        try say("one", ann)
+        try village.perform(.setRole(village.group, ben.identity.person, .admin), ann)
+        world.run(for: 3_000)
+        try say("two", ann)
+        ben.clock.skew = 400 * 86_400_000
+        try say("from future", ben)
+        try say("three", ann)
+        let before = ["one", "made admin", "two", "from future", "three"]
+        #expect(try shown(cara, village) == before)
+        try village.perform(.leave(village.group), cara)
+        world.run(for: 3_000)
+        try say("four", ann)
+        try village.add(cara, by: ann)
+        world.run(for: 3_000)
+        try say("five", ann)
+        village.settle()
+        #expect(try shown(ann, village) == before + ["four", "five"])
+        #expect(try shown(cara, village) == before + ["five"])
+    }
+
     @Test("what no one will be given is told as older than all others, and waits for nobody")
     func earlier() throws {
         let village = try Village(seed: 921, memberCount: 2)
