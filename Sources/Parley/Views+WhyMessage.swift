@@ -38,6 +38,9 @@ extension Views {
         }
         for device in found.devices {
             var (what, source) = words(device, roster)
+            if device.state == .saved, stored.operation.isErased {
+                what = "saved, without its words"
+            }
             if device.state == .acknowledged, case .void = found.standing {
                 what = "holds it, and shows it to nobody"
             }

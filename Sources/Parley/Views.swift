@@ -191,7 +191,10 @@ struct Views {
         }
         let quote = try answered.flatMap { try self.quote(of: $0, in: space, roster) }
         let untaken = try untakenChanges(in: space, roster)[message.reference] ?? []
-        let isMissing = message.flags.contains(.bodyless)
+        // An edit whose words are not here is one as well.
+        let isMissing =
+            message.flags.contains(.bodyless)
+            || message.text == nil && !message.flags.contains(.deleted)
         let isGone = try isMissing && isGoneHere(message, untaken, in: space)
         return MessageView(
             number: message.number.rawValue,
