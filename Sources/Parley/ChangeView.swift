@@ -46,7 +46,7 @@ public struct ChangeView: Codable, Equatable, Sendable {
     /// What `after` takes to go on right after this change.
     public var cursor: String? = nil
     /// Why something that happened before is not told, in a change of the kind `missed`: `forgotten`
-    /// (the log does not go back so far), `undone` (the last that was told was lost by a loss of power;
+    /// (the log does not go back so far), `undone` (the last that was told was lost as the node was cut off;
     /// what others hold of it comes again), `foreign` (the cursor is of another node's log, or of this
     /// one before it was set back), `skipped` (too much of what may be forgotten came at once). What is
     /// shown is then to be read again; the changes that follow go on without a gap.

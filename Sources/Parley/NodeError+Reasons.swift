@@ -18,7 +18,9 @@ extension NodeError {
             self.init(
                 "not-author",
                 "Only who wrote it" + (orAdmin ? " or an admin of the group" : "")
-                    + " may change or delete a message.")
+                    + " may change, end or delete it.",
+                hint: orAdmin
+                    ? "Ask one of them; `parley group show` names the admins of a group." : nil)
         case .notMember, .notMemberYet, .invited, .notInvited, .stillMember, .untold,
             .noSuchMember, .alreadyMember, .outranked, .lastOwner, .directConversation:
             self.init(gathering: refusal)

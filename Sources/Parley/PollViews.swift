@@ -55,9 +55,9 @@ public struct PollView: Codable, Equatable, Sendable {
     public var voterCount: Int
     /// Who chose otherwise than what counts: too late, or too late for who closed it.
     public var uncounted: [String]
-    /// Whether one has answered oneself.
+    /// Whether one has answered oneself, be it too late.
     public var isAnswered: Bool
-    /// Whether one may answer it, as a reader and who has left may not.
+    /// Whether one may answer it: it is open, and one is no reader and has not left.
     public var mayAnswer = true
     /// What one did about it that is not delivered.
     public var waiting: [MessageView.Waiting] = []
@@ -132,6 +132,7 @@ extension Views {
         }
         let isAdmin =
             space.kind == .group && roster.member(ownPerson).map { $0.role >= .admin } ?? false
+        let mayWrite = roster.member(ownPerson).map { $0.role >= .member } ?? false
         let isOver = poll.question.until.map { $0 <= SystemClock.now.wall } ?? false
         return PollView(
             number: poll.number.rawValue, id: try identifier(poll.reference, in: space.number),
@@ -145,8 +146,8 @@ extension Views {
             closedBy: try poll.closing.map { try name(of: $0.person, in: roster) },
             voterCount: poll.ballots.count,
             uncounted: try poll.uncounted.map { try name(of: $0, in: roster) }.sorted(),
-            isAnswered: !own.isEmpty,
-            mayAnswer: roster.member(ownPerson).map { $0.role >= .member } ?? false,
+            isAnswered: !own.isEmpty || poll.uncounted.contains(ownPerson),
+            mayAnswer: mayWrite && poll.closing == nil && !isOver,
             waiting: try marks(on: poll.reference, in: space, roster),
             mayClose: poll.author == ownPerson || isAdmin,
             below: try message(below: poll.order, in: space.number), order: poll.order.text)

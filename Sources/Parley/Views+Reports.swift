@@ -138,7 +138,9 @@ extension Views {
         }
         warnings += try lostByRepairs().map { loss in
             let noun = loss.operationCount == 1 ? "operation" : "operations"
-            return "A repair of the database lost \(loss.operationCount) \(noun) of \(loss.name), "
+            // Of a conversation whose records were damaged nobody knows how many there were.
+            let part = loss.operationCount > 0 ? "\(loss.operationCount) \(noun) of " : ""
+            return "A repair of the database lost \(part)\(loss.name), "
                 + "not back since: `parley doctor` says who may have that."
         }
         if let rejoin = core.rejoin {

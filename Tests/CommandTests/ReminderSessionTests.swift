@@ -52,6 +52,8 @@ struct ReminderSessionTests {
         let hostile = await terminal.run("reminders")
         #expect(!hostile.output.contains("\u{1b}") && !hostile.output.contains("\u{7}"))
         #expect(hostile.output.contains("rings on p"), "\(hostile.output)")
+        // That more than its first line was noted is seen.
+        #expect(hostile.output.contains(" …  in"), "\(hostile.output)")
         node.state.withLock { $0.reminders[0].isOrphaned = true }
         let lost = await terminal.run("reminders", "--home", "a b")
         #expect(lost.output.contains("`parley reminders here --home 'a b' "), "\(lost.output)")

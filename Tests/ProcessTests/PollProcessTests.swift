@@ -47,6 +47,7 @@ struct PollProcessTests {
         #expect(late.status == 1 && late.output.contains("That poll is closed."), "\(late)")
         let told = try await run("poll", "show", poll.id, "--json", at: all.ann)
         #expect(told.contains("\"closedBy\":\"ben\"") && told.contains("\"names\":[\"ann\"]"))
+        #expect(told.contains("\"mayAnswer\":false"), "\(told)")
         try await eventually("both see the same", on: [all.ann, all.ben]) {
             func digest(_ node: NodeClient) async throws -> String? {
                 try await node.perform(ListDigests()).first { $0.name == "club" }?.digest

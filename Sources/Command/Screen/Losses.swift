@@ -36,7 +36,9 @@ enum Losses {
     }
 
     private static func warn(of loss: DoctorReport.Loss, isWhole: Bool) {
-        let part = isWhole ? "" : "\(counted(loss.operationCount, "operation")) of "
+        let part =
+            isWhole || loss.operationCount == 0
+            ? "" : "\(counted(loss.operationCount, "operation")) of "
         World.current.advise(
             "notice: a repair of the database lost \(part)\(harmless(loss.name)) (parley doctor)")
     }

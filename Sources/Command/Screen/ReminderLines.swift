@@ -17,10 +17,11 @@ enum ReminderLines {
         }.joined(separator: "\n")
     }
 
-    /// What it is about, in one line.
+    /// What it is about, in one line, with a sign where more follows.
     static func words(_ reminder: ReminderView) -> String {
-        let line = reminder.text.split { $0 == "\n" || $0 == "\r\n" }.first.map(String.init)
-        return line.map(harmless) ?? "(what it is about is not here)"
+        let lines = reminder.text.split { $0 == "\n" || $0 == "\r\n" }
+        guard let line = lines.first else { return "(what it is about is not here)" }
+        return harmless(String(line)) + (lines.count > 1 ? " …" : "")
     }
 
     private static func facts(_ reminder: ReminderView) -> [String] {

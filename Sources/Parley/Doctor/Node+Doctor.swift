@@ -181,8 +181,8 @@ extension DoctorReport {
 
     /// The same where nobody is known who has them.
     static let alone =
-        "Nobody else is known who has what is lost, so this device does not write any more: it could "
-        + "say twice what it said before. What is left can be read, and goes on as a new device: "
+        "Nobody else is known who has what is lost of what this device wrote, so it does not write any "
+        + "more: it could say twice what it said before. What is left can be read, and goes on as a new device: "
         + NodeError.movingOn
 
     private func hasFailed(_ beginning: String) -> Bool {
