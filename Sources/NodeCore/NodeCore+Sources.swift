@@ -180,12 +180,16 @@ extension NodeCore {
         if sources[space] == nil { try askUnasked(space, &turn) }
     }
 
-    /// Asks whoever said that they hold more and was not asked, as soon as one may be.
+    /// Asks whoever said that they hold more and was not asked, as soon as one may be. Of a hole nobody
+    /// says that they hold it, so everybody may be asked for that: who says at all times that they hold
+    /// more, and gives nothing, must not hide another one who has it.
     private mutating func askUnasked(_ space: SpaceNumber, _ turn: inout some Turn)
         throws(StoreError)
     {
-        let able = links.keys.sorted().filter {
-            links[$0]?.unasked.contains(space) == true && links[$0]?.session != nil
+        let hasHole = try hasHole(space, turn.store)
+        let able = links.keys.sorted().filter { id in
+            guard let link = links[id], let session = link.session else { return false }
+            return link.unasked.contains(space) || hasHole && session.shares(space)
         }
         let dues = able.map { links[$0]?.rounds[space]?.due ?? 0 }
         guard let next = zip(dues, able).min(by: { $0 < $1 })?.1 else { return }
