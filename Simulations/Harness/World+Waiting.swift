@@ -236,7 +236,8 @@ extension World {
     /// Whether a log of a node has a hole that somebody can fill who may: what an author alone holds
     /// that went away before it was fetched, nobody brings, nor what those alone hold of whom one has
     /// blocked the other, or who are revoked. Who may not have it themselves, for it lies below where the
-    /// log begins for them, passes nothing of it on.
+    /// log begins for them, passes nothing of it on. What touches neither end of the hole would leave two,
+    /// and is not taken (`Protocol/03-operations.md`, "Proof").
     private func isFillable(
         _ log: LogRecord, of space: SpaceID, at reader: SimulatedNode
     ) throws -> Bool {
@@ -246,9 +247,7 @@ extension World {
                 let roster = try node.roster(of: record),
                 roster.takesPart(node.identity.device) || log.lane == .control,
                 let held = try node.store.log(log.tag, in: record.number)?.agreed,
-                held.spans.contains(where: {
-                    $0.first <= gap.upperBound && gap.lowerBound <= $0.last
-                })
+                held.holds(gap.lowerBound) || held.holds(gap.upperBound)
             else { return false }
             // Others may know of it by the cards of its person's other devices, and link to it no more.
             if try node.identity.person != reader.identity.person && isRevoked(node) {
