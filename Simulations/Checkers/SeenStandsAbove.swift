@@ -10,8 +10,8 @@ import ParleyWire
 ///
 /// What was applied is noted from outside, before each step in which a node writes. What comes back to a
 /// node that lost it was not written then. Logs that are forked or cut are left out, for less of them
-/// counts later, and so is what was written above a branch or an end that is void now, which may have
-/// been all that named what else was seen. Nodes that were not given all are left out as well: below a
+/// counts later, and so is what was written above a branch or an end that is void now, or above what has
+/// not come, which may have been all that named what else was seen. Nodes that were not given all are left out as well: below a
 /// floor, and above a hole that nobody fills, not all is known of what others had seen.
 final class SeenStandsAbove: Checker {
     static let invariant = "I36"
@@ -29,7 +29,7 @@ final class SeenStandsAbove: Checker {
         var place: Place
         /// The last operation that its author's node had applied of each log of content.
         var seen: [Place]
-        /// The same of each other log whose operations name content.
+        /// The same of each other log whose operations name content, and of those that are forked or cut.
         var seenBeside: [Place]
     }
 
@@ -70,15 +70,18 @@ final class SeenStandsAbove: Checker {
                     Written(place: place, seen: seen, seenBeside: beside))
             }
             watch.ownEnds[space.id] = end
-            watch.tips[space.id] = Self.tips(of: content)
-            watch.tipsBeside[space.id] = Self.tips(
-                of: logs.filter { $0.lane.carriesAuthority && $0.lane != .content && $0.end > 0 })
+            watch.tips[space.id] = Self.tips(of: content.filter { $0.bound == nil })
+            // What lies below a bound was named before that came, and may be all that named something else.
+            let beside = logs.filter {
+                $0.lane.carriesAuthority && ($0.lane != .content || $0.bound != nil)
+            }
+            watch.tipsBeside[space.id] = Self.tips(of: beside.map(\.agreed))
         }
         watches[node.identity.device] = watch
     }
 
     private static func tips(of logs: [LogRecord]) -> [Place] {
-        logs.filter { $0.bound == nil && $0.holds($0.end - 1) }
+        logs.filter { $0.end > 0 && $0.holds($0.end - 1) }
             .map { Place(tag: $0.tag, sequence: $0.end - 1, id: $0.tip) }
     }
 
