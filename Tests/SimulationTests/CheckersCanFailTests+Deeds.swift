@@ -270,7 +270,7 @@ extension CheckersCanFailTests {
         let trial = try Trial(of: "I29")
         let link = LinkID(1_000_000)
         // Keys are renewed within the first minutes.
-        for minute in 0..<16 {
+        for minute in 0..<24 {
             if minute == 10 { try trial.jury.verify() }
             for _ in 0..<(minute < 10 ? 2 : 30) {
                 pretend(
