@@ -197,15 +197,6 @@ extension World {
         return false
     }
 
-    /// Whether two that relays alone lead to can find each other: they have met, or one may still write
-    /// into the other's inbox. Who was restored from a backup that is older than the rights to write which
-    /// hold needs a link (`Protocol/06-relay.md`, "Inboxes").
-    private func canMeet(_ one: SimulatedNode, _ other: SimulatedNode) throws -> Bool {
-        guard needsRelay(one.index, other.index) else { return true }
-        if try one.part(of: other) != nil, try other.part(of: one) != nil { return true }
-        return try one.mayWrite(to: other) || other.mayWrite(to: one)
-    }
-
     /// Whether somebody can bring a node a space that it has not heard of: it takes that from
     /// contacts and from its person's devices alone, of these from none that it knows to be revoked.
     /// Whose link broke right as they were let in, and by whom alone they were known, nobody can reach.
@@ -305,22 +296,9 @@ extension SimulatedNode {
         return try Overview.contact(person, ownSpace: own.number, in: store)?.isAccepted == true
     }
 
-    /// What it knows of where another is.
-    fileprivate func part(of other: SimulatedNode) throws(StoreError) -> CardPart? {
-        try CardReader.parts(of: other.identity.person, store).first {
-            $0.device == other.identity.device
-        }
-    }
-
     /// Whether it knows an address of another.
     fileprivate func knowsWay(to other: SimulatedNode) throws(StoreError) -> Bool {
         try part(of: other)?.addresses.isEmpty == false
-    }
-
-    /// Whether it holds a right to write into another's inbox which the other's card gives by now.
-    fileprivate func mayWrite(to other: SimulatedNode) throws(StoreError) -> Bool {
-        let given = try other.part(of: other)?.mailboxes.map(\.writerSeed) ?? []
-        return try part(of: other)?.mailboxes.contains { given.contains($0.writerSeed) } == true
     }
 
     /// Whether it links to another no more: a device of a blocked person, or its person's revoked one.
