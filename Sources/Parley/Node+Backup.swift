@@ -93,14 +93,30 @@ extension Node {
     }
 
     /// What went into a backup, proven as whoever opens it proves it, and how much proves nothing.
-    fileprivate struct Proof {
-        var check: BackupCheck
-        var unsignedCount: Int
+    fileprivate final class Proof {
+        private(set) var check: BackupCheck
+        private(set) var unsignedCount: Int
+        private let writer: BackupWriter
 
-        /// Adds an item to a backup; one that whoever opens it would refuse is left out.
+        init(_ plan: BackupPlan, writingTo writer: BackupWriter) {
+            check = BackupCheck(root: plan.root)
+            unsignedCount = plan.unknownCount
+            self.writer = writer
+        }
+
+        /// So many operations prove nothing to anybody, and are left out.
+        func leaveOut(_ count: Int) { unsignedCount += count }
+
+        /// Adds an item to the backup, which does not hold without it.
+        func require(_ item: BackupItem) throws {
+            _ = try check.take(item)
+            try writer.append(item.encoded)
+        }
+
+        /// Adds an item to the backup; one that whoever opens it would refuse is left out.
         ///
         /// - Returns: whether it is in it.
-        mutating func add(_ item: BackupItem, to writer: BackupWriter) throws -> Bool {
+        func add(_ item: BackupItem) throws -> Bool {
             do {
                 _ = try check.take(item)
             } catch BackupFault.unproven {
@@ -115,30 +131,26 @@ extension Node {
     private func write(
         _ plan: BackupPlan, to writer: BackupWriter
     ) async throws -> Proof {
-        var proof = Proof(
-            check: BackupCheck(root: plan.root), unsignedCount: plan.unknownCount)
-        func write(_ item: BackupItem) throws {
-            _ = try proof.check.take(item)
-            try writer.append(item.encoded)
-        }
-        try write(.about(plan.about))
-        for value in plan.values { try write(value) }
+        let proof = Proof(plan, writingTo: writer)
+        try proof.require(.about(plan.about))
+        for value in plan.values { try proof.require(value) }
         for (space, logs) in plan.spaces {
             try Task.checkCancellation()
-            try write(.space(space.id, space.kind))
+            try proof.require(.space(space.id, space.kind))
             for fork in plan.forks where fork.proof.space == space.id {
                 // What stands above a point that is not proven is not in it either.
-                _ = try proof.add(.frame(Frame.fork(fork.proof).encoded()), to: writer)
+                _ = try proof.add(.frame(Frame.fork(fork.proof).encoded()))
             }
-            for log in logs { try await self.write(log, of: space, to: writer, &proof) }
+            for log in logs { try await write(log, of: space, proof) }
         }
-        let (spaceCount, operationCount) = (proof.check.spaceCount, proof.check.operationCount)
-        try write(.end(spaceCount: spaceCount, operationCount: operationCount))
+        try proof.require(
+            .end(
+                spaceCount: proof.check.spaceCount, operationCount: proof.check.operationCount))
         return proof
     }
 
     private func write(
-        _ log: LogRecord, of space: SpaceRecord, to writer: BackupWriter, _ proof: inout Proof
+        _ log: LogRecord, of space: SpaceRecord, _ proof: Proof
     ) async throws {
         for span in log.spans {
             var next = span.first
@@ -152,13 +164,13 @@ extension Node {
                 }
                 // What no signature reaches proves nothing to anybody, and is left out.
                 guard let run else {
-                    proof.unsignedCount += Int(clamping: span.last - next) + 1
+                    proof.leaveOut(Int(clamping: span.last - next) + 1)
                     break
                 }
                 let frame = Frame.operations(
                     Operations(space: space.id, endsAnswer: false, runs: [run]))
-                if try !proof.add(.frame(frame.encoded()), to: writer) {
-                    proof.unsignedCount += run.operations.count
+                if try !proof.add(.frame(frame.encoded())) {
+                    proof.leaveOut(run.operations.count)
                 }
                 next = run.last + 1
             }
