@@ -65,19 +65,20 @@ let targets: [Target] = [
         ],
         hasPage: true),
     room("Reconciliation", ["ParleyWire", "ParleySealing", "ParleyLedger"]),
+    room("Files", ["ParleyWire", "ParleySealing", "ParleyLedger"]),
     room("Signalling", ["ParleyWire"]),
     room("Relaying", ["ParleyWire", "ParleySealing"]),
     room(
         "NodeCore",
         [
             "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyRoster", "ParleyConversation",
-            "ParleyReconciliation", "ParleySignalling", "ParleyNotes",
+            "ParleyReconciliation", "ParleySignalling", "ParleyNotes", "ParleyFiles",
         ]),
     room(
         "Storage",
         [
             "ParleyWire", "ParleyWords", "ParleySealing", "ParleyLedger", "ParleyRoster",
-            "ParleyConversation", "ParleyNodeCore",
+            "ParleyConversation", "ParleyNodeCore", "ParleyFiles",
             .product(name: "GRDB", package: "GRDB.swift"),
             .product(name: "GRDBSQLite", package: "GRDB.swift"),
         ], hasPage: true),
@@ -86,7 +87,8 @@ let targets: [Target] = [
     room(
         "",
         [
-            "ParleyWire", "ParleyWords", "ParleySealing", "ParleyLedger", "ParleyRoster",
+            "ParleyWire", "ParleyFiles", "ParleyWords", "ParleySealing", "ParleyLedger",
+            "ParleyRoster",
             "ParleyConversation", "ParleyReconciliation", "ParleySignalling", "ParleyRelaying",
             "ParleyNodeCore", "ParleyStorage", "ParleyTransport", "ParleySearch", logging,
         ], path: "Sources/Parley"),
@@ -108,25 +110,29 @@ let targets: [Target] = [
     room(
         "Simulation",
         [
-            "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyRoster", "ParleyConversation",
+            "ParleyWire", "ParleyFiles", "ParleySealing", "ParleyLedger", "ParleyRoster",
+            "ParleyConversation",
             "ParleyReconciliation", "ParleySignalling", "ParleyRelaying", "ParleyNodeCore",
         ], path: "Simulations/Harness"),
     room(
         "SimulatedDisk",
         [
-            "CFaultDisk", "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyNodeCore",
+            "CFaultDisk", "ParleyWire", "ParleyFiles", "ParleySealing", "ParleyLedger",
+            "ParleyNodeCore",
             "ParleyStorage", "ParleySimulation",
         ], path: "Simulations/Disk"),
     room(
         "Checkers",
         [
-            "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyRoster", "ParleyConversation",
+            "ParleyWire", "ParleyFiles", "ParleySealing", "ParleyLedger", "ParleyRoster",
+            "ParleyConversation",
             "ParleySignalling", "ParleyNodeCore", "ParleyPayloads", "ParleySimulation", protobuf,
         ], path: "Simulations/Checkers"),
     room(
         "Simulate",
         [
-            "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyRoster", "ParleyConversation",
+            "ParleyWire", "ParleyFiles", "ParleySealing", "ParleyLedger", "ParleyRoster",
+            "ParleyConversation",
             "ParleySignalling", "ParleyNodeCore", "ParleyStorage", "ParleySimulation",
             "ParleySimulatedDisk", "ParleyCheckers",
         ], path: "Simulations/Simulate"),
@@ -147,6 +153,9 @@ let targets: [Target] = [
     tests("Wire", ["ParleyWire"]),
     tests("Words", ["ParleyWords"]),
     tests("Notes", ["ParleyNotes"]),
+    tests(
+        "Files",
+        ["ParleyWire", "ParleySealing", "ParleyLedger", "ParleyFiles", "ParleySimulation"]),
     tests("Search", ["CKernels", "ParleyWords", "ParleySearch"]),
     tests("House", []),
     tests("Signalling", ["ParleyWire", "ParleySignalling"]),
@@ -174,7 +183,8 @@ let targets: [Target] = [
     tests(
         "NodeCore",
         [
-            "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyRoster", "ParleyConversation",
+            "ParleyWire", "ParleyFiles", "ParleySealing", "ParleyLedger", "ParleyRoster",
+            "ParleyConversation",
             "ParleyReconciliation", "ParleySignalling", "ParleyNodeCore", "ParleySimulation",
             "ParleyCheckers",
         ]),
@@ -183,12 +193,13 @@ let targets: [Target] = [
         [
             "ParleyWire", "ParleyWords", "ParleySealing", "ParleyLedger", "ParleyRoster",
             "ParleyConversation", "ParleyNodeCore", "ParleyStorage", "ParleySimulation",
-            .product(name: "GRDB", package: "GRDB.swift"),
+            "ParleyFiles", .product(name: "GRDB", package: "GRDB.swift"),
         ]),
     tests(
         "Simulation",
         [
-            "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyRoster", "ParleyConversation",
+            "ParleyWire", "ParleyFiles", "ParleySealing", "ParleyLedger", "ParleyRoster",
+            "ParleyConversation",
             "ParleySignalling", "ParleyNodeCore", "ParleySimulation", "ParleySimulatedDisk",
             "ParleyStorage", "ParleyCheckers", "ParleySimulate",
         ]),

@@ -119,7 +119,8 @@ public final class Jury {
             KeySealsOnce(reader), MailboxesHoldWhatAllMayHave(reader), RemovalKeepsWhatWasHeld(),
             NobodyHearsWhoIsKeptAway(), GivenUpStopsRinging(), AnswersStandBelow(), IdleIsQuiet(),
             ConsentIsGiven(), PresenceIsPrivate(), RepeatedIsIgnored(), UsedKeysAreGone(reader),
-            NewcomersGetWhatIsGranted(), LinksExpire(), SeenStandsAbove(), EventsTellAll(),
+            NewcomersGetWhatIsGranted(), LinksExpire(), FilesAreWhole(), SeenStandsAbove(),
+            EventsTellAll(),
             ReadWasShown(), TakenUpAgain(),
         ]
     }

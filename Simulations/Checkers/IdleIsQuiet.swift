@@ -96,8 +96,10 @@ final class IdleIsQuiet: Checker {
         if operationCounts.updateValue(count, forKey: index) != count { return true }
         switch step.input {
         case .started, .linkOpened, .linkClosed, .networkChanged, .sighted, .command,
-            .relay(_, .opened), .relay(_, .closed), .relay(_, .leaving), .relay(_, .day):
+            .relay(_, .opened), .relay(_, .closed), .relay(_, .leaving), .relay(_, .day), .roomOn:
             return true
+        // A file is under way.
+        case .frame(_, let bytes) where bytes.first == Frame.Kind.blobChunk.rawValue: return true
         case .frame, .dialFailed, .timer, .madeDurable, .relay: return false
         }
     }

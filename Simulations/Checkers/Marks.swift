@@ -53,7 +53,7 @@ public struct Marks {
         case .timer(.waiting): hit("waited-long-enough")
         case .relay(_, .opened): hit("relay-reached")
         case .started, .linkOpened, .frame, .networkChanged, .sighted, .timer, .command,
-            .madeDurable, .relay:
+            .madeDurable, .relay, .roomOn:
             break
         }
         for effect in step.effects { saw(effect) }
@@ -74,7 +74,8 @@ public struct Marks {
         case .send(_, let bytes): sent(bytes.first)
         case .changed(let changes) where changes.contains(where: \.isMention): hit("mentioned")
         case .hangUp, .admitted, .commitFully, .dial, .timer, .changed, .linksChanged, .reply,
-            .renewIdentity, .forgetKeys, .callRelay, .askRelay, .leaveRelay, .call:
+            .renewIdentity, .forgetKeys, .callRelay, .askRelay, .leaveRelay, .call, .tellRoom,
+            .removeFile:
             break
         }
     }

@@ -1,4 +1,5 @@
 import CFaultDisk
+public import ParleyFiles
 public import ParleySimulation
 public import ParleyStorage
 import Synchronization
@@ -36,6 +37,12 @@ public final class FaultDisk: HomeDisk, @unchecked Sendable {
     /// The first part of every path on it; no two disks share one.
     private let name: String
     private static let count = Atomic<UInt64>(0)
+
+    /// The sealed files, which break by themselves: see ``MemoryBlobs``.
+    private let sealedFiles = MemoryBlobs()
+
+    /// The sealed files of the one home on it.
+    public func blobs(in folder: String) -> any BlobStore { sealedFiles }
 
     /// How often the home was opened: each process draws its keys from a stream of its own.
     var openCount = 0

@@ -86,6 +86,23 @@ extension MemoryStore {
         return page(of: .decision, in: space, before: before, limit: limit)
     }
 
+    /// At most `limit` messages that bring files, of a space or of all, below `before` or all, the highest
+    /// first.
+    public func files(
+        in space: SpaceNumber?, before: Entry?, limit: Int
+    ) throws(StoreError) -> [Entry] {
+        try called("reading files")
+        return page(of: .files, in: space, before: before, limit: limit)
+    }
+
+    /// At most `limit` entries of messages that name a sealed file, of all spaces, by their rows.
+    public func naming(blob element: UInt64, limit: Int) throws(StoreError) -> [Entry] {
+        try called("reading files")
+        let all = contents.entries.keys.sorted().flatMap { entries(of: .blob, in: $0) }
+        let found = all.filter { $0.element == element }
+        return Array(found.sorted { $0.operation < $1.operation }.prefix(limit))
+    }
+
     private func page(
         of field: EntryField, in space: SpaceNumber?, before: Entry?, limit: Int
     ) -> [Entry] {

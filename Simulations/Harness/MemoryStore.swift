@@ -1,4 +1,5 @@
 import ParleyConversation
+public import ParleyFiles
 public import ParleyLedger
 public import ParleyNodeCore
 import ParleyWire
@@ -66,6 +67,10 @@ public final class MemoryStore: SimulatedStore {
     private var changeTally = 0
     private let locatorSeed: UInt64
 
+    /// Where sealed files lie.
+    public var blobs: any BlobStore { sealedFiles }
+    private var sealedFiles = MemoryBlobs()
+
     /// How many calls were made, transactions included; rollbacks do not count.
     public private(set) var callCount = 0
 
@@ -86,6 +91,7 @@ public final class MemoryStore: SimulatedStore {
     public func copy() -> any SimulatedStore {
         let copy = MemoryStore(locatorSeed: locatorSeed)
         copy.contents = contents
+        copy.sealedFiles = sealedFiles.copy()
         return copy
     }
 

@@ -1,6 +1,7 @@
 public import ParleyConversation
 public import ParleyLedger
 public import ParleyNodeCore
+import ParleyFiles
 import ParleyRoster
 import ParleySealing
 public import ParleyWire
@@ -28,7 +29,9 @@ public final class SimulatedNode {
     /// Its connections, by the link of who dialled, until both ends have hung up.
     var connections: [LinkID: Wire] = [:]
     /// Timers that are set, by the place that each has in the order of events.
-    var timers: [TimerID: UInt64] = [:]
+    public internal(set) var timers: [TimerID: UInt64] = [:]
+    /// Sealed files that its person was about to send, or has sent.
+    public var stagedFiles: Set<BlobID> = []
     /// Replies to commands, by the command.
     var replies: [CommandID: Result<CommandReply, CommandRefusal>] = [:]
     /// How often the store failed and the step was undone.
@@ -278,6 +281,14 @@ public final class SimulatedNode {
     /// What every shell does when secrets were dropped. What fails is done the next time.
     func forgetKeys() {
         do { try store.forgetKeys() } catch {}
+    }
+
+    /// What every shell does with a sealed file that nobody names. What fails is looked for again.
+    func remove(_ blob: BlobID) {
+        do {
+            let isNamed = try !store.naming(blob: store.locator(blob.bytes), limit: 1).isEmpty
+            if !isNamed { try store.blobs.removeBlob(blob) }
+        } catch {}
     }
 
     /// Its disk decays: nothing more is promised about it, but that others take no harm.

@@ -58,7 +58,7 @@ extension Trace {
         case .declineInvitation(let space): add(28, space)
         case .setAdditionPolicy(let policy): add(29 << 8 | UInt64(policy.rawValue))
         case .deleteConversation(let space): add(33, space)
-        case .star, .pin, .archive, .markUnread, .keepUnsent, .describe, .say:
+        case .star, .pin, .archive, .markUnread, .keepUnsent, .describe, .say, .fetchFiles:
             addCuration(command)
         case .together(let command): add("\(command)")
         // Rare: what it is called is bytes enough.
@@ -72,6 +72,7 @@ extension Trace {
     private mutating func addCuration(_ command: Command) {
         switch command {
         case .star(let number, let isOn): add(isOn ? 34 : 35, number)
+        case .fetchFiles(let number): add(45, number)
         case .pin(let number, let isOn): add(isOn ? 36 : 37, number)
         case .archive(let space, let isOn): add(isOn ? 38 : 39, space)
         case .keepUnsent(let space, let text):

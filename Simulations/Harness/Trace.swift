@@ -52,6 +52,9 @@ struct Trace {
         case .takenBack(let space): add(26 << 56 | UInt64(bitPattern: space.rawValue))
         case .polls: add(27 << 56)
         case .ringing: add(28 << 56)
+        case .files: add(29 << 56)
+        case .fileRetry: add(30 << 56)
+        case .collection: add(31 << 56)
         case .placing(let space): add(25 << 56 | UInt64(bitPattern: space.rawValue))
         }
     }
@@ -89,6 +92,9 @@ struct Trace {
             add(10)
             add(relay.bytes)
             add(news)
+        case .roomOn(let link):
+            add(11)
+            add(link.rawValue)
         }
     }
 
@@ -149,6 +155,12 @@ struct Trace {
             add(30)
             add(link.rawValue)
         case .forgetKeys: add(26)
+        case .tellRoom(let link):
+            add(31)
+            add(link.rawValue)
+        case .removeFile(let blob):
+            add(32)
+            add(blob.bytes)
         case .callRelay(let relay, _):
             add(27)
             add(relay.bytes)
@@ -180,6 +192,9 @@ struct Trace {
             add(UInt64(number.rawValue))
         case .mention(let space, let number):
             add(7 << 60 | 5 << 56 | UInt64(space.rawValue))
+            add(UInt64(number.rawValue))
+        case .files(let space, let number):
+            add(7 << 60 | 6 << 56 | UInt64(space.rawValue))
             add(UInt64(number.rawValue))
         case .conversation(let space): add(1 << 60 | UInt64(space.rawValue))
         case .receipts(let space): add(2 << 60 | UInt64(space.rawValue))

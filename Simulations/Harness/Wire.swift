@@ -19,6 +19,8 @@ final class Wire {
         var inFlight = 0
         /// Frames that are blocked: sent again and again until they pass.
         var held: [[UInt8]] = []
+        /// Whether the sender is to be told once these have passed.
+        var awaitsRoom = false
     }
 
     /// Who dialled.

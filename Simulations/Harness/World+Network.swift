@@ -66,6 +66,7 @@ extension World {
                 let held = wire[from: end.link].held
                 wire[from: end.link].held = []
                 for frame in held { send(frame, on: end.link, from: end.node) }
+                if wire[from: end.link].awaitsRoom { tellRoom(on: end.link, to: end.node) }
             }
         }
     }
@@ -128,6 +129,14 @@ extension World {
         let dressed = nodes[index].disguise.dressed(
             bytes, from: nodes[index].identity.device, to: nodes[target].identity.device)
         if let dressed { send(dressed, on: link, from: index) }
+    }
+
+    /// Tells a node once what it sent on a link has arrived. What is blocked has not.
+    func tellRoom(on link: LinkID, to index: Int) {
+        guard let wire = wires[link] else { return }
+        wire[from: link].awaitsRoom = !wire[from: link].held.isEmpty
+        guard !wire[from: link].awaitsRoom else { return }
+        schedule(.roomOn(link), for: index, at: max(now, wire[from: link].lastArrival))
     }
 
     func send(_ bytes: [UInt8], on link: LinkID, from index: Int) {

@@ -64,7 +64,9 @@ extension World {
             frameCount += 1
             byteCount += bytes.count
             let sender = wire.end(opposite: link).node
-            if nodes[node].isHonest, nodes[sender].isHonest { honestByteCount += bytes.count }
+            if nodes[node].isHonest, nodes[sender].isHonest, !Self.isOfFile(bytes) {
+                honestByteCount += bytes.count
+            }
             return true
         case .linkClosed(let link):
             tellOfClosing(link)
@@ -149,7 +151,9 @@ extension World {
             case .timer, .dial, .callRelay, .leaveRelay: perform([effect], of: index)
             case .askRelay(let relay, _): loseRelay(relay, of: index)
             case .commitFully, .changed, .linksChanged, .admitted, .reply, .renewIdentity: break
-            case .forgetKeys, .call: perform([effect], of: index)
+            case .forgetKeys, .call, .tellRoom: perform([effect], of: index)
+            // It is looked for again.
+            case .removeFile: break
             }
         }
     }
@@ -211,6 +215,8 @@ extension World {
             case .askRelay(let relay, let request): ask(relay, request, from: index)
             case .leaveRelay(let relay): leaveRelay(relay, from: index)
             case .forgetKeys: nodes[index].forgetKeys()
+            case .tellRoom(let link): tellRoom(on: link, to: index)
+            case .removeFile(let blob): nodes[index].remove(blob)
             }
         }
     }

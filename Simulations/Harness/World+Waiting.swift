@@ -143,7 +143,7 @@ extension World {
                 let detail =
                     isShown
                     ? try shownDifference(node, other, space, digests)
-                    : try heldDifference(node, other, space)
+                    : try heldDifference(node, other, space) ?? lackedFile(at: node, besides: other)
                 guard let detail, try hears(of: other, node, in: roster) else { continue }
                 return Difference(pair: "\(node.name) and \(other.name)", detail: detail)
             }

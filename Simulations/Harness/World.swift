@@ -55,7 +55,7 @@ public final class World {
     public internal(set) var frameCount = 0
     /// Their bytes.
     public internal(set) var byteCount = 0
-    /// Those of them that went from one honest node to another.
+    /// Those of them that went from one honest node to another, but for what is of files.
     public internal(set) var honestByteCount = 0
     /// Links that opened.
     public internal(set) var linkCount = 0

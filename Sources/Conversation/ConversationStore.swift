@@ -221,6 +221,15 @@ public protocol ConversationStore: AnyObject {
         in space: SpaceNumber?, before: Entry?, limit: Int
     ) throws(StoreError) -> [Entry]
 
+    /// At most `limit` messages that bring files, of a space or of all, below `before` or all, the highest
+    /// first: by where they stand, then by their row.
+    func files(
+        in space: SpaceNumber?, before: Entry?, limit: Int
+    ) throws(StoreError) -> [Entry]
+    /// At most `limit` entries of messages that name the sealed file with this short name, of all spaces,
+    /// by their rows.
+    func naming(blob element: UInt64, limit: Int) throws(StoreError) -> [Entry]
+
     /// Keeps a mark in place of the one of the same kind, actor and log.
     func put(_ mark: Mark) throws(StoreError)
     /// The mark of one actor on one log, or nil.

@@ -8,6 +8,8 @@ public enum ViewChange: Hashable, Sendable {
     case message(SpaceNumber, OperationNumber)
     /// A message that came, or an edit of it, mentions this person where none of its versions did before.
     case mention(SpaceNumber, OperationNumber)
+    /// A message that brings files came, or is gone.
+    case files(SpaceNumber, OperationNumber)
     /// A conversation's name, mute or unread count changed.
     case conversation(SpaceNumber)
     /// Somebody received or read something.

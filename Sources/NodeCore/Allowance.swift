@@ -1,4 +1,5 @@
 import ParleyConversation
+import ParleyFiles
 import ParleyLedger
 import ParleyReconciliation
 import ParleyWire
@@ -179,6 +180,12 @@ public enum FrameWork {
         case .introduce: 50 + count / 8
         case .heartbeat: 5 + 2 * spaces
         case .signal: 300
+        // Each is looked for in the views, and a piece is read, checked and sealed.
+        case .blobAsk: 5 + count / 4
+        case .blobWant: 10
+        case .blobHave: 5 + count / 16
+        // Nobody asked for it.
+        case .blobSection, .blobChunk: 10 + count / 256
         }
     }
 
@@ -189,6 +196,14 @@ public enum FrameWork {
     static func mayPrecedeSession(_ bytes: [UInt8]) -> Bool {
         switch bytes.first.flatMap(Frame.Kind.init(rawValue:)) {
         case nil, .introduce, .bye, .error: true
+        default: false
+        }
+    }
+
+    /// Whether a frame is a piece of a file.
+    static func isOfFile(_ bytes: [UInt8]) -> Bool {
+        switch bytes.first.flatMap(Frame.Kind.init(rawValue:)) {
+        case .blobSection, .blobChunk: true
         default: false
         }
     }
@@ -247,6 +262,8 @@ extension NodeCore {
         throws(StoreError) -> Bool
     {
         guard let peer = links[id]?.peer, links[id]?.isEnding == false else { return false }
+        // What was asked for is paid by the question, and no more than that is owed at a time.
+        if FrameWork.isOfFile(bytes), fileDesk.fetcher.isOwed(by: id) { return true }
         let spaceCount = links[id]?.session?.sharedCount
         // Whom this node called is no stranger to it.
         let isStranger = spaceCount == nil && !peer.isInitiator

@@ -116,6 +116,8 @@ public enum Command: Sendable {
     case noteRecoveryCheck(at: UInt64)
     /// Does something that a group does together.
     case together(TogetherCommand)
+    /// Fetches the files of a message, however large they are.
+    case fetchFiles(OperationNumber)
     /// Does something about the person's reminders.
     case remind(ReminderCommand)
 }
@@ -250,6 +252,12 @@ public enum CommandRefusal: Error, Equatable, Sendable {
     case ownWordAsName
     /// The message was deleted.
     case deleted
+    /// The message brings no file.
+    case noFile
+    /// A message brings at most so many files.
+    case tooManyFiles(limit: Int)
+    /// A file that was to be sent is not held as a whole.
+    case fileNotHeld
     /// What a group does together cannot be done so.
     case together(TogetherCommand.Objection)
     /// The invite is one's own.
@@ -325,7 +333,7 @@ extension Command {
             .requestContact, .answerContact, .markVerified, .addDevice, .revokeDevice,
             .renameDevice, .chooseRelays, .importMessages, .call, .setPrivacy,
             .setCallServer, .removeCallServer, .noteRecoveryCheck, .setAlias, .star,
-            .pin, .archive, .markUnread, .keepUnsent, .together, .remind:
+            .pin, .archive, .markUnread, .keepUnsent, .fetchFiles, .together, .remind:
             false
         }
     }

@@ -70,8 +70,9 @@ struct EventGathering {
             .reminder:
             let event = Event(change)
             if seen.insert(event).inserted { items.append(.one(event)) }
-        // Talk may be forgotten, clocks are measured at each link; a card is told as its person's.
-        case .typing, .presence, .card, .clocks: break
+        // Talk may be forgotten, clocks are measured at each link; a card is told as its person's, and files
+        // as their message.
+        case .typing, .presence, .card, .clocks, .files: break
         }
     }
 
@@ -204,7 +205,7 @@ extension Event {
         case .preference(let key):
             writer.byte(EventCode.preference)
             writer.number(UInt64(key.rawValue))
-        case .typing, .presence, .card, .clocks:
+        case .typing, .presence, .card, .clocks, .files:
             preconditionFailure("what is forgotten is not kept")
         }
     }

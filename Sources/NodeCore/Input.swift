@@ -116,6 +116,12 @@ public enum TimerID: Hashable, Sendable {
     case ringing
     /// Looks after calls, typing and presence, at this moment of the monotonic clock.
     case signals(UInt64)
+    /// Looks whether peers give what they were asked for of files.
+    case files
+    /// Tries again what the disk took nothing of.
+    case fileRetry
+    /// Looks for files that no message names any more.
+    case collection
 }
 
 /// Everything that can happen to a node.
@@ -142,6 +148,8 @@ public enum Input: Sendable {
     case madeDurable
     /// Something happened on the connection to a relay.
     case relay(NoiseKey, RelayNews)
+    /// What was sent on a link was taken. See ``Effect/tellRoom(_:)``.
+    case roomOn(LinkID)
 }
 
 /// What a shell does with an input whose step the store made fail.
@@ -167,7 +175,7 @@ extension Input {
         case .command(_, let command): !command.isVolatile
         case .started: true
         case .linkOpened, .linkClosed, .frame, .dialFailed, .networkChanged, .sighted, .timer,
-            .madeDurable, .relay:
+            .madeDurable, .relay, .roomOn:
             false
         }
     }
@@ -177,7 +185,7 @@ extension Input {
     /// was not reached for one that is being dialled: each for ever.
     public var recovery: Recovery {
         switch self {
-        case .started, .linkClosed, .dialFailed, .networkChanged, .timer: .again([self])
+        case .started, .linkClosed, .dialFailed, .networkChanged, .timer, .roomOn: .again([self])
         case .linkOpened(let link, let peer): .hangUp(link, then: [.dialFailed(peer.device)])
         case .frame(let link, _): .hangUp(link, then: [])
         case .command(let id, _): .refuse(id)
@@ -248,6 +256,10 @@ public enum Effect: Sendable {
     case commitFully
     /// Send a frame.
     case send(LinkID, [UInt8])
+    /// Offer ``Input/roomOn(_:)`` once next to nothing waits to be taken on a link.
+    case tellRoom(LinkID)
+    /// Remove a sealed file, unless a message names it by now.
+    case removeFile(BlobID)
     /// End a link, after what was sent.
     case hangUp(LinkID, HangUpReason)
     /// A link's peer is somebody whom this node talks to: it need not count as a stranger any more.

@@ -100,9 +100,11 @@ extension NodeCore {
         var spaces: Set<SpaceNumber> = []
         var isJoinDue = false
         var isRelayDue = false
+        var isRefolded = false
         var areInvitationsDue = false
         var preferences: Set<PreferenceKey> = []
         var memberships: Set<SpaceNumber> = []
+        var files: [OperationNumber] = []
         for case .changed(let changes) in turn.effects {
             for change in changes {
                 switch change {
@@ -117,11 +119,13 @@ extension NodeCore {
                     isJoinDue = true
                 case .relays: isRelayDue = true
                 case .refolded(let number):
+                    isRefolded = true
                     guard number == ownSpace?.number else { break }
                     contactRoots = nil
                     preferences.formUnion(PreferenceKey.all)
                 case .additionPolicy: areInvitationsDue = true
                 case .preference(let key): preferences.insert(key)
+                case .files(_, let message): files.append(message)
                 case .message, .mention, .receipts, .devices, .typing, .presence, .calls,
                     .invitation, .together, .reminder, .clocks:
                     break
@@ -146,6 +150,9 @@ extension NodeCore {
         }
         for space in spaces.sorted() { shareCard(in: space, &turn) }
         if isRelayDue { try showRelays(&turn) }
+        // What brought a file may count no more.
+        if isRefolded { try collectFilesSoon(&turn) }
+        try heedFiles(of: files, &turn)
     }
 
     /// Takes in what devices have shown of themselves that are in a space only now, or again: while

@@ -85,7 +85,7 @@ extension NodeCore {
         }
         try removeValues(of: space, turn.store)
         try turn.store.removeSpace(space.number)
-        forget(space, &turn)
+        try forget(space, &turn)
         bodyRequests.setMissing(try !turn.store.values(.missingBody).isEmpty)
         turn.emit(.commitFully)
         turn.emit(.forgetKeys)
@@ -112,7 +112,9 @@ extension NodeCore {
     }
 
     /// What is in flight of a space.
-    private mutating func forget(_ space: SpaceRecord, _ turn: inout some Turn) {
+    private mutating func forget(_ space: SpaceRecord, _ turn: inout some Turn)
+        throws(StoreError)
+    {
         let number = space.number
         judges[number] = nil
         awaited[number] = nil
@@ -129,6 +131,7 @@ extension NodeCore {
         repairs.forget(number)
         reminders.forget(number)
         _ = withdrawnInvitations.endWatch(of: number)
+        try collectFilesSoon(&turn)
         for id in links.keys.sorted() {
             links[id]?.session?.forget(number)
             links[id]?.unacknowledged[number] = nil

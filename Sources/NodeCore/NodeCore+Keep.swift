@@ -70,7 +70,7 @@ extension NodeCore {
     /// profiles, polls and items, 2 before who asks to be a contact stood in an entry of its own, 3 before
     /// there were notes and decisions. It grows with each rule that takes in what earlier programs only carried, or puts
     /// it elsewhere.
-    static let viewGeneration: UInt64 = 4
+    static let viewGeneration: UInt64 = 5
 
     /// Folds all spaces anew where an earlier program folded them: it carried what it did not know, and
     /// showed nothing of it.

@@ -126,12 +126,14 @@ extension NodeCore {
         try perform(outputs, on: id, &turn)
         restartBodyRequests(&turn)
         try tellPresence(on: id, &turn)
+        try askForFiles(on: id, &turn)
     }
 
     mutating func closed(_ id: LinkID, _ turn: inout some Turn) throws(StoreError) {
         guard let link = links.removeValue(forKey: id) else { return }
         try wasSeen(link.peer, at: turn.now, turn.store)
         try lostPresence(of: link.peer, &turn)
+        try closeFiles(on: id, &turn)
         for space in sources.keys.sorted() where sources[space]?.link == id {
             try lostSource(of: space, &turn)
         }
@@ -190,6 +192,7 @@ extension NodeCore {
         try compareOwnLogs(frame, on: id, &turn)
         switch result {
         case .success(let outputs):
+            if try receivedFile(frame, on: id, &turn) { return }
             links[id]?.broughtNews = false
             try perform(outputs, on: id, &turn)
             if case .operations(let operations) = frame, links[id]?.broughtNews == false {

@@ -15,6 +15,8 @@ extension NodeCore {
         guard !messages.isEmpty else { return .failure(.empty) }
         for message in messages {
             if let refusal = Self.refusal(message) { return .failure(refusal) }
+            for blob in message.files.compactMap(\.blob)
+            where try !mayPassOn(blob, turn.store) { return .failure(.fileNotHeld) }
         }
         var references: [OperationReference] = []
         if let parent {

@@ -101,7 +101,16 @@ extension NodeCore {
                     byteCount: origin.author.utf8.count, limit: Limits.nameByteCountMax)
             }
         }
-        return refusal(text: message.text)
+        if message.files.isEmpty { return refusal(text: message.text) }
+        guard message.files.count <= Limits.attachmentCountMax else {
+            return .tooManyFiles(limit: Limits.attachmentCountMax)
+        }
+        // All of it has to fit one operation.
+        let byteCount = message.draft().payload?.count ?? 0
+        guard byteCount <= Limits.messagePayloadByteCountMax else {
+            return .tooLong(byteCount: byteCount, limit: Limits.messagePayloadByteCountMax)
+        }
+        return message.text.isEmpty ? nil : refusal(text: message.text)
     }
 
     static func refusal(text: String) -> CommandRefusal? {

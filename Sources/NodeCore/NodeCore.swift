@@ -78,6 +78,8 @@ public struct NodeCore: Sendable {
     var reminders = Reminders()
     /// What came as letters, and may still come.
     var letters = LetterBook()
+    /// Files of messages.
+    var fileDesk = FileDesk()
     /// Calls, typing and presence.
     var desk = SignalDesk()
     /// Which clocks differ.
@@ -177,12 +179,14 @@ public struct NodeCore: Sendable {
         case .command(let id, let command): turn.emit(.reply(id, try perform(command, &turn)))
         case .madeDurable: try acknowledge(&turn)
         case .relay(let relay, let news): try told(news, by: relay, &turn)
+        case .roomOn(let link): fileDesk.empty(link)
         }
         try writeKept(&turn)
         try heedChanges(&turn)
         try tendSignals(&turn)
         try tendRelays(&turn)
         try sendOperations(&turn)
+        try serveFiles(&turn)
     }
 
     private mutating func fired(_ timer: TimerID, _ turn: inout some Turn) throws(StoreError) {
@@ -212,6 +216,9 @@ public struct NodeCore: Sendable {
         case .ringing: try ring(&turn)
         case .takenBack(let space): try forgetWithdrawnInvitation(into: space, &turn)
         case .signals(let moment): try signalsDue(moment, &turn)
+        case .files: try tendFiles(&turn)
+        case .fileRetry: try retryFiles(&turn)
+        case .collection: try collectFiles(&turn)
         }
     }
 
@@ -277,6 +284,12 @@ public enum Refusal: String, CaseIterable, Sendable {
     case foreignSignal = "foreign-signal"
     /// A peer sent more signals than calls need.
     case tooManySignals = "too-many-signals"
+    /// A piece of a file that is not what its hash says.
+    case wrongFile = "wrong-file"
+    /// A piece of a file that was not asked for.
+    case unaskedFile = "unasked-file"
+    /// A peer asked for more pieces of files than may wait for it.
+    case tooManyPieces = "too-many-file-pieces"
 }
 
 /// What must be taken back before a node may write again.

@@ -1,4 +1,5 @@
 public import ParleyConversation
+public import ParleyFiles
 public import ParleyLedger
 public import ParleySealing
 public import ParleyWire
@@ -71,10 +72,16 @@ public enum ValueTable: UInt8, CaseIterable, Sendable {
     /// What this device had told of logs of conversations that were deleted here, by space, kind and log.
     /// See ``FormerMarks``.
     case formerMark = 36
+    /// Sealed files that are wanted and not all here, by file. See ``WantedFile``.
+    case wantedFile = 37
+    /// What files that were sent from here were sealed as, by the hash of their content.
+    case ownFile = 38
 }
 
 /// What the node keeps beside logs and views. All of it is sealed at rest, keys included.
 public protocol NodeStore: AnyObject {
+    /// Where sealed files lie: beside the transactions, since a chunk is what its hash says.
+    var blobs: any BlobStore { get }
     /// The value under this key, or nil.
     func value(_ table: ValueTable, _ key: [UInt8]) throws(StoreError) -> [UInt8]?
     /// Keeps a value under this key, or drops it where it is nil.

@@ -12,6 +12,8 @@ protocol LinkCarrier: AnyObject, Sendable {
     var pendingByteCount: Int { get }
     /// Whether more should be sent now; if not, the handler's `becameWritable` tells when.
     var isWritable: Bool { get }
+    /// Whether next to nothing waits to be taken; if not, the handler's `becameWritable` tells when.
+    func awaitRoom() -> Bool
     /// The other end is known now.
     func markAuthenticated()
     /// The other end is somebody who is talked to.

@@ -34,6 +34,8 @@ final class LinkDriver: ConnectionHandler {
         /// Frames that wait for their turn on the loop, in bytes.
         var unsealedByteCount = 0
         var isPaused = false
+        /// The node is to be told once the peer has taken what it was sent.
+        var awaitsRoom = false
         /// It is being hung up: nothing more is taken from it.
         var isEnding = false
     }
@@ -172,6 +174,13 @@ final class LinkDriver: ConnectionHandler {
     func becameWritable() {
         hold(false)
         open()
+        if let carrier = state.withLock({ $0.carrier }) { tellIfRoom(on: carrier) }
+    }
+
+    private func tellIfRoom(on carrier: any LinkCarrier) {
+        guard state.withLock({ $0.awaitsRoom }), carrier.awaitRoom() else { return }
+        state.withLock { $0.awaitsRoom = false }
+        inputs.offer(.roomOn(id))
     }
 
     func closed(_ reason: CloseReason) {
@@ -208,6 +217,16 @@ final class LinkDriver: ConnectionHandler {
             }
             carrier.send(bytes)
             if carrier.isWritable { self.holdIfFull(carrier) } else { self.hold(true) }
+        }
+    }
+
+    /// Tells the node once the peer has taken most of what it was sent.
+    func tellRoom() {
+        guard let carrier = state.withLock({ $0.carrier }) else { return }
+        // In turn with what was sent before, and with the carrier's own word.
+        carrier.perform {
+            self.state.withLock { $0.awaitsRoom = true }
+            self.tellIfRoom(on: carrier)
         }
     }
 

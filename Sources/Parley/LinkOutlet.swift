@@ -6,6 +6,8 @@ import ParleyWire
 protocol LinkOutlet: AnyObject, Sendable {
     /// Sends frames on a link, in order.
     func send(_ frames: [[UInt8]], on link: LinkID)
+    /// Offers ``Input/roomOn(_:)`` once next to nothing of what was sent on a link waits to be taken.
+    func tellRoom(on link: LinkID)
     /// Ends a link after what was sent, and drops what came on it and still waits.
     func hangUp(_ link: LinkID)
     /// The peer of a link is somebody who is talked to.

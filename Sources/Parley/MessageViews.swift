@@ -109,6 +109,8 @@ public struct MessageView: Codable, Equatable, Sendable {
     /// The name of who wrote it first, where it was forwarded; empty where that is not known. Only its
     /// forwarder says so: it names nobody who is known here, and nobody vouches for it.
     public var forwardedFrom: String?
+    /// The files that it brings, in their order.
+    public var files: [FileView] = []
     /// Whether it is pinned in its conversation, for everybody.
     public var isPinned = false
     /// Whether one marked it for oneself; nobody else knows.
@@ -135,9 +137,11 @@ extension MessageView {
             + mentions.flatMap {
                 [$0.person, $0.name, ""]
             }
-        return ([text ?? "", author, importedBy ?? "", forwardedFrom ?? ""] + names).reduce(1024) {
-            $0 + 8 + Self.jsonByteCount($1)
-        }
+        let fileNames = files.flatMap { [$0.name, $0.type, "", ""] }
+        return ([text ?? "", author, importedBy ?? "", forwardedFrom ?? ""] + names + fileNames)
+            .reduce(1024 + 256 * files.count) {
+                $0 + 8 + Self.jsonByteCount($1)
+            }
     }
 
     private static func jsonByteCount(_ text: String) -> Int {

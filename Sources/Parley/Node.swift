@@ -28,6 +28,7 @@ public final class Node: Sendable {
     let desk: SearchDesk
     let watch = SearchWatch()
     let media: MediaDesk
+    let depot: FileDepot
 
     private init(
         store: sending SQLiteStore, keys: NodeKeys, settings: NodeSettings
@@ -44,6 +45,7 @@ public final class Node: Sendable {
             running: running, shelf: ModelShelf(ModelFolder(settings.models)), logger: logger)
         desk = SearchDesk(running: running, indexer: indexer)
         media = MediaDesk(running: running)
+        depot = FileDepot(running: running, folder: home.files)
         network = NodeNetwork(
             identity: keys.identity, noise: keys.noise,
             network: NetworkID(named: settings.network), inputs: running, logger: logger)

@@ -182,7 +182,9 @@ extension Input {
     /// Who it is of; nil for this machine's own.
     fileprivate var sender: NodeInbox.Sender? {
         switch self {
-        case .linkOpened(let link, _), .linkClosed(let link), .frame(let link, _): .link(link)
+        case .linkOpened(let link, _), .linkClosed(let link), .frame(let link, _),
+            .roomOn(let link):
+            .link(link)
         case .relay(let relay, _): .relay(relay)
         case .sighted: .neighbours
         case .started, .dialFailed, .networkChanged, .timer, .command, .madeDurable: nil
@@ -199,7 +201,7 @@ extension Input {
             entries.reduce(256) { $0 + 128 + $1.envelope.count }
         case .relay(_, .passed(_, let envelope)): 256 + envelope.count
         case .relay, .started, .linkOpened, .linkClosed, .dialFailed, .networkChanged, .sighted,
-            .timer, .command, .madeDurable:
+            .timer, .command, .madeDurable, .roomOn:
             256
         }
     }

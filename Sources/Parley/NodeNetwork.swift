@@ -224,6 +224,8 @@ final class NodeNetwork: LinkOutlet {
 
     func send(_ frames: [[UInt8]], on link: LinkID) { driver(link)?.send(frames) }
 
+    func tellRoom(on link: LinkID) { driver(link)?.tellRoom() }
+
     func hangUp(_ link: LinkID) { driver(link)?.hangUp() }
 
     func markKnown(_ link: LinkID) {

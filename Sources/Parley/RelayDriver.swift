@@ -388,13 +388,13 @@ private final class PipeCarrier: LinkCarrier {
         relay.perform { self.relay.send(bytes, through: self.pipe) }
     }
 
-    /// The link itself is asked when its time is over.
     func markAuthenticated() {}
     func markKnown() { relay.markKnown(link, in: pipe) }
     func pauseReading() { relay.pause(pipe, true) }
     func resumeReading() { relay.pause(pipe, false) }
     var pendingByteCount: Int { relay.pendingByteCount(of: pipe) }
     var isWritable: Bool { pendingByteCount <= LinkDriver.unreadByteCountMax }
+    func awaitRoom() -> Bool { pendingByteCount == 0 }
     func close() { relay.perform { self.relay.hangUp(self.pipe) } }
     func perform(_ work: @escaping @Sendable () -> Void) { relay.perform(work) }
 }

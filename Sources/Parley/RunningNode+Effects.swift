@@ -1,8 +1,10 @@
 import Logging
 import ParleyConversation
+import ParleyFiles
 import ParleyLedger
 import ParleyNodeCore
 import ParleyStorage
+import ParleyWire
 
 /// What is done with what a step says, and where a step failed.
 extension RunningNode {
@@ -10,6 +12,7 @@ extension RunningNode {
         var frames: [LinkID: [[UInt8]]] = [:]
         var changes: [ViewChange] = []
         var linksChanged = false
+        var told: [LinkID] = []
         for effect in effects {
             switch effect {
             case .commitFully: break
@@ -24,6 +27,8 @@ extension RunningNode {
             case .linksChanged: linksChanged = true
             case .admitted(let link): outlet?.markKnown(link)
             case .forgetKeys: renewal.want()
+            case .tellRoom(let link): told.append(link)
+            case .removeFile(let blob): removeFile(blob)
             case .renewIdentity(let operations): outlet?.renewIdentity(operations)
             case .callRelay(let relay, let addresses): outlet?.callRelay(relay, at: addresses)
             case .askRelay(let relay, let request): outlet?.askRelay(relay, request)
@@ -34,8 +39,24 @@ extension RunningNode {
         for link in frames.keys.sorted() {
             outlet?.send(frames[link] ?? [], on: link)
         }
+        for link in told { outlet?.tellRoom(on: link) }
         guard !changes.isEmpty || linksChanged else { return }
         for listener in listeners.all { listener(changes, linksChanged) }
+    }
+
+    /// Removes a sealed file, unless a message names it by now or is about to.
+    func removeFile(_ blob: BlobID) {
+        guard let store = opened, stagedFiles[blob] == nil else { return }
+        do {
+            let isNamed = try store.reading {
+                try !store.naming(blob: store.locator(blob.bytes), limit: 1).isEmpty
+            }
+            if !isNamed { try store.blobs.removeBlob(blob) }
+        } catch {
+            // It is tried again at the next start.
+            logger.warning(
+                "a file that nobody needs was not removed", metadata: ["why": "\(error)"])
+        }
     }
 
     private func reply(_ id: CommandID, _ result: Result<CommandReply, CommandRefusal>) {
@@ -69,7 +90,9 @@ extension RunningNode {
             // What was not asked is not answered: the relay is called anew.
             case .askRelay(let relay, _): outlet?.loseRelay(relay)
             case .admitted(let link): outlet?.markKnown(link)
-            case .commitFully, .changed, .linksChanged, .call: break
+            case .tellRoom(let link): outlet?.tellRoom(on: link)
+            // Files that nobody names are looked for again.
+            case .commitFully, .changed, .linksChanged, .call, .removeFile: break
             }
         }
     }

@@ -48,6 +48,8 @@ actor RunningNode {
     var damage: DamageNote?
     var renewal = VaultRenewal()
     private var logErasure = LogErasure()
+    /// Sealed files that a message is about to name, and how many are.
+    var stagedFiles: [BlobID: Int] = [:]
 
     init(core: NodeCore, store: sending SQLiteStore, clock: NodeClock, logger: Logger) {
         self.core = core

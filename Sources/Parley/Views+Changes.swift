@@ -88,14 +88,15 @@ extension Views {
         case .message, .mention, .conversation, .receipts, .contact, .devices, .relays, .card,
             .membership,
             .invitation, .additionPolicy, .preference, .refolded, .calls, .together,
-            .reminder:
+            .reminder, .files:
             nil
         }
     }
 
     private func change(_ change: ViewChange) throws -> ChangeView? {
         switch change {
-        case .message, .mention, .card: return nil
+        // Files are told as their message.
+        case .message, .mention, .card, .files: return nil
         case .conversation(let space): return try view("conversation", space)
         case .receipts(let space): return try view("receipts", space)
         case .membership(let space): return try view("members", space)

@@ -127,6 +127,9 @@ public nonisolated struct PayloadText: Sendable {
   /// Clears the value of `mentions`. Subsequent reads from it will return its default value.
   public mutating func clearMentions() {self._mentions = nil}
 
+  /// What is sent with the text, which may be empty then; without a meaning beside what was brought in.
+  public var attachments: [PayloadAttachment] = []
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -134,6 +137,52 @@ public nonisolated struct PayloadText: Sendable {
   fileprivate var _imported: PayloadImported? = nil
   fileprivate var _forwarded: PayloadForwarded? = nil
   fileprivate var _mentions: PayloadMentions? = nil
+}
+
+/// A file in a message: its content, or what opens it and says where it is. Protocol/13-files.md.
+public nonisolated struct PayloadAttachment: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// What the sender calls it; screens make it harmless.
+  public var name: String = String()
+
+  /// How many bytes it has.
+  public var size: UInt64 = 0
+
+  /// The sealed file's name, 32 bytes; without a meaning beside a content.
+  public var blob: Data = Data()
+
+  /// What opens it, 32 bytes.
+  public var key: Data = Data()
+
+  /// All of it, where it is small.
+  public var content: Data = Data()
+
+  /// What it is by its sender's word, as "image/jpeg"; nothing is decided by it.
+  public var type: String = String()
+
+  /// A small picture in its place: JPEG, PNG or WebP.
+  public var preview: Data = Data()
+
+  /// Of a picture, in points.
+  public var width: UInt32 = 0
+
+  public var height: UInt32 = 0
+
+  /// Of what sounds or moves, in milliseconds.
+  public var duration: UInt32 = 0
+
+  /// Of what sounds: how loud it is in equal parts of its time, 0 to 255 each.
+  public var waveform: Data = Data()
+
+  /// Whether it was spoken for this message.
+  public var voice: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
 }
 
 /// Whom a text mentions.
@@ -539,7 +588,7 @@ public nonisolated struct PayloadPoll: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  public var question: String = ""
+  public var question: String = String()
 
   /// 2 to 20.
   public var options: [String] = []
@@ -609,7 +658,7 @@ public nonisolated struct PayloadItem: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  public var title: String = ""
+  public var title: String = String()
 
   /// Who is to do it, ascending.
   public var assignees: [Data] = []
@@ -617,7 +666,7 @@ public nonisolated struct PayloadItem: Sendable {
   /// Until which day, in days since 1970; 0 for none.
   public var due: UInt32 = 0
 
-  public var notes: String = ""
+  public var notes: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -634,7 +683,7 @@ public nonisolated struct PayloadItemChange: Sendable {
   public var field: UInt32 = 0
 
   /// Title or notes.
-  public var text: String = ""
+  public var text: String = String()
 
   /// Due, in days since 1970, or 0; done, or an assignee: 1 for yes, 0 for no.
   public var number: UInt32 = 0
@@ -654,9 +703,9 @@ public nonisolated struct PayloadDecision: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  public var title: String = ""
+  public var title: String = String()
 
-  public var text: String = ""
+  public var text: String = String()
 
   /// What it is found by: at most 16, ascending by their bytes.
   public var tags: [String] = []
@@ -812,7 +861,7 @@ nonisolated extension PayloadFounder: SwiftProtobuf.Message, SwiftProtobuf._Mess
 
 nonisolated extension PayloadText: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Text"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}text\0\u{1}imported\0\u{1}forwarded\0\u{1}mentions\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}text\0\u{1}imported\0\u{1}forwarded\0\u{1}mentions\0\u{1}attachments\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -824,6 +873,7 @@ nonisolated extension PayloadText: SwiftProtobuf.Message, SwiftProtobuf._Message
       case 2: try { try decoder.decodeSingularMessageField(value: &self._imported) }()
       case 3: try { try decoder.decodeSingularMessageField(value: &self._forwarded) }()
       case 4: try { try decoder.decodeSingularMessageField(value: &self._mentions) }()
+      case 5: try { try decoder.decodeRepeatedMessageField(value: &self.attachments) }()
       default: break
       }
     }
@@ -846,6 +896,9 @@ nonisolated extension PayloadText: SwiftProtobuf.Message, SwiftProtobuf._Message
     try { if let v = self._mentions {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
     } }()
+    if !self.attachments.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.attachments, fieldNumber: 5)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -854,6 +907,92 @@ nonisolated extension PayloadText: SwiftProtobuf.Message, SwiftProtobuf._Message
     if lhs._imported != rhs._imported {return false}
     if lhs._forwarded != rhs._forwarded {return false}
     if lhs._mentions != rhs._mentions {return false}
+    if lhs.attachments != rhs.attachments {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PayloadAttachment: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Attachment"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}size\0\u{1}blob\0\u{1}key\0\u{1}content\0\u{1}type\0\u{1}preview\0\u{1}width\0\u{1}height\0\u{1}duration\0\u{1}waveform\0\u{1}voice\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.size) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.blob) }()
+      case 4: try { try decoder.decodeSingularBytesField(value: &self.key) }()
+      case 5: try { try decoder.decodeSingularBytesField(value: &self.content) }()
+      case 6: try { try decoder.decodeSingularStringField(value: &self.type) }()
+      case 7: try { try decoder.decodeSingularBytesField(value: &self.preview) }()
+      case 8: try { try decoder.decodeSingularUInt32Field(value: &self.width) }()
+      case 9: try { try decoder.decodeSingularUInt32Field(value: &self.height) }()
+      case 10: try { try decoder.decodeSingularUInt32Field(value: &self.duration) }()
+      case 11: try { try decoder.decodeSingularBytesField(value: &self.waveform) }()
+      case 12: try { try decoder.decodeSingularBoolField(value: &self.voice) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 1)
+    }
+    if self.size != 0 {
+      try visitor.visitSingularUInt64Field(value: self.size, fieldNumber: 2)
+    }
+    if !self.blob.isEmpty {
+      try visitor.visitSingularBytesField(value: self.blob, fieldNumber: 3)
+    }
+    if !self.key.isEmpty {
+      try visitor.visitSingularBytesField(value: self.key, fieldNumber: 4)
+    }
+    if !self.content.isEmpty {
+      try visitor.visitSingularBytesField(value: self.content, fieldNumber: 5)
+    }
+    if !self.type.isEmpty {
+      try visitor.visitSingularStringField(value: self.type, fieldNumber: 6)
+    }
+    if !self.preview.isEmpty {
+      try visitor.visitSingularBytesField(value: self.preview, fieldNumber: 7)
+    }
+    if self.width != 0 {
+      try visitor.visitSingularUInt32Field(value: self.width, fieldNumber: 8)
+    }
+    if self.height != 0 {
+      try visitor.visitSingularUInt32Field(value: self.height, fieldNumber: 9)
+    }
+    if self.duration != 0 {
+      try visitor.visitSingularUInt32Field(value: self.duration, fieldNumber: 10)
+    }
+    if !self.waveform.isEmpty {
+      try visitor.visitSingularBytesField(value: self.waveform, fieldNumber: 11)
+    }
+    if self.voice != false {
+      try visitor.visitSingularBoolField(value: self.voice, fieldNumber: 12)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: PayloadAttachment, rhs: PayloadAttachment) -> Bool {
+    if lhs.name != rhs.name {return false}
+    if lhs.size != rhs.size {return false}
+    if lhs.blob != rhs.blob {return false}
+    if lhs.key != rhs.key {return false}
+    if lhs.content != rhs.content {return false}
+    if lhs.type != rhs.type {return false}
+    if lhs.preview != rhs.preview {return false}
+    if lhs.width != rhs.width {return false}
+    if lhs.height != rhs.height {return false}
+    if lhs.duration != rhs.duration {return false}
+    if lhs.waveform != rhs.waveform {return false}
+    if lhs.voice != rhs.voice {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -179,8 +179,8 @@ public struct SyncSession: Sendable {
             return .success([.introduced(introduction)])
         case .fork(let proof):
             return .success([.forked(proof)])
-        // Nothing that is stored hangs on it: whoever owns the session has taken it.
-        case .signal:
+        // Nothing of a log hangs on it: whoever owns the session takes it.
+        case .signal, .blobAsk, .blobHave, .blobWant, .blobSection, .blobChunk:
             return .success([])
         case .heartbeat(let digest):
             guard try digest != root(store) else {

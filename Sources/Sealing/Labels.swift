@@ -168,6 +168,15 @@ public struct Label: Sendable {
     /// The key by which others may write into it.
     public static let inboxWriter = Label("lp1/inbox/write")
 
+    // MARK: Files
+
+    /// A sealed chunk of a file.
+    public static let fileChunk = Label("lp1/blob/leaf")
+    /// The hashes of a section's chunks.
+    public static let fileSection = Label("lp1/blob/section")
+    /// The name of a sealed file, from its size and the hashes of its sections.
+    public static let blob = Label("lp1/blob")
+
     // MARK: At rest
 
     /// A keyed hash by which a sealed value is looked up.
@@ -182,6 +191,8 @@ public struct Label: Sendable {
     public static let keystoreKey = Label("lp1/ks/key")
     /// A term in the index of words.
     public static let word = Label("lp1/ks/word")
+    /// The content of a file that was sent from here, by which it is known again.
+    public static let ownFile = Label("lp1/ks/file")
     /// The guard file, until its key became one of the vault.
     public static let guardFile = Label("lp1/ks/guard")
 }

@@ -1,3 +1,5 @@
+public import ParleyFiles
+
 /// The folder of one node: database, keystore, guard and lock.
 public struct Home: Sendable {
     /// The folder.
@@ -22,6 +24,8 @@ public struct Home: Sendable {
     public var keyFile: String { path + "/key" }
     /// How far this device's own logs are at least, sealed.
     public var guardFile: String { path + "/guard" }
+    /// The folder of sealed files; there is none before the first.
+    public var files: String { path + "/files" }
     /// What keeps a second process out; holds the number of the first.
     public var lock: String { path + "/lock" }
 
@@ -115,6 +119,8 @@ public protocol HomeDisk: Sendable {
     func byteCount(_ file: String) -> Int?
     /// Gives a file another name, durably. There is none of that name yet.
     func move(_ file: String, to other: String) throws(HomeError)
+    /// The sealed files in a folder, which need not exist.
+    func blobs(in folder: String) -> any BlobStore
 }
 
 /// What a disk does that knows no better.

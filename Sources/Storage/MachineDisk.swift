@@ -1,4 +1,5 @@
 import Glibc
+import ParleyFiles
 
 /// The file system of this machine: folders with mode 0700, files with 0600.
 ///
@@ -59,6 +60,8 @@ struct MachineDisk: HomeDisk {
         var status = stat()
         return stat(file, &status) == 0 ? Int(status.st_size) : nil
     }
+
+    func blobs(in folder: String) -> any BlobStore { BlobFolder(folder) }
 
     func move(_ file: String, to other: String) throws(HomeError) {
         guard rename(file, other) == 0 else { throw HomeError(errno: errno, path: file) }

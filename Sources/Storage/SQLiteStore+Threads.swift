@@ -2,7 +2,7 @@ public import ParleyConversation
 public import ParleyLedger
 public import ParleyWire
 
-/// Answers and the threads that they are in; decisions.
+/// Answers and the threads that they are in; decisions; files.
 extension SQLiteStore {
     /// At most `limit` answers of a thread, below `before` or the newest; newest first.
     public func answers(
@@ -74,6 +74,23 @@ extension SQLiteStore {
         let statement =
             space == nil ? statements.entries.decisions : statements.entries.decisionsOfSpace
         return try entries(statement, in: space, before: before, limit: limit)
+    }
+
+    /// At most `limit` messages that bring files, of a space or of all, below `before` or all, the highest
+    /// first.
+    public func files(
+        in space: SpaceNumber?, before: Entry?, limit: Int
+    ) throws(StoreError) -> [Entry] {
+        let statement = space == nil ? statements.entries.files : statements.entries.filesOfSpace
+        return try entries(statement, in: space, before: before, limit: limit)
+    }
+
+    /// At most `limit` entries of messages that name a sealed file, of all spaces, by their rows.
+    public func naming(blob element: UInt64, limit: Int) throws(StoreError) -> [Entry] {
+        let statement = statements.entries.naming
+        statement.bind(1, Int64(ordered: element))
+        statement.bind(2, Int64(limit))
+        return try foundEntries(statement)
     }
 
     private func entries(

@@ -1,3 +1,4 @@
+public import ParleyFiles
 public import ParleyLedger
 public import ParleyNodeCore
 import ParleySealing
@@ -24,6 +25,9 @@ public final class SQLiteStore: TransactionalStore {
 
     /// Why it is only read, or nil.
     public let bar: WriteBar?
+
+    /// The sealed files of the home.
+    public let blobs: any BlobStore
 
     let connection: Connection
     let statements: Statements
@@ -70,6 +74,7 @@ public final class SQLiteStore: TransactionalStore {
         bar = opened.bar
         isRescue = opened.isRescue
         lock = opened.lock
+        blobs = opened.home.disk.blobs(in: opened.home.files)
         connection = opened.connection
         guardFile = opened.guardFile
         keystoreFile = opened.keystoreFile

@@ -25,6 +25,9 @@ enum Schema {
         migrator.registerMigration("decisions") { database in
             try database.execute(sql: decisions)
         }
+        migrator.registerMigration("files") { database in
+            try database.execute(sql: files)
+        }
         return migrator
     }
 
@@ -151,6 +154,14 @@ enum Schema {
     private static let decisions = """
         CREATE INDEX decisionOrder ON entry (stand, operation) WHERE field = 70;
         CREATE INDEX decisionOfSpace ON entry (space, stand, operation) WHERE field = 70;
+        """
+
+    /// 80 is the field of messages that bring files; 81 that of the sealed files that they name, whose short
+    /// names are the elements.
+    private static let files = """
+        CREATE INDEX fileOrder ON entry (stand, operation) WHERE field = 80;
+        CREATE INDEX fileOfSpace ON entry (space, stand, operation) WHERE field = 80;
+        CREATE INDEX fileBlob ON entry (element, operation) WHERE field = 81;
         """
 
     private static let vault = """

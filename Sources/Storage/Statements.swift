@@ -90,6 +90,7 @@ struct EntryStatements {
     let mentionCount, mentions: Statement
     let answers, answerCount, threadsAnswered, threads, threadsOfSpace: Statement
     let decisions, decisionsOfSpace: Statement
+    let files, filesOfSpace, naming: Statement
 
     init(_ connection: Connection) throws(StoreError) {
         answers = try connection.prepare(SQL.answers)
@@ -99,6 +100,9 @@ struct EntryStatements {
         threadsOfSpace = try connection.prepare(SQL.threadsOfSpace)
         decisions = try connection.prepare(SQL.decisions)
         decisionsOfSpace = try connection.prepare(SQL.decisionsOfSpace)
+        files = try connection.prepare(SQL.files)
+        filesOfSpace = try connection.prepare(SQL.filesOfSpace)
+        naming = try connection.prepare(SQL.naming)
         put = try connection.prepare(SQL.putEntry)
         remove = try connection.prepare(SQL.removeEntry)
         all = try connection.prepare(SQL.entries)
@@ -321,6 +325,13 @@ enum SQL {
     static let decisions = "\(foundColumns) WHERE e.field = 70 AND \(threadOrder)"
     static let decisionsOfSpace = """
         \(foundColumns) WHERE e.field = 70 AND e.space = ?4 AND \(threadOrder)
+        """
+    static let files = "\(foundColumns) WHERE e.field = 80 AND \(threadOrder)"
+    static let filesOfSpace = """
+        \(foundColumns) WHERE e.field = 80 AND e.space = ?4 AND \(threadOrder)
+        """
+    static let naming = """
+        \(foundColumns) WHERE e.field = 81 AND e.element = ?1 ORDER BY e.operation LIMIT ?2
         """
 
     static let putMark = """

@@ -59,6 +59,11 @@ public final class Connection: Sendable {
     /// Whether more should be sent now. See the overflow rule above.
     public var isWritable: Bool { outbox.isWritable }
 
+    /// Whether next to nothing waits, so that what need not go at once may be sent; if not,
+    /// ``ConnectionHandler/becameWritable()`` tells once that is so. What is sent besides never waits behind
+    /// more than that.
+    public func awaitRoom() -> Bool { outbox.awaitRoom() }
+
     /// The handshake has succeeded: its deadline ends, and its place among the unauthenticated
     /// is free again. It still is a guest. Call it once; further calls do nothing.
     public func markAuthenticated() { onLoop { $0.markAuthenticated() } }

@@ -23,6 +23,8 @@ final class Outbox: Sendable {
         var byteCount = 0
         var isOpen = true
         var isCongested = false
+        /// Somebody sends more as soon as next to nothing waits.
+        var isRoomAwaited = false
     }
 
     private let limits: TransportLimits
@@ -45,6 +47,14 @@ final class Outbox: Sendable {
     var byteCount: Int { state.withLock { $0.byteCount } }
 
     var isWritable: Bool { state.withLock { $0.isOpen && !$0.isCongested } }
+
+    /// Whether next to nothing waits; if not, ``written(_:)`` tells once that is so.
+    func awaitRoom() -> Bool {
+        state.withLock { state in
+            state.isRoomAwaited = state.byteCount > limits.roomByteCountMax
+            return !state.isRoomAwaited
+        }
+    }
 
     func add(_ bytes: [UInt8]) -> Verdict {
         state.withLock { state in
@@ -74,13 +84,18 @@ final class Outbox: Sendable {
         }
     }
 
-    /// The system took bytes. True when that made the connection writable again.
+    /// The system took bytes. True when that made the connection writable again, or made the room that
+    /// somebody waits for.
     func written(_ byteCount: Int) -> Bool {
         state.withLock { state in
             // What was discarded is not counted any more.
             let byteCount = min(byteCount, state.byteCount)
             state.byteCount -= byteCount
             total.change(by: -byteCount)
+            if state.isRoomAwaited, state.byteCount <= limits.roomByteCountMax {
+                (state.isRoomAwaited, state.isCongested) = (false, false)
+                return state.isOpen
+            }
             guard state.isCongested, state.byteCount <= limits.writableByteCountMax / 2 else {
                 return false
             }

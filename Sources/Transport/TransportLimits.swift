@@ -36,6 +36,10 @@ public struct TransportLimits: Sendable, Equatable {
     /// Queued bytes above which ``Connection/isWritable`` is false; it is true again at half.
     public var writableByteCountMax = 1 << 20
 
+    /// Queued bytes up to which there is room for what need not go at once: see
+    /// ``Connection/awaitRoom()``.
+    public var roomByteCountMax = 128 << 10
+
     /// Queued bytes that a peer may leave unread for ``stallTimeMax`` before it is closed.
     public var queueByteCountMax = 1 << 20
 

@@ -82,3 +82,37 @@ public enum LetterNumberField: NumberField {
 /// Which of its sender's letters one is, at most 2^62: it grows from letter to letter of a device.
 /// Source: `Protocol/06-relay.md`, "What envelopes carry".
 public typealias LetterNumber = Bounded<LetterNumberField>
+
+/// See ``BlobSize``.
+public enum BlobSizeField: NumberField {
+    /// What a refusal calls it.
+    public static let name = "size"
+    /// The greatest there is.
+    public static let greatest = Limits.fileByteCountMax
+}
+
+/// Bytes of a file before it is sealed, at most 4 GiB.
+/// Source: `Protocol/13-files.md`, "Blobs".
+public typealias BlobSize = Bounded<BlobSizeField>
+
+/// See ``ChunkIndex``.
+public enum ChunkIndexField: NumberField {
+    /// What a refusal calls it.
+    public static let name = "chunk"
+    /// The greatest there is.
+    public static let greatest = UInt64(Limits.chunkCountMax - 1)
+}
+
+/// Which of a file's chunks one is, from 0.
+public typealias ChunkIndex = Bounded<ChunkIndexField>
+
+/// See ``SectionIndex``.
+public enum SectionIndexField: NumberField {
+    /// What a refusal calls it.
+    public static let name = "section"
+    /// The greatest there is.
+    public static let greatest = UInt64(Limits.sectionCountMax - 1)
+}
+
+/// Which of a file's sections one is, from 0.
+public typealias SectionIndex = Bounded<SectionIndexField>

@@ -8,6 +8,11 @@ extension Frame {
         case operations = 4
         case acknowledge = 5
         case fork = 10
+        case blobWant = 11
+        case blobSection = 12
+        case blobChunk = 13
+        case blobHave = 14
+        case blobAsk = 15
         case credit = 16
         case error = 17
         case bye = 18
@@ -34,12 +39,21 @@ extension Frame {
         case .heartbeat(let digest): writer.identifier(digest)
         case .fork(let proof): writer.forkProof(proof)
         case .signal(let bytes): writer.counted(bytes)
+        case .blobAsk(let blobs): writer.blobs(blobs)
+        case .blobHave(let holding): writer.holding(holding)
+        case .blobWant(let want): writer.blobWant(want)
+        case .blobSection(let section): writer.section(section)
+        case .blobChunk(let chunk): writer.chunk(chunk)
         }
         return writer.bytes
     }
 
     private var capacity: Int {
-        if case .operations = self { Limits.operationsFrameByteCount + 1024 } else { 128 }
+        switch self {
+        case .operations: Limits.operationsFrameByteCount + 1024
+        case .blobChunk: Limits.chunkByteCount + 64
+        default: 128
+        }
     }
 
     private var kind: Kind {
@@ -57,6 +71,11 @@ extension Frame {
         case .heartbeat: .heartbeat
         case .fork: .fork
         case .signal: .signal
+        case .blobAsk: .blobAsk
+        case .blobHave: .blobHave
+        case .blobWant: .blobWant
+        case .blobSection: .blobSection
+        case .blobChunk: .blobChunk
         }
     }
 
@@ -91,6 +110,11 @@ extension Frame {
             case .heartbeat: .heartbeat(try reader.identifier())
             case .fork: .fork(try reader.forkProof(within: &room))
             case .signal: .signal(try reader.signal())
+            case .blobAsk: .blobAsk(try reader.blobs())
+            case .blobHave: .blobHave(try reader.holding())
+            case .blobWant: .blobWant(try reader.blobWant())
+            case .blobSection: .blobSection(try reader.section())
+            case .blobChunk: .blobChunk(try reader.chunk())
             }
         try reader.finish()
         return frame
@@ -332,7 +356,7 @@ extension ByteReader {
             departures: departures)
     }
 
-    private mutating func list<Element>(
+    mutating func list<Element>(
         _ field: StaticString, atMost limit: Int,
         _ element: (inout ByteReader) throws(DecodingFailure) -> Element
     ) throws(DecodingFailure) -> [Element] {
@@ -344,7 +368,7 @@ extension ByteReader {
         return list
     }
 
-    private func ascending<Element, Key: Comparable>(
+    func ascending<Element, Key: Comparable>(
         _ field: String, _ list: [Element], by key: (Element) -> Key
     ) throws(DecodingFailure) {
         for (left, right) in zip(list, list.dropFirst()) where key(left) >= key(right) {

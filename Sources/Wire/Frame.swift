@@ -29,6 +29,16 @@ public enum Frame: Equatable, Sendable {
     case fork(ForkProof)
     /// What may be forgotten: a signal, which another room reads.
     case signal([UInt8])
+    /// Which of these blobs does the receiver hold, and how much of each? Ascending.
+    case blobAsk([BlobID])
+    /// What the sender holds of a blob.
+    case blobHave(BlobHolding)
+    /// What the sender wants of a blob.
+    case blobWant(BlobWant)
+    /// The hashes of some of a blob's chunks.
+    case blobSection(BlobSection)
+    /// A chunk of a blob.
+    case blobChunk(BlobChunk)
 }
 
 /// Opens a session: what the sender can do and how much it will take.

@@ -123,6 +123,8 @@ public enum LeafSubject {}
 public enum MailboxSubject {}
 /// See ``WriterID``.
 public enum WriterSubject {}
+/// What a ``BlobID`` names.
+public enum BlobSubject {}
 
 /// A space: `H("lp1/space", kind, creator device, random16)`.
 public typealias SpaceID = Identifier<SpaceSubject>
@@ -144,6 +146,8 @@ public typealias LeafKey = Identifier<LeafSubject>
 public typealias MailboxID = Identifier<MailboxSubject>
 /// What a relay knows of a key that may write into an inbox: `H("lp1/mbx/writer", key)`.
 public typealias WriterID = Identifier<WriterSubject>
+/// A sealed file: the hash of its size and of all its sealed chunks.
+public typealias BlobID = Identifier<BlobSubject>
 
 /// Lower-case hex of the bytes. Never call it with a secret.
 public func hex(_ bytes: some Sequence<UInt8>) -> String {

@@ -197,4 +197,37 @@ public enum Limits {
     public static let candidateByteCountMax = 1024
     /// Devices in one call: each sends to every other, so more would be slow for all.
     public static let callDeviceCountMax = 4
+
+    /// A message with its files, as an author writes it: the rest of the operation fits beside it.
+    public static let messagePayloadByteCountMax = 44 * 1024
+    /// Files in one message.
+    public static let attachmentCountMax = 16
+    /// A file that travels inside its message.
+    public static let inlineFileByteCountMax = 32 * 1024
+    /// What a file is called, in UTF-8 bytes: what file systems take.
+    public static let fileNameByteCountMax = 255
+    /// What a file is, as "image/jpeg", in UTF-8 bytes.
+    public static let fileTypeByteCountMax = 127
+    /// A picture in the place of a file.
+    public static let previewByteCountMax = 8 * 1024
+    /// How loud a recording is, in parts of its time.
+    public static let waveformByteCountMax = 128
+    /// A file: more goes through nothing that people have at home within a day.
+    public static let fileByteCountMax: UInt64 = 4 << 30
+    /// A sealed chunk, its tag included, but for the last one of a file.
+    public static let chunkByteCount = 64 * 1024
+    /// What a chunk holds of a file.
+    public static let plainChunkByteCount = chunkByteCount - 16
+    /// Chunks of a file.
+    public static let chunkCountMax = 65_553
+    /// Chunks whose hashes go in one frame: 128 KiB.
+    public static let sectionChunkCountMax = 4096
+    /// Such frames of a file.
+    public static let sectionCountMax = 17
+    /// Blobs that one frame asks about.
+    public static let askedBlobCountMax = 256
+    /// Ranges of chunks by which a device says what it holds of a blob.
+    public static let heldRangeCountMax = 64
+    /// Chunks that one frame asks for.
+    public static let wantedChunkCountMax = 64
 }

@@ -30,7 +30,10 @@ struct MethodTests {
     @Test(
         "takes the parameters that its request declares",
         arguments: [
-            ("send", ["conversation", "texts", "replyTo?", "thread?", "withoutMentions?"]),
+            (
+                "send",
+                ["conversation", "texts", "replyTo?", "thread?", "withoutMentions?", "files?"]
+            ),
             ("import", ["conversation", "fileHash", "throughLine", "rows", "beginnings?"]),
             ("react", ["message", "emoji", "on"]),
         ])

@@ -33,7 +33,7 @@ struct JudgingTests {
              "person":"aa","isOwn":true,\(words)"time":1,"editCount":\(number - 1),"reactions":[],
              "waiting":[],"isDeleted":\(text == nil),
              "isImported":false,"isAction":false,"isLate":false,"isMissing":false,
-             "isStranded":false,"isGoneHere":false,"isStarred":false,"isPinned":false,
+             "isStranded":false,"isGoneHere":false,"isStarred":false,"isPinned":false,"files":[],
              "mentions":[],"mentionsEveryone":false,"mentionsMe":false}
             """)
     }

@@ -16,7 +16,9 @@ struct CheckersCanFailTests {
     @Test("each of them is broken here", arguments: Jury.invariants)
     func all(invariant: String) throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        let tests = try ["", "+Members", "+Relays", "+Calls", "+Deeds", "+Rights", "+Events"].map {
+        let tests = try [
+            "", "+Members", "+Relays", "+Calls", "+Deeds", "+Rights", "+Events", "+Files",
+        ].map {
             try String(
                 contentsOf: folder.appendingPathComponent("CheckersCanFailTests\($0).swift"),
                 encoding: .utf8)

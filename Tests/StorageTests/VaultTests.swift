@@ -1,6 +1,7 @@
 import Foundation
 import ParleyLedger
 import ParleyNodeCore
+import ParleyFiles
 import ParleySealing
 import ParleyWire
 import Testing
@@ -131,4 +132,5 @@ private final class DyingDisk: HomeDisk, @unchecked Sendable {
         try machine.remove(file)
     }
     func makeDatabase(_ file: String) throws(HomeError) { try machine.makeDatabase(file) }
+    func blobs(in folder: String) -> any BlobStore { machine.blobs(in: folder) }
 }

@@ -165,6 +165,22 @@ extension Frame {
                 + (introduction.isContact ? " knows" : "")
         case .heartbeat(let digest): "heartbeat \(digest)"
         case .signal(let bytes): "signal \(hex(bytes))"
+        case .blobAsk(let blobs): (["blob ask"] + blobs.map(\.description)).joined(separator: " ")
+        case .blobHave(let holding):
+            (["blob have \(holding.blob)"] + holding.ranges.map { "\($0.first)-\($0.last)" })
+                .joined(separator: " ")
+        case .blobWant(let want):
+            switch want.part {
+            case .section(let index): "blob want \(want.blob) section \(index)"
+            case .chunks(let first, let count): "blob want \(want.blob) chunks \(first) \(count)"
+            }
+        case .blobSection(let section):
+            "blob section \(section.blob) size=\(section.size) sections="
+                + section.sections.map(\.description).joined(separator: ",")
+                + " index=\(section.index) leaves="
+                + section.leaves.map(\.description).joined(separator: ",")
+        case .blobChunk(let chunk):
+            "blob chunk \(chunk.blob) index=\(chunk.index) \(hex(chunk.bytes))"
         case .fork(let proof):
             "fork \(proof.space) \(proof.left.vectorText) \(proof.right.vectorText)"
         }

@@ -39,6 +39,29 @@ extension SeededRandom {
     }
 
     /// One frame of every type, of any shape that may be written.
+    /// Frames about files.
+    mutating func fileFrames() -> [Frame] {
+        [
+            .blobAsk([identifier()]),
+            .blobHave(
+                BlobHolding(
+                    blob: identifier(),
+                    ranges: [.init(first: 3, last: ChunkIndex(clamping: number(below: 65_553) + 3))]
+                )),
+            .blobWant(
+                BlobWant(blob: identifier(), part: .section(SectionIndex(clamping: number())))),
+            .blobWant(
+                BlobWant(
+                    blob: identifier(),
+                    part: .chunks(from: ChunkIndex(clamping: number(below: 65_000)), count: 64))),
+            .blobSection(
+                BlobSection(
+                    blob: identifier(), size: BlobSize(clamping: number()),
+                    sections: [identifier(), identifier()], index: 1, leaves: [identifier()])),
+            .blobChunk(BlobChunk(blob: identifier(), index: 7, bytes: bytes(40))),
+        ]
+    }
+
     mutating func frames() throws -> [Frame] {
         let spaces = ascending(atMost: 5).map { hash in
             Spaces.Entry(
@@ -65,7 +88,7 @@ extension SeededRandom {
             Acknowledgement.Entry(tag: LogTag($0), sequence: number(below: Limits.placeMax))
         }
         let runs = try (0..<Int(next() % 4)).map { _ in try run() }
-        return [
+        return fileFrames() + [
             .hello(
                 Hello(
                     capabilities: number(), wallClock: WallTime(clamping: number()),

@@ -61,7 +61,7 @@ extension Stage {
     }
 
     /// A message by how many stand below it.
-    private func message(
+    func message(
         _ rank: Int, in place: Int, of node: SimulatedNode
     ) throws -> Message? {
         guard let space = try space(place, of: node), let roster = try node.roster(of: space),

@@ -37,7 +37,7 @@ extension Stage {
             .remove,
             .promote,
             .quit, .consent, .permit, .govern, .closeGroup, .nameDevice, .revoke, .call, .pickUp,
-            .turnDown, .hangUp, .typing, .appear, .confide, .together:
+            .turnDown, .hangUp, .typing, .appear, .confide, .together, .attach, .fetch:
             return try !node.isDown && person(node, does: act.do)
         case .ringAndGo, .ringAt, .shutOut, .intrude: return try unruly(node, does: act.do)
         case .link, .keepBackup, .recover, .openGroup, .join:
@@ -228,6 +228,8 @@ extension Stage {
             return try talk(for: deed, of: node).map { [(node, $0)] } ?? []
         case .forward, .star, .pin, .archive, .unread, .draft, .mention, .describe, .profile:
             return try curation(for: deed, of: node).map { [(node, $0)] } ?? []
+        case .attach, .fetch:
+            return try filing(for: deed, of: node).map { [(node, $0)] } ?? []
         case .together(let place, let what):
             return try teamwork(what, in: place, of: node).map { [(node, $0)] } ?? []
         default: return try command(for: deed, of: node).map { [(node, $0)] } ?? []

@@ -130,6 +130,8 @@ extension Incident.Contents {
         case .heartbeat: kind = "heartbeat"
         case .fork: kind = "fork"
         case .signal: kind = "signal"
+        case .blobAsk, .blobHave, .blobWant: kind = "file question"
+        case .blobSection, .blobChunk: kind = "file"
         case nil: kind = "unknown"
         }
     }

@@ -56,6 +56,10 @@ public enum Deed: Codable, Equatable, Sendable {
     case unread(space: Int, on: Bool)
     /// Begins to write and does not send; an empty text ends that.
     case draft(space: Int, text: String)
+    /// Sends a file of so many bytes.
+    case attach(space: Int, bytes: Int, number: Int)
+    /// Wants the files of a message.
+    case fetch(space: Int, message: Int)
     /// Puts the conversation away until something new comes, or takes it back.
     case archive(space: Int, on: Bool)
     /// Does something together with the others of a conversation.

@@ -20,6 +20,7 @@ extension Scenario {
             ("talk", workload.talkPerMinute != nil),
             ("curation", workload.curationPerMinute != nil),
             ("teamwork", workload.teamworkPerMinute != nil),
+            ("files", workload.filesPerHour != nil),
             ("comings and goings", workload.mix == Mix.membership),
             ("strangers", acquaintance != .everyone),
             ("rest", phases.contains { $0.isBusy == false }), ("any order", isChaotic == true),

@@ -53,6 +53,7 @@ extension Scenario {
         scenario.drawLate(minutes: minutes)
         scenario.drawCuration()
         scenario.drawTeamwork()
+        scenario.drawFiles()
         scenario.drawReturns(minutes: minutes)
         return scenario
     }
@@ -143,6 +144,7 @@ extension Scenario {
             words.append("talk/min \(rate)\(workload.isUnruly == true ? ", unruly" : "")")
         }
         if let rate = workload.curationPerMinute { words.append("curation/min \(rate)") }
+        if let rate = workload.filesPerHour { words.append("files \(rate)/h") }
         if let rate = workload.teamworkPerMinute { words.append("teamwork/min \(rate)") }
         if let without {
             words.append("without \(without.map(\.rawValue).joined(separator: " and "))")

@@ -106,7 +106,7 @@ extension Deed {
             .backUp, .restore, .quit, .govern, .steal, .impersonate, .openGroup, .closeGroup,
             .keepBackup, .befall, .call, .pickUp, .turnDown, .hangUp, .typing, .appear, .ringAndGo,
             .intrude, .consent, .permit, .forward,
-            .star, .pin, .archive, .unread, .draft, .describe, .profile, .together:
+            .star, .pin, .archive, .unread, .draft, .describe, .profile, .together, .attach, .fetch:
             []
         }
     }
@@ -141,6 +141,8 @@ extension Deed {
         case .mention: "mention"
         case .unread: "unread"
         case .together: "together"
+        case .attach: "attach"
+        case .fetch: "fetch"
         case .bringIn: "bringIn"
         case .found: "found"
         case .nameSelf: "nameSelf"

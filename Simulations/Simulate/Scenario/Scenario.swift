@@ -119,6 +119,8 @@ public struct Scenario: Codable, Equatable, Sendable {
         /// Acts of everybody together in a minute about messages that are there: they pass them
         /// on, mark and pin them, and put conversations away.
         public var curationPerMinute: UInt64?
+        /// Acts of everybody together in an hour about files.
+        public var filesPerHour: UInt64?
         /// Acts of everybody together in a minute about polls.
         public var teamworkPerMinute: UInt64?
         /// Whether some call and go, and some keep others away who call them all the same.

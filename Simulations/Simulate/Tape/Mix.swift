@@ -35,6 +35,9 @@ public enum Mix {
         "mention": 6, "describe": 2, "profile": 2,
     ]
 
+    /// What people do with files.
+    static let files: [String: UInt64] = ["attach": 5, "fetch": 1]
+
     /// What people do together, all of which is one deed.
     static let teamwork: [String: UInt64] = ["together": 1]
     /// … and what they do so.
@@ -62,7 +65,7 @@ public enum Mix {
 
     /// Whether people do it; all else breaks by itself, or is malice.
     static func isOfPeople(_ name: String) -> Bool {
-        [usual, household, unrulyTalk, curation, teamwork].contains { $0[name] != nil }
+        [usual, household, unrulyTalk, curation, teamwork, files].contains { $0[name] != nil }
     }
 
     /// What somebody does who mostly reads.

@@ -23,6 +23,7 @@ public struct Tape: Codable, Equatable, Sendable {
         var people = scenario.nodes.indices.map { TypingPerson(scenario, $0) }
         var talkers = scenario.nodes.indices.map { Talker(scenario, $0) }
         var curators = scenario.nodes.indices.map { Curator(scenario, $0) }
+        var senders = scenario.nodes.indices.map { FileSender(scenario, $0) }
         var teams = scenario.nodes.indices.map { Team(scenario, $0) }
         var households = scenario.persons.map { Household(scenario, of: $0) }
         for (place, phase) in scenario.phases.enumerated() {
@@ -38,6 +39,9 @@ public struct Tape: Codable, Equatable, Sendable {
                     }
                     for index in curators.indices {
                         acts += curators[index].acts(from: start, to: end)
+                    }
+                    for index in senders.indices {
+                        acts += senders[index].acts(from: start, to: end)
                     }
                     for index in teams.indices { acts += teams[index].acts(from: start, to: end) }
                     for index in households.indices {

@@ -22,6 +22,7 @@ struct Send: AsyncParsableCommand {
               parley send home "dinner at eight, @ben?"
               git log --format=%s -3 | parley send team --lines
               parley send trip --thread 12 "and the stove?"
+              parley send trip "the hut" --file hut.jpg --file map.pdf
               parley send team --stranded said.json
             """)
 
@@ -41,12 +42,21 @@ struct Send: AsyncParsableCommand {
         help: ArgumentHelp("answer in the thread that this message is in", valueName: "message"))
     var thread: MessageArgument?
     @Option(
+        name: .customLong("file"),
+        help: ArgumentHelp("a file that goes with it; may be said several times", valueName: "file")
+    )
+    var files: [String] = []
+    @Option(
         name: .long, help: "say again what this file holds of what a device of yours had to keep")
     var stranded: String?
 
     func validate() throws {
         try Check.name(conversation, "a conversation's name")
         if let text { try Check.text(text) }
+        for file in files { try Check.file(file) }
+        if !files.isEmpty, lines || stranded != nil {
+            throw ValidationError("--file goes with one message")
+        }
         if lines, thread != nil { throw ValidationError("--thread is for one message") }
         if text != nil, lines { throw ValidationError("--lines is for standard input") }
         if let stranded {
@@ -62,6 +72,9 @@ struct Send: AsyncParsableCommand {
             return try await World.current.lend(place) {
                 try await sendStranded(stranded, with: $0.node)
             }
+        }
+        if !files.isEmpty {
+            return try await World.current.lend(place) { try await sendFiles($0.node) }
         }
         // Read before anything is opened: what is wrong with it is said first.
         let texts = try Composition.texts(argument: text, areLines: lines)
@@ -88,6 +101,16 @@ struct Send: AsyncParsableCommand {
 }
 
 extension Send {
+    /// Sends the files, with the text where there is one.
+    private func sendFiles(_ node: any NodeService) async throws {
+        let tickets = try await FileStaging.stage(files, on: node)
+        let sent = try await node.perform(
+            SendMessages(
+                conversation: conversation, texts: [text ?? ""], thread: thread?.reference,
+                withoutMentions: mentions.without, files: tickets))
+        try Output.show(sent, json: output.json, as: MessageLines.text(sent))
+    }
+
     /// What `--json` says of very many lines.
     private struct Sent: Encodable {
         /// Messages saved now.

@@ -131,6 +131,11 @@ struct MessageLines {
             message.isAction ? "*" : Self.author(of: message), authorColumns)
         let (margin, width, isBelow) = room(beside: columnCount(place + author) + 2)
         var lines = body(message).flatMap { Columns.wrap($0, to: width) }
+        for file in message.files { lines += Columns.wrap(FileLines.text(file), to: width) }
+        // A file may come without a word.
+        if message.files.count > 0, message.text == "", lines.count > 1, lines[0].isEmpty {
+            lines = Array(lines.dropFirst())
+        }
         let marks = marks(message)
         if !marks.isEmpty {
             if let width, columnCount(lines[lines.count - 1] + marks) + 2 > width {

@@ -54,7 +54,9 @@ enum DeleteRule: MergeRule {
         else { return [] }
         try move(stored, of: log, context, in: store)
         try Deletion.erase(stored.number, stored.operation, in: store)
-        return [
+        let files = try FileNotes.forget(
+            stored.number, object, in: context.space.number, store: store)
+        return files + [
             .message(context.space.number, stored.number),
             .conversation(context.space.number),
         ]

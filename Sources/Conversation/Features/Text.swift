@@ -36,14 +36,17 @@ public struct TextMessage: Equatable, Sendable {
     public var forwardedFrom: String?
     /// Whom it mentions; nobody where the words are not the author's own.
     public var mentions = Mentions()
+    /// What is sent with it; nothing where it was brought in.
+    public var files: [Attachment] = []
 
     /// A message with these fields.
     public init(
         text: String, origin: ImportedOrigin? = nil, forwardedFrom: String? = nil,
-        mentions: Mentions = Mentions()
+        mentions: Mentions = Mentions(), files: [Attachment] = []
     ) {
         self.text = text
         self.mentions = mentions
+        self.files = files
         self.origin = origin
         self.forwardedFrom = forwardedFrom
     }
@@ -61,6 +64,7 @@ public struct TextMessage: Equatable, Sendable {
             let isNamed = message.hasForwarded && name.utf8.count <= Limits.nameByteCountMax
             forwardedFrom = isNamed ? name : nil
             if !message.hasForwarded { mentions = Mentions(message.mentions, in: text) }
+            files = Attachment.all(in: message)
             return
         }
         guard message.imported.time < Limits.wallClockMax,
@@ -86,6 +90,7 @@ public struct TextMessage: Equatable, Sendable {
         } else if !mentions.isEmpty {
             message.mentions = mentions.payload
         }
+        if origin == nil { message.attachments = files.map(\.payload) }
         return Draft(
             kind: .text, lane: .content, references: parent.map { [$0] } ?? [],
             payload: Payload.encode(message))
@@ -109,7 +114,8 @@ extension Message {
     public func forwarded(namingAuthor name: String?) -> TextMessage? {
         guard let text, !flags.contains(.deleted) else { return nil }
         let first = editCount == 0 ? origin?.author ?? forwardedFrom : nil
-        return TextMessage(text: text, forwardedFrom: name.map { first ?? $0 })
+        return TextMessage(
+            text: text, forwardedFrom: name.map { first ?? $0 }, files: content?.files ?? [])
     }
 }
 
@@ -161,18 +167,19 @@ enum TextRule: MergeRule {
         try MessageThread.note(
             applied, at: order, isDeleted: flags.contains(.deleted), context, in: store)
         let change = ViewChange.message(context.space.number, applied.number)
-        return try [change] + mentions(in: applied, flags, context, in: store)
+        guard !flags.contains(.deleted) else { return [change] }
+        let content = operation.operation.payload.flatMap(TextMessage.init)
+        return try [change] + mentions(in: applied, content, context, in: store)
+            + FileNotes.note(content?.files ?? [], in: applied, at: order, context, in: store)
     }
 
     private static func mentions(
-        in applied: AppliedOperation, _ flags: MessageRow.Flags, _ context: MergeContext,
+        in applied: AppliedOperation, _ content: TextMessage?, _ context: MergeContext,
         in store: some MergeStore
     ) throws(StoreError) -> [ViewChange] {
         let operation = applied.operation
-        guard !flags.contains(.deleted) else { return [] }
         let message = OperationReference(
             tag: operation.tag, sequence: operation.sequence, check: operation.id.check)
-        let content = operation.operation.payload.flatMap(TextMessage.init)
         let said = content?.mentions ?? Mentions()
         // Most texts mention nobody, and come before their edits.
         if !said.includes(context.ownPerson), try !mayBeDeleted(applied, in: store) { return [] }

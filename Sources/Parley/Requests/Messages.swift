@@ -27,12 +27,15 @@ public struct SendMessages: NodeRequest {
     public var thread: MessageReference?
     /// Whether `@` and a name mention nobody; nil for false.
     public var withoutMentions: Bool?
+    /// Tickets of files, as ``StageFile`` gave them, which the one message brings; its text may be empty.
+    public var files: [String]?
 
     /// A request with these parameters.
     public init(
         conversation: String, texts: [String], replyTo: MessageReference? = nil,
-        thread: MessageReference? = nil, withoutMentions: Bool? = nil
+        thread: MessageReference? = nil, withoutMentions: Bool? = nil, files: [String]? = nil
     ) {
+        self.files = files
         self.thread = thread
         self.conversation = conversation
         self.texts = texts
@@ -42,19 +45,23 @@ public struct SendMessages: NodeRequest {
 
     /// Answers it.
     public func perform(on node: Node) async throws -> [MessageView] {
+        let attachments = try attachments(on: node)
         let (space, parent, messages) = try await node.read { views in
             let parent =
                 try replyTo.map { try views.message($0) }
                 ?? thread.map { try views.threadRoot(of: views.message($0)) }
             let space = try views.writable(conversation, answering: parent)
             let messages = try texts.map { text in
-                guard withoutMentions != true else { return TextMessage(text: text) }
+                guard withoutMentions != true else {
+                    return TextMessage(text: text, files: attachments)
+                }
                 let (written, mentions) = try views.resolvingMentions(text, in: space)
-                return TextMessage(text: written, mentions: mentions)
+                return TextMessage(text: written, mentions: mentions, files: attachments)
             }
             return (space.id, parent, messages)
         }
         let sent = try await node.send(messages, to: space, replyingTo: parent)
+        for ticket in files ?? [] { await node.depot.drop(ticket) }
         // A draft whose names are written otherwise than they were typed is sent all the same.
         if texts.count == 1, messages[0].text != texts[0],
             try await node.read({ try $0.draft(in: space) }) == texts[0]
@@ -62,6 +69,24 @@ public struct SendMessages: NodeRequest {
             _ = try await node.running.perform(.keepUnsent(space, ""))
         }
         return sent
+    }
+}
+
+extension SendMessages {
+    /// The files that the message brings.
+    private func attachments(on node: Node) throws -> [Attachment] {
+        let files = files ?? []
+        guard files.isEmpty || texts.count == 1 else {
+            throw NodeError("one-message", "Files come with one message.")
+        }
+        return try files.map { ticket in
+            guard let staged = node.depot.staged(ticket) else { throw NodeError.noTicket }
+            if let failure = staged.view.failure { throw failure }
+            guard let attachment = staged.attachment else {
+                throw NodeError("not-sealed", "A file is not sealed yet.", hint: "Wait a moment.")
+            }
+            return attachment
+        }
     }
 }
 

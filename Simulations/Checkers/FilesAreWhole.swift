@@ -1,0 +1,71 @@
+import ParleyConversation
+import ParleyFiles
+import ParleyLedger
+import ParleyNodeCore
+import ParleySimulation
+import ParleyWire
+
+/// I40: what is here of a file is what was sent; a file that came and that a message names is here or wanted,
+/// so that nothing is forgotten; and of a file that no message names nothing is left.
+///
+/// What was sent is known from outside: simulated people send files whose bytes follow from their size and
+/// key. It is looked at when all is settled: what was deleted a moment before is still there.
+final class FilesAreWhole: Checker {
+    static let invariant = "I40"
+    private(set) var checkCount = 0
+    private var samples: [BlobID: SampleFile] = [:]
+
+    func settled(_ world: World) throws {
+        for node in world.honestNodes where !node.isDown {
+            let named = try files(at: node)
+            for (file, isOwn) in named { try look(at: file, isOwn: isOwn, of: node) }
+            let blobs = Set(named.compactMap(\.0.blob))
+            // What a person was about to send no message may name: the shell lets go of that.
+            for blob in try node.store.blobs.blobs()
+            where !blobs.contains(blob) && !node.stagedFiles.contains(blob) {
+                checkCount += 1
+                guard node.timers[.collection] != nil else {
+                    throw violation("\(node.name) keeps a file that no message names")
+                }
+            }
+        }
+    }
+
+    /// The files that messages name, and whether this device wrote the message.
+    private func files(at node: SimulatedNode) throws -> [(Attachment, Bool)] {
+        var found: [(Attachment, Bool)] = []
+        for entry in try node.store.files(in: nil, before: nil, limit: .max) {
+            guard let stored = try node.store.operation(entry.operation),
+                let log = try node.store.log(stored.log),
+                let message = stored.operation.payload.flatMap(TextMessage.init(payload:))
+            else { continue }
+            found += message.files.map { ($0, log.device == node.identity.device) }
+        }
+        return found
+    }
+
+    private func look(at file: Attachment, isOwn: Bool, of node: SimulatedNode) throws {
+        guard case .blob(let blob, let key) = file.content, let shape = BlobShape(file.size) else {
+            return
+        }
+        let sample =
+            samples[blob] ?? SampleFile(byteCount: Int(file.size.value), seed: key.first ?? 0)
+        samples[blob] = sample
+        // Somebody else's than a simulated person's: its bytes are not known.
+        guard sample.blob == blob else { return }
+        let held = try node.store.blobs.heldBlob(blob)
+        for index in sample.chunks.indices where held?.chunks.contains(index) == true {
+            checkCount += 1
+            let chunk = sample.chunk(index)
+            guard try node.store.blobs.chunk(chunk.index, of: blob) == chunk.bytes else {
+                throw violation("\(node.name) holds a piece of a file that nobody sent")
+            }
+        }
+        checkCount += 1
+        let isWhole = held?.chunks.isWhole == true && held?.shape == shape
+        // What a device itself sent and lost, as with a store that was set back, it does not ask for.
+        guard try isWhole || isOwn || WantedFile.kept(blob, in: node.store) != nil else {
+            throw violation("\(node.name) neither has nor wants a file that a message brings")
+        }
+    }
+}

@@ -1,0 +1,206 @@
+import ArgumentParser
+import Foundation
+import Parley
+
+struct FilesCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "files",
+        abstract: "list, fetch and save files of messages",
+        discussion: """
+            `parley send CONVERSATION --file FILE` sends one. Files of up to 16 MB come by themselves, \
+            larger ones when you want them. They are sealed like messages, and nothing is ever opened or \
+            run by itself.
+
+            Example:
+              parley send trip "the hut" --file hut.jpg
+              parley files list trip
+              parley files save 12
+            """,
+        subcommands: [FilesList.self, FilesGet.self, FilesSave.self, FilesWhy.self],
+        defaultSubcommand: FilesList.self)
+}
+
+struct FilesList: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "list the messages that bring files",
+        discussion: """
+            The newest stands first; without a conversation, of all.
+
+            Example:
+              parley files list trip --limit 20
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "the conversation, or the person; all without it")
+    var conversation: String?
+    @Option(name: .long, help: "how many messages, at most \(FileView.countMax)")
+    var limit = 50
+    @Option(name: .long, help: "go on where the list before ended")
+    var from: String?
+
+    func validate() throws {
+        if let conversation { try Check.name(conversation, "a conversation's name") }
+        guard (1...FileView.countMax).contains(limit) else {
+            throw ValidationError("--limit is from 1 to \(FileView.countMax)")
+        }
+    }
+
+    func run(with node: any NodeService) async throws {
+        let page = try await node.perform(
+            ListFiles(conversation: conversation, limit: limit, from: from))
+        try Output.show(page, json: output.json, as: Self.text(page, isOfAll: conversation == nil))
+        guard !output.json else { return }
+        if page.entries.isEmpty { World.current.say("no message brings a file") }
+        if let next = page.next {
+            World.current.say("there are more: the same with --from \(next)")
+        }
+    }
+
+    private static func text(_ page: FileList, isOfAll: Bool) -> String {
+        page.entries.map { entry in
+            let title =
+                isOfAll ? World.current.output.styled(harmless(entry.place), .strong) + "\n" : ""
+            return title + MessageLines.text([entry.message])
+        }.joined(separator: "\n")
+    }
+}
+
+struct FilesGet: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "get",
+        abstract: "fetch the files of a message, and wait for them",
+        discussion: """
+            What is on its way goes on where it stopped, over restarts of both sides. Interrupt it, and \
+            the files come all the same as soon as somebody who has them is reached.
+
+            Example:
+              parley files get 12
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "the message: its number, or its identifier")
+    var message: MessageArgument
+    @Flag(name: .long, help: "do not wait for them")
+    var later = false
+
+    func run(with node: any NodeService) async throws {
+        var view = try await node.perform(FetchFiles(message: message.reference))
+        let progress = ProgressLine()
+        while !later, view.files.contains(where: { $0.state != "here" }) {
+            let files = view.files
+            if output.json {
+                try Output.show(files, json: true, as: "")
+            } else {
+                progress.show { _ in
+                    files.filter { $0.state != "here" }.map(FileLines.text).joined(separator: " ")
+                }
+            }
+            try await Task.sleep(for: .milliseconds(200))
+            view.files = try await node.perform(ListMessageFiles(message: message.reference))
+        }
+        progress.end()
+        try Output.show(view, json: output.json, as: MessageLines.text([view]))
+    }
+}
+
+struct FilesSave: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "save",
+        abstract: "write a file of a message into a folder",
+        discussion: """
+            Without a path, into the folder that you are in. Nothing is ever written over: in a folder \
+            whose file of that name is taken it gets a number. Its name is made harmless first.
+
+            Example:
+              parley files save 12
+              parley files save 12 --number 2 ~/Pictures/hut.jpg
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "the message: its number, or its identifier")
+    var message: MessageArgument
+    @Argument(help: "a folder, or the file to write")
+    var path: String?
+    @Option(name: .long, help: "which of its files, from 1")
+    var number: Int?
+
+    func validate() throws {
+        if let path { try Check.file(path) }
+        if let number, number < 1 { throw ValidationError("--number counts from 1") }
+    }
+
+    func run(with node: any NodeService) async throws {
+        let saved = try await node.perform(
+            SaveFile(
+                message: message.reference, number: number, path: absolutePath(path ?? ".")))
+        try Output.show(
+            saved, json: output.json,
+            as: "saved \(harmless(saved.path)) (\(FileLines.size(saved.size)))")
+    }
+}
+
+struct FilesWhy: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "why",
+        abstract: "say why a file is not here, and from whom it can come",
+        discussion: """
+            Example:
+              parley files why 12
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "the message: its number, or its identifier")
+    var message: MessageArgument
+    @Option(name: .long, help: "which of its files, from 1")
+    var number: Int?
+
+    func run(with node: any NodeService) async throws {
+        let lines = try await node.perform(
+            ExplainFile(message: message.reference, number: number))
+        try Output.show(lines, json: output.json, as: lines.map(harmless).joined(separator: "\n"))
+    }
+}
+
+/// A path from the root of the file system on: a node may run in another folder.
+func absolutePath(_ path: String) -> String {
+    let expanded = (path as NSString).expandingTildeInPath
+    guard !expanded.hasPrefix("/") else { return expanded }
+    let here = FileManager.default.currentDirectoryPath
+    let isFolder = expanded.hasSuffix("/") || expanded == "."
+    let whole = (("\(here)/\(expanded)") as NSString).standardizingPath
+    return isFolder && !whole.hasSuffix("/") ? whole + "/" : whole
+}
+
+/// Files that a message is to bring: sealed by the node before it is sent.
+enum FileStaging {
+    /// Has a node seal files, and waits for it.
+    ///
+    /// - Returns: the tickets that name them.
+    static func stage(
+        _ paths: [String], on node: any NodeService
+    ) async throws -> [String] {
+        var tickets: [String] = []
+        let progress = ProgressLine()
+        defer { progress.end() }
+        for path in paths {
+            var file = try await node.perform(StageFile(path: absolutePath(path)))
+            while !file.isReady {
+                if let failure = file.failure { throw failure }
+                let shown = file
+                progress.show { _ in
+                    "sealing \(harmless(shown.name)): "
+                        + "\(shown.sealedByteCount * 100 / max(1, shown.size)) %"
+                }
+                try await Task.sleep(for: .milliseconds(shown.sealedByteCount == 0 ? 10 : 100))
+                file = try await node.perform(GetStagedFile(ticket: file.ticket))
+            }
+            tickets.append(file.ticket)
+        }
+        return tickets
+    }
+}

@@ -1,0 +1,43 @@
+import Parley
+
+/// Files of messages as lines.
+enum FileLines {
+    /// One file, as it stands below its message.
+    static func text(_ file: FileView) -> String {
+        var marks = [size(file.size)]
+        if file.duration > 0 { marks.append(duration(file.duration)) }
+        if file.width > 0, file.height > 0 { marks.append("\(file.width)×\(file.height)") }
+        switch file.state {
+        case "here": break
+        case "fetching": marks.append("fetching, \(percent(file)) % here")
+        case "waiting":
+            marks.append(
+                file.heldByteCount == 0 ? "waiting" : "waiting, \(percent(file)) % here")
+        default: marks.append("not here")
+        }
+        let what = file.isVoice ? "voice note" : harmless(file.name)
+        return "[\(what), \(marks.joined(separator: ", "))]"
+    }
+
+    static func percent(_ file: FileView) -> UInt64 {
+        file.size == 0 ? 100 : min(99, file.heldByteCount * 100 / file.size)
+    }
+
+    /// A number of bytes as people read it.
+    static func size(_ byteCount: UInt64) -> String {
+        if byteCount < 1_000 { return counted(Int(byteCount), "byte") }
+        var (value, unit) = (Double(byteCount) / 1_000, 0)
+        let units = ["kB", "MB", "GB"]
+        while value >= 999.5, unit < units.count - 1 { (value, unit) = (value / 1_000, unit + 1) }
+        let tenths = Int((value * 10).rounded())
+        return value < 9.95
+            ? "\(tenths / 10).\(tenths % 10) \(units[unit])"
+            : "\(Int(value.rounded())) \(units[unit])"
+    }
+
+    private static func duration(_ milliseconds: Int) -> String {
+        let seconds = (milliseconds + 500) / 1_000
+        let rest = seconds % 60
+        return "\(seconds / 60):\(rest < 10 ? "0" : "")\(rest)"
+    }
+}

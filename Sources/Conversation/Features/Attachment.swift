@@ -1,0 +1,155 @@
+import ParleyPayloads
+import ParleyLedger
+public import ParleyWire
+
+extension EntryField {
+    /// That a message brings files: about its place. Stores have indexes of this number.
+    public static let files = EntryField(rawValue: 80)
+    /// That a message names a sealed file, whose short name is the element. Stores have an index of it.
+    public static let blob = EntryField(rawValue: 81)
+}
+
+/// A file in a message.
+///
+/// What it is called, what it is and how it looks is its sender's word: nothing is decided by it.
+/// Source: `Protocol/13-files.md`, "In messages".
+public struct Attachment: Equatable, Sendable {
+    /// Where the file is.
+    public enum Content: Equatable, Sendable {
+        /// In the message.
+        case inline([UInt8])
+        /// Sealed, under this name, with the key that opens it.
+        case blob(BlobID, key: [UInt8])
+    }
+
+    /// What a picture in its place shows, and how long it sounds.
+    public struct Look: Equatable, Sendable {
+        /// A small picture: JPEG, PNG or WebP; empty for none.
+        public var preview: [UInt8] = []
+        /// Of a picture, in points; 0 where it is not known.
+        public var width: UInt32 = 0
+        /// Of a picture, in points; 0 where it is not known.
+        public var height: UInt32 = 0
+        /// In milliseconds; 0 for what neither sounds nor moves.
+        public var duration: UInt32 = 0
+        /// How loud it is in equal parts of its time, 0 to 255 each; empty for none.
+        public var waveform: [UInt8] = []
+        /// Whether it was spoken for its message.
+        public var isVoice = false
+
+        /// Of a file of which nothing is known.
+        public init() {}
+    }
+
+    /// What the sender calls it. Nobody has looked at it: a screen makes it harmless.
+    public var name: String
+    /// How many bytes it has.
+    public var size: BlobSize
+    /// What it is, as "image/jpeg"; empty where the sender does not say.
+    public var type: String
+    /// Where it is.
+    public var content: Content
+    /// How it looks.
+    public var look = Look()
+
+    /// A file with these fields.
+    public init(name: String, size: BlobSize, type: String, content: Content, look: Look = Look()) {
+        self.name = name
+        self.size = size
+        self.type = type
+        self.content = content
+        self.look = look
+    }
+
+    /// The sealed file, where it is one.
+    public var blob: BlobID? {
+        guard case .blob(let blob, _) = content else { return nil }
+        return blob
+    }
+
+    /// The file that a field holds, or nil where it holds none or breaks a limit.
+    init?(_ field: PayloadAttachment) {
+        guard field.name.utf8.count <= Limits.fileNameByteCountMax,
+            field.type.utf8.count <= Limits.fileTypeByteCountMax,
+            field.preview.count <= Limits.previewByteCountMax,
+            field.waveform.count <= Limits.waveformByteCountMax,
+            let size = BlobSize(exactly: field.size)
+        else { return nil }
+        if let blob = BlobID(fieldBytes(field.blob)), field.key.count == 32, size > 0 {
+            content = .blob(blob, key: fieldBytes(field.key))
+        } else {
+            guard field.blob.isEmpty, field.content.count == Int(size.value),
+                field.content.count <= Limits.inlineFileByteCountMax
+            else { return nil }
+            content = .inline(fieldBytes(field.content))
+        }
+        (name, self.size, type) = (field.name, size, field.type)
+        look.preview = fieldBytes(field.preview)
+        (look.width, look.height) = (field.width, field.height)
+        look.duration = field.duration
+        look.waveform = fieldBytes(field.waveform)
+        look.isVoice = field.voice
+    }
+
+    var payload: PayloadAttachment {
+        var field = PayloadAttachment()
+        (field.name, field.size, field.type) = (name, size.value, type)
+        switch content {
+        case .inline(let bytes): field.content = ParleyPayloads.field(bytes)
+        case .blob(let blob, let key):
+            field.blob = ParleyPayloads.field(blob.bytes)
+            field.key = ParleyPayloads.field(key)
+        }
+        field.preview = ParleyPayloads.field(look.preview)
+        (field.width, field.height) = (look.width, look.height)
+        field.duration = look.duration
+        field.waveform = ParleyPayloads.field(look.waveform)
+        field.voice = look.isVoice
+        return field
+    }
+
+    /// The files of a message, in their order. One that breaks a limit is left out, and too many are none:
+    /// a program that does not know the field shows the text all the same.
+    static func all(in message: PayloadText) -> [Attachment] {
+        guard message.attachments.count <= Limits.attachmentCountMax else { return [] }
+        return message.attachments.compactMap(Attachment.init)
+    }
+}
+
+/// Notes which messages bring files, and which sealed files they name.
+enum FileNotes {
+    /// Notes what a message brings.
+    static func note(
+        _ files: [Attachment], in applied: AppliedOperation, at order: OrderKey,
+        _ context: MergeContext, in store: some MergeStore
+    ) throws(StoreError) -> [ViewChange] {
+        guard !files.isEmpty else { return [] }
+        let operation = applied.operation
+        var entry = Entry(
+            space: context.space.number,
+            object: .operation(operation.tag, operation.sequence), field: .files,
+            operation: applied.number, order: order)
+        try store.put(entry)
+        entry.field = .blob
+        for blob in files.compactMap(\.blob) {
+            entry.element = try store.locator(blob.bytes)
+            try store.put(entry)
+        }
+        return [.files(context.space.number, applied.number)]
+    }
+
+    /// Drops what is noted of a message, which was deleted.
+    static func forget(
+        _ message: OperationNumber, _ object: EntryObject, in space: SpaceNumber,
+        store: some MergeStore
+    ) throws(StoreError) -> [ViewChange] {
+        guard try store.hasEntry(about: object, in: space, field: .files) else { return [] }
+        for field in [EntryField.files, .blob] {
+            for entry in try store.entries(about: object, in: space, field: field)
+            where entry.operation == message {
+                try store.remove(entry)
+            }
+        }
+        return [.files(space, message)]
+    }
+}

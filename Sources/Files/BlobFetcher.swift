@@ -1,0 +1,260 @@
+public import ParleyLedger
+public import ParleyWire
+
+/// Fetches blobs from all peers that hold some of them, piece by piece.
+///
+/// Nothing is asked of two peers at once, nothing is kept that is not what its hash says, and of a peer
+/// that gave something else nothing more of that blob is wanted. What a link that ended still owed is
+/// asked of others.
+/// Source: `Protocol/13-files.md`, "Fetching".
+public struct BlobFetcher<Link: Hashable & Comparable & Sendable>: Sendable {
+    /// What fetching leads to.
+    public enum Output: Equatable, Sendable {
+        /// A frame goes to a peer.
+        case send(Link, Frame)
+        /// All of a blob is held.
+        case completed(BlobID)
+        /// A peer gave what is none of a blob, or what was not asked of it.
+        case refused(Link, Refusal)
+        /// The disk does not take a blob; its fetch has ended.
+        case failed(BlobID, StoreError)
+    }
+
+    /// Why something that a peer gave is not kept.
+    public enum Refusal: Equatable, Sendable {
+        /// It is not what its hash says.
+        case wrong
+        /// It was not asked for.
+        case unasked
+    }
+
+    /// Blobs that are fetched at a time, be it that nobody has them yet.
+    public static var fetchCountMax: Int { 256 }
+    /// Pieces that one peer owes at first.
+    public static var windowMin: Int { 16 }
+    /// Pieces that one peer owes at most: so many chunks are 8 MiB, what a line of 100 MB/s and 80 ms holds.
+    public static var windowMax: Int { 128 }
+    /// A peer that owes something and gives nothing for so long, in milliseconds, is asked for nothing
+    /// more until it says again what it holds.
+    public static var patience: UInt64 { 30_000 }
+
+    private struct Source: Sendable {
+        /// What it says that it holds; nothing of a blob that it was asked about and has not answered.
+        var holdings: [BlobID: ChunkSet] = [:]
+        /// Blobs of which it gave something wrong.
+        var barred: Set<BlobID> = []
+        /// How many pieces it may owe: more and more as they come.
+        var window = BlobFetcher.windowMin
+        var owedCount = 0
+        var lastGave: UInt64
+    }
+
+    private var fetches: [BlobID: BlobFetch<Link>] = [:]
+    /// The blobs in the order in which they were wanted.
+    private var order: [BlobID] = []
+    private var sources: [Link: Source] = [:]
+
+    /// Fetches nothing yet.
+    public init() {}
+
+    // MARK: Blobs
+
+    /// The blobs that are being fetched, in the order in which they were wanted.
+    public var blobs: [BlobID] { order }
+
+    /// Whether one more may be fetched.
+    public var hasRoom: Bool { order.count < Self.fetchCountMax }
+
+    /// Whether a peer says that it holds some of a blob.
+    public func isHeld(_ blob: BlobID) -> Bool {
+        sources.values.contains { $0.holdings[blob].map { $0.count > 0 } ?? false }
+    }
+
+    /// Begins to fetch a blob. Of what is held already nothing is asked.
+    public mutating func fetch(
+        _ blob: BlobID, _ shape: BlobShape, into store: some BlobStore
+    ) throws(StoreError) -> [Output] {
+        guard fetches[blob] == nil else { return [] }
+        do throws(StoreError) { try store.beginBlob(blob, shape) } catch {
+            return [.failed(blob, error)]
+        }
+        let chunks = try store.heldBlob(blob)?.chunks ?? ChunkSet(of: shape.chunkCount)
+        fetches[blob] = BlobFetch(shape, holding: chunks)
+        order.append(blob)
+        return chunks.isWhole ? complete(blob, in: store) : []
+    }
+
+    /// Ends a fetch. What is held of it stays.
+    public mutating func stop(_ blob: BlobID) {
+        guard let fetch = fetches.removeValue(forKey: blob) else { return }
+        order.removeAll { $0 == blob }
+        // Each by itself: no order can be seen.
+        for link in sources.keys {
+            sources[link]?.owedCount -= fetch.owedCount(by: link)
+            sources[link]?.holdings[blob] = nil
+            sources[link]?.barred.remove(blob)
+        }
+    }
+
+    /// Whether a peer owes something that it was asked for.
+    public func isOwed(by link: Link) -> Bool { sources[link].map { $0.owedCount > 0 } ?? false }
+
+    // MARK: Peers
+
+    /// Asks a peer that may hold them for what it holds of these blobs, where it has not been asked.
+    public mutating func ask(_ blobs: [BlobID], on link: Link, at now: UInt64) -> [Output] {
+        let source = sources[link] ?? Source(lastGave: now)
+        sources[link] = source
+        var asked: [BlobID] = []
+        for blob in blobs.sorted() {
+            guard let fetch = fetches[blob], source.holdings[blob] == nil,
+                !source.barred.contains(blob)
+            else { continue }
+            sources[link]?.holdings[blob] = ChunkSet(of: fetch.shape.chunkCount)
+            asked.append(blob)
+        }
+        return asked.isEmpty ? [] : [.send(link, .blobAsk(asked))]
+    }
+
+    /// The link is gone: what was asked on it is asked of others.
+    public mutating func close(
+        _ link: Link, at now: UInt64, in store: some BlobStore
+    ) throws(StoreError) -> [Output] {
+        guard sources.removeValue(forKey: link) != nil else { return [] }
+        for blob in order { _ = fetches[blob]?.release(link) }
+        return try askAll(at: now, in: store)
+    }
+
+    /// Lets go of peers that owe something and give nothing: they are to be asked anew what they hold.
+    public mutating func endWaiting(
+        at now: UInt64, in store: some BlobStore
+    ) throws(StoreError) -> [Output] {
+        for (link, source) in sources
+        where source.owedCount > 0 && now >= source.lastGave + Self.patience {
+            sources[link] = Source(barred: source.barred, lastGave: now)
+            for blob in order { _ = fetches[blob]?.release(link) }
+        }
+        return try askAll(at: now, in: store)
+    }
+
+    // MARK: Frames
+
+    /// A peer told what it holds of a blob. One that was not asked is not listened to.
+    public mutating func learn(
+        _ holding: BlobHolding, on link: Link, at now: UInt64, in store: some BlobStore
+    ) throws(StoreError) -> [Output] {
+        guard let fetch = fetches[holding.blob], sources[link]?.holdings[holding.blob] != nil else {
+            return []
+        }
+        var chunks = ChunkSet(of: fetch.shape.chunkCount)
+        chunks.insert(holding.ranges)
+        sources[link]?.holdings[holding.blob] = chunks
+        // It may have lost what it was asked for.
+        sources[link]?.owedCount -= fetches[holding.blob]?.release(link, besides: chunks) ?? 0
+        return try ask(link, at: now, in: store)
+    }
+
+    /// A peer gave the hashes of a section.
+    public mutating func take(
+        _ section: BlobSection, on link: Link, at now: UInt64, in store: some BlobStore
+    ) throws(StoreError) -> [Output] {
+        guard fetches[section.blob]?.settle(section.index, by: link) == true else {
+            return [.refused(link, .unasked)]
+        }
+        gave(link, at: now)
+        guard section.size == fetches[section.blob]?.shape.size, section.isGenuine else {
+            return try bar(link, from: section.blob, at: now, in: store)
+        }
+        do throws(StoreError) { try store.keep(section) } catch {
+            return fail(section.blob, error)
+        }
+        fetches[section.blob]?.note(section)
+        // Others may hold chunks whose hashes are known now.
+        return try askAll(at: now, in: store)
+    }
+
+    /// A peer gave a chunk.
+    public mutating func take(
+        _ chunk: BlobChunk, on link: Link, at now: UInt64, in store: some BlobStore
+    ) throws(StoreError) -> [Output] {
+        guard fetches[chunk.blob]?.settle(chunk.index, by: link) == true else {
+            return [.refused(link, .unasked)]
+        }
+        gave(link, at: now)
+        guard fetches[chunk.blob]?.isGenuine(chunk) == true else {
+            return try bar(link, from: chunk.blob, at: now, in: store)
+        }
+        do throws(StoreError) { try store.keep(chunk) } catch { return fail(chunk.blob, error) }
+        let window = min((sources[link]?.window ?? 0) + 1, Self.windowMax)
+        sources[link]?.window = window
+        fetches[chunk.blob]?.note(chunk.index)
+        let isWhole = fetches[chunk.blob]?.chunks.isWhole == true
+        let ended = isWhole ? complete(chunk.blob, in: store) : []
+        return try ended + ask(link, at: now, in: store)
+    }
+
+    private mutating func gave(_ link: Link, at now: UInt64) {
+        sources[link]?.owedCount -= 1
+        sources[link]?.lastGave = now
+    }
+
+    // MARK: What is asked
+
+    /// Asks every peer for as much as it may owe.
+    private mutating func askAll(
+        at now: UInt64, in store: some BlobStore
+    ) throws(StoreError) -> [Output] {
+        var outputs: [Output] = []
+        for link in sources.keys.sorted() { outputs += try ask(link, at: now, in: store) }
+        return outputs
+    }
+
+    /// Asks one peer for as much as it may owe, once it owes no more than half of that: so few frames ask
+    /// for much.
+    private mutating func ask(
+        _ link: Link, at now: UInt64, in store: some BlobStore
+    ) throws(StoreError) -> [Output] {
+        guard let source = sources[link], source.owedCount <= source.window / 2 else { return [] }
+        if source.owedCount == 0 { sources[link]?.lastGave = now }
+        var outputs: [Output] = []
+        var room = source.window - source.owedCount
+        for blob in order {
+            guard let holding = source.holdings[blob], holding.count > 0 else { continue }
+            while room > 0,
+                let next = try fetches[blob]?.next(
+                    of: blob, from: holding, on: link, atMost: room, in: store)
+            {
+                room -= next.count
+                outputs.append(.send(link, .blobWant(BlobWant(blob: blob, part: next.part))))
+            }
+        }
+        sources[link]?.owedCount = source.window - room
+        return outputs
+    }
+
+    // MARK: Ends
+
+    private mutating func complete(_ blob: BlobID, in store: some BlobStore) -> [Output] {
+        stop(blob)
+        do throws(StoreError) { try store.makeDurable(blob) } catch {
+            return [.failed(blob, error)]
+        }
+        return [.completed(blob)]
+    }
+
+    /// The disk does not take what came: the fetch ends, the link does not.
+    private mutating func fail(_ blob: BlobID, _ error: StoreError) -> [Output] {
+        stop(blob)
+        return [.failed(blob, error)]
+    }
+
+    /// A peer gave something wrong: nothing more of that blob is wanted from it.
+    private mutating func bar(
+        _ link: Link, from blob: BlobID, at now: UInt64, in store: some BlobStore
+    ) throws(StoreError) -> [Output] {
+        sources[link]?.barred.insert(blob)
+        sources[link]?.holdings[blob] = nil
+        sources[link]?.owedCount -= fetches[blob]?.release(link) ?? 0
+        return try [.refused(link, .wrong)] + askAll(at: now, in: store)
+    }
+}

@@ -1,0 +1,294 @@
+import ParleyConversation
+import ParleyFiles
+import ParleyLedger
+import ParleyReconciliation
+public import ParleyWire
+
+/// Files of messages: which are fetched, from whom, and who is given which.
+extension NodeCore {
+    /// A file of at most so many bytes is fetched by itself; a larger one when the person wants it.
+    static let fetchByteCountMax: UInt64 = 16 << 20
+    /// Who names a file is looked at in so many messages.
+    public static let namingCountMax = 64
+    /// Pieces that go to a peer at a time, before it has taken them.
+    static let servedPieceCountMax = 2
+    /// How long after something ended files that nobody names any more are removed, in milliseconds.
+    static let collectionDelay: UInt64 = 1_000
+    /// How often it is looked whether a peer that owes something gives anything.
+    static let fileInterval: UInt64 = 10_000
+    /// What the disk refused is tried again after so long.
+    static let fileRetryInterval: UInt64 = 600_000
+
+    /// Whether a file is being fetched now.
+    public func isFetching(_ blob: BlobID) -> Bool { fileDesk.fetcher.blobs.contains(blob) }
+
+    // MARK: Wanting
+
+    /// Goes on with what was wanted before this start, and removes what nobody names.
+    mutating func resumeFiles(_ turn: inout some Turn) throws(StoreError) {
+        try fetchFiles(&turn)
+        try collectFilesSoon(&turn)
+    }
+
+    /// Removes files that nobody names in a moment, when what ended is on the disk.
+    mutating func collectFilesSoon(_ turn: inout some Turn) throws(StoreError) {
+        let (held, wanted) = (
+            try turn.store.blobs.blobs(), try turn.store.values(.wantedFile)
+        )
+        guard !held.isEmpty || !wanted.isEmpty else { return }
+        timers.set(.collection, in: Self.collectionDelay, &turn)
+    }
+
+    /// Messages that bring files came, or are gone.
+    mutating func heedFiles(of messages: [OperationNumber], _ turn: inout some Turn)
+        throws(StoreError)
+    {
+        var isWanted = false
+        for number in messages {
+            guard let stored = try turn.store.operation(number),
+                let log = try turn.store.log(stored.log)
+            else { continue }
+            guard let message = stored.operation.payload.flatMap(TextMessage.init(payload:)) else {
+                // Whoever is being given one of them gets no more of it.
+                try collectFilesSoon(&turn)
+                continue
+            }
+            // Who asked before may have it only now, that a message names it here.
+            for blob in message.files.compactMap(\.blob) { try tellAskers(of: blob, &turn) }
+            guard log.device != identity.device else { continue }
+            for file in message.files where file.size.value <= Self.fetchByteCountMax {
+                let isNew = try want(file, isAskedFor: false, at: turn.now, turn.store)
+                isWanted = isWanted || isNew
+            }
+        }
+        if isWanted { try fetchFiles(&turn) }
+    }
+
+    /// Notes that a file is wanted, and says whether it is not held.
+    private func want(
+        _ file: Attachment, isAskedFor: Bool, at now: Instant, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        guard let blob = file.blob, let shape = BlobShape(file.size),
+            try store.blobs.heldBlob(blob)?.chunks.isWhole != true
+        else { return false }
+        let known = try WantedFile.kept(blob, in: store)
+        if let known, known.isAskedFor || !isAskedFor { return true }
+        try WantedFile(
+            blob: blob, shape: shape, since: known?.since ?? WallTime(clamping: now.wall),
+            isAskedFor: isAskedFor
+        ).keep(in: store)
+        return true
+    }
+
+    /// The person wants the files of a message.
+    mutating func fetchFiles(of number: OperationNumber, _ turn: inout some Turn)
+        throws(StoreError) -> Result<CommandReply, CommandRefusal>
+    {
+        guard let stored = try turn.store.operation(number), stored.operation.header.kind == .text
+        else { return .failure(.unknownMessage) }
+        let files = stored.operation.payload.flatMap(TextMessage.init(payload:))?.files ?? []
+        guard !files.isEmpty else { return .failure(.noFile) }
+        var count = 0
+        for file in files where try want(file, isAskedFor: true, at: turn.now, turn.store) {
+            count += 1
+        }
+        fileDesk.tryAgain()
+        try fetchFiles(&turn)
+        return .success(.count(count))
+    }
+
+    /// Begins to fetch as much as may be fetched at a time.
+    private mutating func fetchFiles(_ turn: inout some Turn) throws(StoreError) {
+        let chosen = fileDesk.choose(
+            among: try WantedFile.all(in: turn.store), at: turn.now.monotonic)
+        let blobs = Set(chosen.map(\.blob))
+        for blob in fileDesk.fetcher.blobs where !blobs.contains(blob) {
+            fileDesk.fetcher.stop(blob)
+        }
+        var outputs: [BlobFetcher<LinkID>.Output] = []
+        for wanted in chosen {
+            outputs += try fileDesk.fetcher.fetch(
+                wanted.blob, wanted.shape, into: turn.store.blobs)
+        }
+        try perform(outputs, &turn)
+        guard !chosen.isEmpty else { return }
+        timers.set(.files, in: Self.fileInterval, &turn)
+        for link in links.keys.sorted() { try askForFiles(on: link, &turn) }
+    }
+
+    /// Asks a peer for what is wanted and it may hold.
+    mutating func askForFiles(on link: LinkID, _ turn: inout some Turn) throws(StoreError) {
+        var asked: [BlobID] = []
+        for blob in fileDesk.fetcher.blobs
+        where try isNamed(blob, toPeerOn: link, turn.store) { asked.append(blob) }
+        guard !asked.isEmpty else { return }
+        try perform(fileDesk.fetcher.ask(asked, on: link, at: turn.now.monotonic), &turn)
+    }
+
+    /// Whether a message that can be read names a file in a conversation that a peer takes part in: then it
+    /// may know of it, and may have it.
+    private func isNamed(
+        _ blob: BlobID, toPeerOn link: LinkID, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        guard let session = links[link]?.session else { return false }
+        let element = try store.locator(blob.bytes)
+        return try store.naming(blob: element, limit: Self.namingCountMax).contains {
+            session.shares($0.space)
+        }
+    }
+
+    /// Whether a file may be sent: it is all here, or a message that can be read names it, so that others
+    /// have it.
+    func mayPassOn(_ blob: BlobID, _ store: some Store) throws(StoreError) -> Bool {
+        if try store.blobs.heldBlob(blob)?.chunks.isWhole == true { return true }
+        return try !store.naming(blob: store.locator(blob.bytes), limit: 1).isEmpty
+    }
+
+    // MARK: Frames
+
+    /// A frame about files came.
+    ///
+    /// - Returns: whether it was one.
+    mutating func receivedFile(_ frame: Frame, on link: LinkID, _ turn: inout some Turn)
+        throws(StoreError) -> Bool
+    {
+        let (now, store) = (turn.now.monotonic, turn.store.blobs)
+        switch frame {
+        case .blobAsk(let blobs):
+            for blob in blobs {
+                fileDesk.server.note(blob, askedOn: link)
+                try tell(blob, on: link, &turn)
+            }
+        case .blobWant(let want):
+            try serve(want, on: link, &turn)
+        case .blobHave(let holding):
+            try perform(fileDesk.fetcher.learn(holding, on: link, at: now, in: store), &turn)
+        case .blobSection(let section):
+            try perform(fileDesk.fetcher.take(section, on: link, at: now, in: store), &turn)
+        case .blobChunk(let chunk):
+            try perform(fileDesk.fetcher.take(chunk, on: link, at: now, in: store), &turn)
+        default:
+            return false
+        }
+        return true
+    }
+
+    /// Tells a peer what is held of a file, if it may have it.
+    private mutating func tell(_ blob: BlobID, on link: LinkID, _ turn: inout some Turn)
+        throws(StoreError)
+    {
+        var holding = BlobHolding(blob: blob, ranges: [])
+        if try isNamed(blob, toPeerOn: link, turn.store) {
+            fileDesk.server.grant(blob, to: link)
+            holding = try BlobServer<LinkID>.holding(of: blob, in: turn.store.blobs)
+        }
+        turn.emit(.send(link, Frame.blobHave(holding).encoded()))
+    }
+
+    private mutating func serve(_ want: BlobWant, on link: LinkID, _ turn: inout some Turn)
+        throws(StoreError)
+    {
+        // What was granted is looked at again once it was withdrawn, or many others were.
+        guard fileDesk.server.isGranted(want.blob, to: link) else {
+            return try tell(want.blob, on: link, &turn)
+        }
+        if !fileDesk.server.take(want, on: link) { try count(.tooManyPieces, turn.store) }
+    }
+
+    private mutating func perform(
+        _ outputs: [BlobFetcher<LinkID>.Output], _ turn: inout some Turn
+    ) throws(StoreError) {
+        var hasEnded = false
+        for output in outputs {
+            switch output {
+            case .send(let link, let frame): turn.emit(.send(link, frame.encoded()))
+            case .completed(let blob):
+                hasEnded = true
+                try completed(blob, &turn)
+            case .failed(let blob, _):
+                hasEnded = true
+                fileDesk.refuse(blob)
+                timers.set(.fileRetry, in: Self.fileRetryInterval, &turn)
+            case .refused(_, .wrong): try count(.wrongFile, turn.store)
+            case .refused(_, .unasked): try count(.unaskedFile, turn.store)
+            }
+        }
+        if hasEnded, fileDesk.hasRoomForMore { try fetchFiles(&turn) }
+    }
+
+    /// All of a file is held: screens and those who asked for it are told.
+    private mutating func completed(_ blob: BlobID, _ turn: inout some Turn) throws(StoreError) {
+        try WantedFile.drop(blob, in: turn.store)
+        let element = try turn.store.locator(blob.bytes)
+        let naming = try turn.store.naming(blob: element, limit: Self.namingCountMax)
+        turn.emit(.changed(naming.map { .message($0.space, $0.operation) }))
+        try tellAskers(of: blob, &turn)
+    }
+
+    /// Tells those who asked about a file what is held of it now.
+    private mutating func tellAskers(of blob: BlobID, _ turn: inout some Turn) throws(StoreError) {
+        for link in fileDesk.server.askers(of: blob) { try tell(blob, on: link, &turn) }
+    }
+
+    // MARK: Giving
+
+    /// Gives peers the next pieces of what they want, where they have taken what they were given before. This
+    /// comes last in a step, so that what people say goes first.
+    mutating func serveFiles(_ turn: inout some Turn) throws(StoreError) {
+        for link in fileDesk.served {
+            guard links[link]?.session != nil else {
+                fileDesk.close(link)
+                continue
+            }
+            for _ in 0..<Self.servedPieceCountMax {
+                guard let frame = try fileDesk.server.next(for: link, from: turn.store.blobs) else {
+                    break
+                }
+                turn.emit(.send(link, frame.encoded()))
+                fileDesk.fill(link)
+            }
+            turn.emit(.tellRoom(link))
+        }
+    }
+
+    // MARK: Ends
+
+    /// A link is gone.
+    mutating func closeFiles(on link: LinkID, _ turn: inout some Turn) throws(StoreError) {
+        fileDesk.close(link)
+        try perform(
+            fileDesk.fetcher.close(link, at: turn.now.monotonic, in: turn.store.blobs), &turn)
+    }
+
+    /// Looks after what is being fetched.
+    mutating func tendFiles(_ turn: inout some Turn) throws(StoreError) {
+        try perform(
+            fileDesk.fetcher.endWaiting(at: turn.now.monotonic, in: turn.store.blobs), &turn)
+        try fetchFiles(&turn)
+    }
+
+    /// Tries again what the disk refused.
+    mutating func retryFiles(_ turn: inout some Turn) throws(StoreError) {
+        fileDesk.tryAgain()
+        try fetchFiles(&turn)
+    }
+
+    /// Removes files that no message names any more, and wants of them.
+    mutating func collectFiles(_ turn: inout some Turn) throws(StoreError) {
+        let held = try turn.store.blobs.blobs()
+        let wanted = try WantedFile.all(in: turn.store).map(\.blob)
+        var gone: Set<BlobID> = []
+        for blob in Set(held + wanted).sorted() {
+            let element = try turn.store.locator(blob.bytes)
+            guard try turn.store.naming(blob: element, limit: 1).isEmpty else { continue }
+            fileDesk.fetcher.stop(blob)
+            fileDesk.server.withdraw(blob)
+            try WantedFile.drop(blob, in: turn.store)
+            gone.insert(blob)
+            turn.emit(.removeFile(blob))
+        }
+        try OwnFile.drop(gone, in: turn.store)
+        // Others may have waited for their turn.
+        if !gone.isEmpty { try fetchFiles(&turn) }
+    }
+}

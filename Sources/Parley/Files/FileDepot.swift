@@ -1,0 +1,218 @@
+import Foundation
+import ParleyConversation
+import ParleyFiles
+import ParleySealing
+import ParleyStorage
+import ParleyWire
+import Synchronization
+
+/// Seals files that are to be sent, and opens those that came, away from the node's own thread.
+final class FileDepot: Sendable {
+    /// Files that wait to be sent, at most: what nobody sends is let go of, the oldest first.
+    static let stagedCountMax = 64
+    /// What is sealed or opened between two looks at whether anybody still wants it.
+    private static let kindByteCount = 512
+
+    /// A file on its way into a message.
+    struct Staged {
+        var view: StagedFile
+        /// What its message says of it, once it is sealed.
+        var attachment: Attachment?
+    }
+
+    private struct State {
+        var staged: [String: Staged] = [:]
+        var order: [String] = []
+    }
+
+    private let running: RunningNode
+    private let folder: String
+    private let queue = DispatchQueue(label: "parley.files", qos: .utility)
+    private let state = Mutex(State())
+
+    init(running: RunningNode, folder: String) {
+        self.running = running
+        self.folder = folder
+    }
+
+    /// What is known of a file that is to be sent; nil where the ticket is none.
+    func staged(_ ticket: String) -> Staged? { state.withLock { $0.staged[ticket] } }
+
+    /// A file was sent, or is not to be.
+    func drop(_ ticket: String) async {
+        let gone = state.withLock { state in
+            state.order.removeAll { $0 == ticket }
+            return state.staged.removeValue(forKey: ticket)
+        }
+        if let blob = gone?.attachment?.blob { await running.unstage(blob) }
+    }
+
+    // MARK: Sealing
+
+    /// Begins to seal a file of this machine.
+    ///
+    /// - Throws: ``NodeError`` where it is none, or none that can be read or sent.
+    func stage(_ path: String, called name: String?, type: String?) async throws -> StagedFile {
+        let source = try FileSource(path)
+        var random = SystemRandom()
+        let ticket = hex((0..<8).map { _ in UInt8.random(in: 0...255, using: &random) })
+        let shown = FileName.harmless(name ?? (path as NSString).lastPathComponent)
+        let view = StagedFile(
+            ticket: ticket, name: shown, size: UInt64(source.byteCount), sealedByteCount: 0,
+            isReady: false)
+        let displaced = state.withLock { state in
+            state.staged[ticket] = Staged(view: view)
+            state.order.append(ticket)
+            return state.order.count > Self.stagedCountMax ? state.order.first : nil
+        }
+        if let displaced { await drop(displaced) }
+        let key = (0..<FileSeal.keyByteCount).map { _ in UInt8.random(in: 0...255, using: &random) }
+        let nonce = random.next()
+        queue.async {
+            let result = Result { try self.seal(source, ticket, key: key, named: nonce) }
+            Task { await self.finish(ticket, shown, type, result) }
+        }
+        return view
+    }
+
+    private enum Sealed {
+        case inline([UInt8])
+        case blob(BlobWriter.Finished, start: [UInt8])
+    }
+
+    private func seal(
+        _ source: FileSource, _ ticket: String, key: [UInt8], named name: UInt64
+    ) throws -> Sealed {
+        if source.byteCount <= Limits.inlineFileByteCountMax {
+            return .inline(try source.next(source.byteCount))
+        }
+        guard let size = BlobSize(exactly: UInt64(source.byteCount)), let shape = BlobShape(size)
+        else { throw NodeError.fileTooLarge }
+        let writer = try Node.explaining {
+            try BlobWriter(into: folder, named: name, shape, key: key)
+        }
+        var (done, start) = (0, [UInt8]())
+        while writer.nextByteCount > 0 {
+            let bytes = try source.next(writer.nextByteCount)
+            if done == 0 { start = Array(bytes.prefix(Self.kindByteCount)) }
+            try Node.explaining { try writer.add(bytes) }
+            done += bytes.count
+            let isWanted = state.withLock { state in
+                state.staged[ticket]?.view.sealedByteCount = UInt64(done)
+                return state.staged[ticket] != nil
+            }
+            guard isWanted else { throw NodeError("stopped", "The file is not to be sent.") }
+        }
+        try source.requireEnd()
+        return .blob(try Node.explaining { try writer.finish() }, start: start)
+    }
+
+    private func finish(
+        _ ticket: String, _ name: String, _ type: String?, _ result: Result<Sealed, any Error>
+    ) async {
+        do {
+            let attachment: Attachment
+            switch try result.get() {
+            case .inline(let bytes):
+                attachment = Attachment(
+                    name: name, size: BlobSize(clamping: UInt64(bytes.count)),
+                    type: type ?? FileKind.type(of: bytes, named: name), content: .inline(bytes))
+            case .blob(let finished, let start):
+                let (blob, key) = try await running.take(finished)
+                attachment = Attachment(
+                    name: name, size: finished.shape.size,
+                    type: type ?? FileKind.type(of: start, named: name),
+                    content: .blob(blob, key: key))
+            }
+            let isWanted = state.withLock { state in
+                state.staged[ticket]?.attachment = attachment
+                state.staged[ticket]?.view.sealedByteCount = attachment.size.value
+                state.staged[ticket]?.view.isReady = true
+                return state.staged[ticket] != nil
+            }
+            if !isWanted, let blob = attachment.blob { await running.unstage(blob) }
+        } catch {
+            let failure = error as? NodeError ?? NodeError("file", "\(error)")
+            state.withLock { $0.staged[ticket]?.view.failure = failure }
+        }
+    }
+
+    // MARK: Opening
+
+    /// Writes a file that is here into one of this machine, which must not exist.
+    func save(_ attachment: Attachment, to path: String) async throws -> SavedFile {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async {
+                continuation.resume(
+                    with: Result {
+                        let target = try FileTarget(path)
+                        try self.open(attachment) { try target.write($0) }
+                        return try target.finish()
+                    })
+            }
+        }
+    }
+
+    /// Some bytes of a file that is here.
+    func bytes(
+        of attachment: Attachment, from offset: Int, count: Int
+    ) async throws -> [UInt8] {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async {
+                continuation.resume(
+                    with: Result { try self.read(attachment, offset, count) })
+            }
+        }
+    }
+
+    private func read(_ attachment: Attachment, _ offset: Int, _ count: Int) throws -> [UInt8] {
+        let size = Int(attachment.size.value)
+        let end = min(size, offset + min(count, FileBytes.countMax))
+        guard offset < end else { return [] }
+        if case .inline(let bytes) = attachment.content { return Array(bytes[offset..<end]) }
+        let reader = try BlobReader(attachment, in: folder)
+        var bytes: [UInt8] = []
+        var chunk = offset / Limits.plainChunkByteCount
+        while bytes.count < end - chunk * Limits.plainChunkByteCount, chunk < reader.chunkCount {
+            let start = chunk * Limits.plainChunkByteCount
+            let plain = try reader.chunk(chunk)
+            bytes += plain[max(0, offset - start)..<min(plain.count, end - start)]
+            chunk += 1
+            if start + plain.count >= end { break }
+        }
+        return bytes
+    }
+
+    private func open(_ attachment: Attachment, _ body: ([UInt8]) throws -> Void) throws {
+        if case .inline(let bytes) = attachment.content { return try body(bytes) }
+        let reader = try BlobReader(attachment, in: folder)
+        for chunk in 0..<reader.chunkCount { try body(reader.chunk(chunk)) }
+    }
+}
+
+/// Opens the chunks of a sealed file, on any thread: what is here as a whole does not change.
+private struct BlobReader {
+    private let folder: BlobFolder
+    private let seal: FileSeal
+    private let blob: BlobID
+
+    init(_ attachment: Attachment, in folder: String) throws {
+        guard case .blob(let blob, let key) = attachment.content,
+            let shape = BlobShape(attachment.size), let seal = FileSeal(key: key, shape: shape)
+        else { throw NodeError.fileBroken }
+        self.folder = BlobFolder(folder)
+        (self.seal, self.blob) = (seal, blob)
+        let held = try Node.explaining { try self.folder.heldBlob(blob) }
+        guard held?.chunks.isWhole == true, held?.shape == shape else { throw NodeError.fileAbsent }
+    }
+
+    var chunkCount: Int { seal.shape.chunkCount }
+
+    func chunk(_ number: Int) throws -> [UInt8] {
+        let index = ChunkIndex(clamping: UInt64(number))
+        let sealed = try Node.explaining { try folder.soundChunk(index, of: blob) }
+        guard let sealed else { throw NodeError.fileDamaged }
+        guard let plain = seal.open(sealed, as: index) else { throw NodeError.fileBroken }
+        return plain
+    }
+}

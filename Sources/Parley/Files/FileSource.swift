@@ -1,0 +1,171 @@
+import Foundation
+import Glibc
+import ParleyNodeCore
+import ParleyWire
+
+/// A file of this machine that is read from its start to its end.
+///
+/// It is sent unchecked: whoever opened it hands it over, and one thread reads it.
+final class FileSource: @unchecked Sendable {
+    private let descriptor: Int32
+    private let path: String
+    /// How long it was when it was opened.
+    let byteCount: Int
+
+    /// Opens a file: a regular one, that its user may read.
+    init(_ path: String) throws {
+        self.path = path
+        descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            byteCount = 0
+            throw NodeError(
+                "unreadable", "\(path) cannot be read: \(String(cString: strerror(errno))).")
+        }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            byteCount = 0
+            throw NodeError(
+                "no-file", "\(path) is no file.", hint: "Of a folder, send its files or an archive."
+            )
+        }
+        byteCount = Int(status.st_size)
+        guard UInt64(byteCount) <= Limits.fileByteCountMax else { throw NodeError.fileTooLarge }
+    }
+
+    deinit {
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    /// The next bytes, exactly so many.
+    func next(_ count: Int) throws -> [UInt8] {
+        var failure: Int32 = 0
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            filled = 0
+            while filled < count {
+                let got = read(descriptor, buffer.baseAddress?.advanced(by: filled), count - filled)
+                if got < 0, errno == EINTR { continue }
+                if got < 0 { failure = errno }
+                if got <= 0 { return }
+                filled += got
+            }
+        }
+        guard failure == 0 else {
+            throw NodeError(
+                "unreadable", "\(path) cannot be read: \(String(cString: strerror(failure))).")
+        }
+        guard bytes.count == count else { throw Self.changed(path) }
+        return bytes
+    }
+
+    /// Refuses a file that grew while it was read.
+    func requireEnd() throws {
+        var byte: UInt8 = 0
+        if read(descriptor, &byte, 1) > 0 { throw Self.changed(path) }
+    }
+
+    private static func changed(_ path: String) -> NodeError {
+        NodeError(
+            "changed", "\(path) changed while it was read.",
+            hint: "Nothing was sent. Send it once it is written.")
+    }
+}
+
+/// A file that is written for the person, beside what is there: nothing is ever written over.
+final class FileTarget {
+    private let descriptor: Int32
+    private let path: String
+    private let temporary: String
+    private var byteCount: UInt64 = 0
+    private var isFinished = false
+
+    /// Begins to write a file that is not there yet. It gets its name when all of it is written.
+    init(_ path: String) throws {
+        self.path = path
+        guard access(path, F_OK) != 0 else {
+            descriptor = -1
+            temporary = ""
+            throw Self.exists(path)
+        }
+        let folder = (path as NSString).deletingLastPathComponent
+        temporary = "\(folder.isEmpty ? "." : folder)/.parley-\(UUID().uuidString).part"
+        descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw Self.failed(path, errno) }
+    }
+
+    deinit {
+        if descriptor >= 0 { close(descriptor) }
+        if descriptor >= 0, !isFinished { unlink(temporary) }
+    }
+
+    func write(_ bytes: [UInt8]) throws {
+        var done = 0
+        while done < bytes.count {
+            let count = bytes.withUnsafeBytes {
+                Glibc.write(descriptor, $0.baseAddress?.advanced(by: done), bytes.count - done)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw Self.failed(path, errno) }
+            done += count
+        }
+        byteCount += UInt64(bytes.count)
+    }
+
+    /// Gives it its name, unless somebody took that meanwhile.
+    func finish() throws -> SavedFile {
+        guard fsync(descriptor) == 0 else { throw Self.failed(path, errno) }
+        // A link is refused where the name is taken, which a renaming is not.
+        guard link(temporary, path) == 0 else {
+            throw errno == EEXIST ? Self.exists(path) : Self.failed(path, errno)
+        }
+        unlink(temporary)
+        isFinished = true
+        return SavedFile(path: path, size: byteCount)
+    }
+
+    private static func exists(_ path: String) -> NodeError {
+        NodeError(
+            "exists", "\(path) is there already.",
+            hint: "Nothing was written. Give another name, or a folder.")
+    }
+
+    private static func failed(_ path: String, _ number: Int32) -> NodeError {
+        NodeError(
+            number == ENOSPC ? "disk-full" : "unwritable",
+            "\(path) cannot be written: \(String(cString: strerror(number))).",
+            hint: "The file is still here: give another place.")
+    }
+}
+
+extension NodeError {
+    static let fileTooLarge = NodeError(
+        "file-too-large", "A file has at most \(Limits.fileByteCountMax >> 30) GiB.",
+        hint: "`split -b 3G FILE` cuts one into several.")
+    static let fileAbsent = NodeError(
+        "file-absent", "That file is not on this device yet.",
+        hint: "`parley files get MESSAGE` fetches it as soon as somebody who has it is reached.")
+    static let fileDamaged = NodeError(
+        "file-damaged", "A part of that file was damaged on this disk.",
+        hint: "It is fetched again: `parley files get MESSAGE` waits for it.")
+    static let fileBroken = NodeError(
+        "file-broken", "What its sender sealed does not open.",
+        hint: "Ask for it to be sent again.")
+
+    /// What a person is told of a message that could not be sent because of its files.
+    init(attaching refusal: CommandRefusal) {
+        switch refusal {
+        case .noFile:
+            self.init(
+                "no-file", "That message brings no file.",
+                hint: "`parley files list` lists those that do.")
+        case .tooManyFiles(let limit):
+            self.init(
+                "too-many-files", "A message brings at most \(limit) files.",
+                hint: "Nothing was sent. Send the others with another one.")
+        case .fileNotHeld:
+            self.init(
+                "file-gone", "A file that was to be sent is not here any more.",
+                hint: "Nothing was sent. Say the same again.")
+        default: preconditionFailure("a refusal that is not about files")
+        }
+    }
+}

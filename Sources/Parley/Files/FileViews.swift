@@ -1,0 +1,81 @@
+/// A file in a message.
+public struct FileView: Codable, Equatable, Sendable {
+    /// How many are listed at once, at most.
+    public static let countMax = 200
+
+    /// Its place among the files of the message, from 1.
+    public var number: Int
+    /// What it is called, made harmless: it may be used as the name of a file.
+    public var name: String
+    /// How many bytes it has.
+    public var size: UInt64
+    /// What it is, as "image/jpeg"; empty where its sender does not say. Nobody has looked at it.
+    public var type: String
+    /// `here`; `fetching` while pieces come; `waiting` where it is wanted and nobody who is linked has it;
+    /// `absent` where it is not here and not wanted.
+    public var state: String
+    /// How many of its bytes are here.
+    public var heldByteCount: UInt64
+    /// Of a picture, in points; 0 where it is not known.
+    public var width: Int
+    /// Of a picture, in points; 0 where it is not known.
+    public var height: Int
+    /// In milliseconds, of what sounds or moves; else 0.
+    public var duration: Int
+    /// Whether it was spoken for its message.
+    public var isVoice: Bool
+    /// Whether a small picture of it came along.
+    public var hasPreview: Bool
+    /// The sealed file's name, the same on all devices; nil of one that is inside its message.
+    public var blob: String?
+}
+
+/// The files of a message, as a list of files shows them.
+public struct FileEntry: Codable, Equatable, Sendable {
+    /// The message.
+    public var message: MessageView
+    /// The title of its conversation.
+    public var place: String
+}
+
+/// A page of a list of files.
+public struct FileList: Codable, Equatable, Sendable {
+    /// The newest first.
+    public var entries: [FileEntry]
+    /// What `from` takes for those that follow; nil where none do.
+    public var next: String?
+}
+
+/// A file that is to be sent, while it is sealed and afterwards.
+public struct StagedFile: Codable, Equatable, Sendable {
+    /// Names it in ``SendMessages``.
+    public var ticket: String
+    /// What it is called.
+    public var name: String
+    /// How many bytes it has.
+    public var size: UInt64
+    /// How many of them are sealed.
+    public var sealedByteCount: UInt64
+    /// Whether it can be sent.
+    public var isReady: Bool
+    /// Why it cannot; nil while it can, or may yet.
+    public var failure: NodeError?
+}
+
+/// Some bytes of a file.
+public struct FileBytes: Codable, Equatable, Sendable {
+    /// How many come at once, at most.
+    public static let countMax = 512 * 1024
+    /// The bytes, in Base64.
+    public var base64: String
+    /// How many bytes the file has.
+    public var size: UInt64
+}
+
+/// A file that was written into a folder.
+public struct SavedFile: Codable, Equatable, Sendable {
+    /// Where it is.
+    public var path: String
+    /// How many bytes it has.
+    public var size: UInt64
+}

@@ -1,0 +1,54 @@
+import ParleyConversation
+import ParleyFiles
+import ParleyLedger
+import ParleyNodeCore
+import ParleySealing
+import ParleyStorage
+import ParleyWire
+
+/// Sealed files that messages are about to name.
+extension RunningNode {
+    /// Takes in a file that was sealed, and keeps it until ``unstage(_:)``. Where the same content is here
+    /// already, that is taken in its place: it is stored once.
+    ///
+    /// - Returns: the name and the key to send.
+    func take(_ finished: BlobWriter.Finished) throws -> (BlobID, key: [UInt8]) {
+        guard let store = opened, let folder = store.blobs as? BlobFolder else {
+            BlobFolder.drop(finished)
+            throw NodeError("stopped", "The node is shut down.")
+        }
+        let known = try Node.explaining { try OwnFile.kept(finished.content, in: store) }
+        if let known,
+            try Node.explaining({ try store.blobs.heldBlob(known.blob)?.chunks.isWhole })
+                == true
+        {
+            BlobFolder.drop(finished)
+            stagedFiles[known.blob, default: 0] += 1
+            return (known.blob, known.key)
+        }
+        try Node.explaining {
+            try folder.take(finished)
+            try store.begin(.normal)
+            do throws(StoreError) {
+                try OwnFile(blob: finished.blob, key: finished.key)
+                    .keep(for: finished.content, in: store)
+                try store.commit()
+            } catch {
+                store.rollback()
+                throw error
+            }
+        }
+        stagedFiles[finished.blob, default: 0] += 1
+        return (finished.blob, finished.key)
+    }
+
+    /// A file is named by a message now, or is not to be: nobody else names it, so it goes.
+    func unstage(_ blob: BlobID) {
+        guard let count = stagedFiles[blob] else { return }
+        stagedFiles[blob] = count > 1 ? count - 1 : nil
+        if stagedFiles[blob] == nil { removeFile(blob) }
+    }
+
+    /// A part of a file was found to be damaged by somebody else: what is known of it is read anew.
+    func reread(_ blob: BlobID) { (opened?.blobs as? BlobFolder)?.reread(blob) }
+}

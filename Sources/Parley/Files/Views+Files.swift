@@ -1,0 +1,125 @@
+import ParleyConversation
+import ParleyFiles
+import ParleyLedger
+import ParleyNodeCore
+import ParleyRoster
+import ParleyStorage
+import ParleyWire
+
+/// Files of messages, as screens and programs see them.
+extension Views {
+    /// The files of a message, in its order; none of one that was deleted.
+    func files(of message: Message) throws -> [FileView] {
+        guard !message.flags.contains(.deleted), let files = message.content?.files else {
+            return []
+        }
+        return try files.enumerated().map { try view($1, number: $0 + 1) }
+    }
+
+    private func view(_ file: Attachment, number: Int) throws -> FileView {
+        let (state, held) = try state(of: file)
+        return FileView(
+            number: number, name: FileName.harmless(file.name), size: file.size.value,
+            type: FileKind.shown(file.type), state: state, heldByteCount: held,
+            width: Int(file.look.width), height: Int(file.look.height),
+            duration: Int(file.look.duration), isVoice: file.look.isVoice,
+            hasPreview: !file.look.preview.isEmpty, blob: file.blob?.description)
+    }
+
+    private func state(of file: Attachment) throws -> (String, UInt64) {
+        guard let blob = file.blob, let shape = BlobShape(file.size) else {
+            return ("here", file.size.value)
+        }
+        let chunks = try store.blobs.heldBlob(blob)?.chunks
+        if chunks?.isWhole == true { return ("here", file.size.value) }
+        let held = UInt64((chunks?.count ?? 0) * Limits.plainChunkByteCount)
+        let bytes = min(held, shape.size.value)
+        guard try WantedFile.kept(blob, in: store) != nil else { return ("absent", bytes) }
+        return (core.isFetching(blob) ? "fetching" : "waiting", bytes)
+    }
+
+    /// One file of a message, by its place among them, from 1; the only one where that is nil.
+    func file(_ number: Int?, of reference: MessageReference) throws -> Attachment {
+        let found = try message(reference)
+        guard let space = try conversation(of: found), let roster = try roster(of: space),
+            let message = try timeline(of: space, roster).message(found, in: store)
+        else { throw NodeError(.unknownMessage) }
+        if message.flags.contains(.deleted) { throw NodeError(.deleted) }
+        let files = message.content?.files ?? []
+        guard !files.isEmpty else { throw NodeError(.noFile) }
+        if number == nil, files.count > 1 {
+            throw NodeError(
+                "which-file", "That message brings \(files.count) files.",
+                hint: "--number 1 to \(files.count) says which.")
+        }
+        guard files.indices.contains((number ?? 1) - 1) else {
+            throw NodeError(
+                "which-file", "That message has no file \(number ?? 1).",
+                hint: "Its files are counted from 1 to \(files.count).")
+        }
+        return files[(number ?? 1) - 1]
+    }
+
+    /// A page of the messages that bring files, of a conversation or of all.
+    func files(in argument: String?, limit: Int, from cursor: String?) throws -> FileList {
+        let space = try argument.map { try conversation($0) }
+        let unaccepted = try unaccepted()
+        var list = FileList(entries: [])
+        var last = try cursor.map { try EntryCursor.entry($0, of: .files) }
+        while list.entries.count < limit {
+            let count = limit - list.entries.count
+            let found = try store.files(in: space?.number, before: last, limit: count)
+            for entry in found {
+                last = entry
+                guard let place = try store.space(entry.space), !unaccepted.contains(place.id),
+                    let roster = try roster(of: place), let message = try message(entry.operation)
+                else { continue }
+                list.entries.append(
+                    FileEntry(message: message, place: try title(of: place, roster)))
+            }
+            if found.count < count { return list }
+        }
+        list.next = last.map(EntryCursor.text)
+        return list
+    }
+
+    /// Why a file is not here, and from whom it can come.
+    func explanation(of file: Attachment) throws -> [String] {
+        let (state, held) = try state(of: file)
+        guard let blob = file.blob, state != "here" else { return ["It is on this device."] }
+        var lines = [
+            held == 0
+                ? "Nothing of it is on this device."
+                : "\(held) of its \(file.size.value) bytes are on this device."
+        ]
+        let element = try store.locator(blob.bytes)
+        var persons: Set<PersonID> = []
+        for entry in try store.naming(blob: element, limit: NodeCore.namingCountMax) {
+            guard let space = try store.space(entry.space), let roster = try roster(of: space)
+            else {
+                continue
+            }
+            persons.formUnion(roster.participants.map(\.person))
+        }
+        let linked = Set(core.linkedPeers.map(\.person))
+        let near = try persons.intersection(linked).map { try name(of: $0) }.sorted()
+        if state == "absent" {
+            lines.append("Nobody asked for it: `parley files get` does.")
+        } else if near.isEmpty {
+            lines.append("Nobody who may have it is reached now; it comes when somebody is.")
+        } else {
+            lines.append("Asked: " + near.joined(separator: ", ") + ".")
+        }
+        return lines
+    }
+}
+
+extension FileKind {
+    /// A type as it is shown: what breaks its form is left out.
+    static func shown(_ type: String) -> String {
+        let isType =
+            type.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+            && type.split(separator: "/", omittingEmptySubsequences: false).count == 2
+        return isType ? type : ""
+    }
+}

@@ -1,0 +1,279 @@
+import Foundation
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleyStorage
+import ParleyWire
+
+/// Seals a file of this machine, so that a message can bring it. It answers at once: `stagedFile` tells how
+/// far it is.
+public struct StageFile: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "stageFile", RequestScope.admin,
+        "Seals a file of this machine, so that a message can bring it."
+    )
+    /// As somebody would ask it.
+    public static let example = StageFile(path: "/home/ann/photo.jpg")
+
+    /// Where it is, from the root of the file system on.
+    public var path: String
+    /// What it is to be called; as its path ends where it is left out.
+    public var name: String?
+    /// What it is, as "image/jpeg"; as its first bytes tell where it is left out.
+    public var type: String?
+
+    /// A request with these parameters.
+    public init(path: String, name: String? = nil, type: String? = nil) {
+        self.path = path
+        self.name = name
+        self.type = type
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> StagedFile {
+        guard path.hasPrefix("/"), !path.utf8.contains(0) else {
+            throw NodeError("bad-path", "A path begins with a slash.")
+        }
+        return try await node.depot.stage(path, called: name, type: type)
+    }
+}
+
+/// How far a file is that is to be sent.
+public struct GetStagedFile: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "stagedFile", RequestScope.admin,
+        "How far a file is that is to be sent."
+    )
+    /// As somebody would ask it.
+    public static let example = GetStagedFile(ticket: "0123456789abcdef")
+
+    /// What ``StageFile`` answered.
+    public var ticket: String
+
+    /// A request with these parameters.
+    public init(ticket: String) { self.ticket = ticket }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> StagedFile {
+        guard let staged = node.depot.staged(ticket) else { throw NodeError.noTicket }
+        return staged.view
+    }
+}
+
+/// The messages that bring files, of a conversation or of all, the newest first.
+public struct ListFiles: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "files", RequestScope.read,
+        "The messages that bring files, of a conversation or of all, the newest first."
+    )
+    /// As somebody would ask it.
+    public static let example = ListFiles(conversation: "trip", limit: 20)
+
+    /// The conversation; nil for all.
+    public var conversation: String?
+    /// How many messages, at most; ``FileView/countMax`` where it is left out.
+    public var limit: Int?
+    /// `next` of the page before; nil for the first.
+    public var from: String?
+
+    /// A request with these parameters.
+    public init(conversation: String? = nil, limit: Int? = nil, from: String? = nil) {
+        self.conversation = conversation
+        self.limit = limit
+        self.from = from
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> FileList {
+        let limit = min(max(limit ?? FileView.countMax, 1), FileView.countMax)
+        return try await node.read { try $0.files(in: conversation, limit: limit, from: from) }
+    }
+}
+
+/// The files of a message, and how far they are.
+public struct ListMessageFiles: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "messageFiles", RequestScope.read,
+        "The files of a message, and how far they are."
+    )
+    /// As somebody would ask it.
+    public static let example = ListMessageFiles(message: 12)
+
+    /// The message.
+    public var message: MessageReference
+
+    /// A request with these parameters.
+    public init(message: MessageReference) { self.message = message }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> [FileView] {
+        try await node.read { try $0.message($0.message(message))?.files ?? [] }
+    }
+}
+
+/// Fetches the files of a message, however large they are. It answers at once.
+public struct FetchFiles: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "fetchFiles", RequestScope.write,
+        "Fetches the files of a message, however large they are."
+    )
+    /// As somebody would ask it.
+    public static let example = FetchFiles(message: 12)
+
+    /// The message.
+    public var message: MessageReference
+
+    /// A request with these parameters.
+    public init(message: MessageReference) { self.message = message }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> MessageView {
+        let number = try await node.read { try $0.message(message) }
+        _ = try await node.running.perform(.fetchFiles(number))
+        return try await node.read { views in
+            guard let view = try views.message(number) else { throw NodeError(.unknownMessage) }
+            return view
+        }
+    }
+}
+
+/// Writes a file of a message into one of this machine; nothing is ever written over.
+public struct SaveFile: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "saveFile", RequestScope.admin,
+        "Writes a file of a message into one of this machine; nothing is ever written over."
+    )
+    /// As somebody would ask it.
+    public static let example = SaveFile(message: 12, path: "/home/ann/Downloads/")
+
+    /// The message.
+    public var message: MessageReference
+    /// Which of its files, from 1; the only one where it is left out.
+    public var number: Int?
+    /// Where it goes, from the root of the file system on. In a folder it gets its own name, with a number
+    /// where that is taken.
+    public var path: String
+
+    /// A request with these parameters.
+    public init(message: MessageReference, number: Int? = nil, path: String) {
+        self.message = message
+        self.number = number
+        self.path = path
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> SavedFile {
+        guard path.hasPrefix("/"), !path.utf8.contains(0) else {
+            throw NodeError("bad-path", "A path begins with a slash.")
+        }
+        let file = try await node.read { try $0.file(number, of: message) }
+        var isFolder: ObjCBool = false
+        let isThere = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+        guard isThere, isFolder.boolValue else {
+            return try await node.opening(file) { try await node.depot.save(file, to: path) }
+        }
+        let folder = path.hasSuffix("/") ? path : path + "/"
+        for place in 1...1000 {
+            let name = FileName.numbered(FileName.harmless(file.name), place)
+            do {
+                return try await node.opening(file) {
+                    try await node.depot.save(file, to: folder + name)
+                }
+            } catch let error as NodeError where error.code == "exists" { continue }
+        }
+        throw NodeError("exists", "\(folder) has a thousand files of that name.")
+    }
+}
+
+/// Some bytes of a file of a message, for programs that show it.
+public struct ReadFile: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "readFile", RequestScope.read,
+        "Some bytes of a file of a message."
+    )
+    /// As somebody would ask it.
+    public static let example = ReadFile(message: 12, number: 1, offset: 0, count: 65_536)
+
+    /// The message.
+    public var message: MessageReference
+    /// Which of its files, from 1; the only one where it is left out.
+    public var number: Int?
+    /// The first byte, from 0.
+    public var offset: Int
+    /// How many bytes, at most ``FileBytes/countMax``.
+    public var count: Int
+
+    /// A request with these parameters.
+    public init(message: MessageReference, number: Int? = nil, offset: Int, count: Int) {
+        self.message = message
+        self.number = number
+        self.offset = offset
+        self.count = count
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> FileBytes {
+        guard offset >= 0, count >= 0, UInt64(offset) <= Limits.fileByteCountMax else {
+            throw NodeError("bad-range", "Bytes are counted from 0.")
+        }
+        let file = try await node.read { try $0.file(number, of: message) }
+        let bytes = try await node.opening(file) {
+            try await node.depot.bytes(of: file, from: offset, count: count)
+        }
+        return FileBytes(base64: Data(bytes).base64EncodedString(), size: file.size.value)
+    }
+}
+
+/// Why a file is not here, and from whom it can come.
+public struct ExplainFile: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "explainFile", RequestScope.read,
+        "Why a file is not here, and from whom it can come."
+    )
+    /// As somebody would ask it.
+    public static let example = ExplainFile(message: 12)
+
+    /// The message.
+    public var message: MessageReference
+    /// Which of its files, from 1; the only one where it is left out.
+    public var number: Int?
+
+    /// A request with these parameters.
+    public init(message: MessageReference, number: Int? = nil) {
+        self.message = message
+        self.number = number
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> [String] {
+        try await node.read { try $0.explanation(of: $0.file(number, of: message)) }
+    }
+}
+
+extension Node {
+    /// Opens a file; one of which a part turns out to be damaged is fetched again.
+    fileprivate func opening<R>(
+        _ file: Attachment, _ body: () async throws -> R
+    ) async throws -> R {
+        do { return try await body() } catch let error as NodeError
+            where error.code == "file-damaged"
+        {
+            if let blob = file.blob { await running.reread(blob) }
+            throw error
+        }
+    }
+}
+
+extension NodeError {
+    static let noTicket = NodeError(
+        "no-ticket", "There is no file that waits to be sent under that ticket.",
+        hint: "A ticket is good for one message, until the node ends.")
+}

@@ -1,0 +1,75 @@
+import ParleyLedger
+import ParleyPayloads
+import ParleyWire
+import Testing
+
+@testable import ParleyConversation
+
+@Suite("Files of a message")
+struct AttachmentTests {
+    private typealias File = ParleyConversation.Attachment
+    private let blob = BlobID { $0[0] = 7 }
+    private let key = [UInt8](repeating: 3, count: 32)
+
+    private func read(_ files: [File]) -> [File] {
+        let payload = TextMessage(text: "x", files: files).draft().payload
+        return payload.flatMap { TextMessage(payload: $0)?.files } ?? []
+    }
+
+    @Test("come back as they were written")
+    func roundTrip() {
+        var look = File.Look()
+        look.preview = [1, 2, 3]
+        (look.width, look.height, look.duration) = (640, 480, 1_500)
+        (look.waveform, look.isVoice) = ([0, 255], true)
+        let files = [
+            File(
+                name: "hut.jpg", size: 70_000, type: "image/jpeg", content: .blob(blob, key: key),
+                look: look),
+            File(name: "", size: 0, type: "", content: .inline([])),
+            File(name: "a", size: 2, type: "text/plain", content: .inline([1, 2])),
+        ]
+        #expect(read(files) == files)
+        #expect(files.map(\.blob) == [blob, nil, nil])
+    }
+
+    @Test("Attack 213: one that breaks a limit is left out, and too many are none")
+    func limits() {
+        func file(_ change: (inout PayloadAttachment) -> Void) -> File? {
+            var field = File(
+                name: "a", size: 70_000, type: "b/c", content: .blob(blob, key: key)
+            ).payload
+            change(&field)
+            return File(field)
+        }
+        #expect(file { _ in } != nil)
+        #expect(file { $0.name = String(repeating: "n", count: 255) } != nil)
+        #expect(file { $0.name = String(repeating: "n", count: 256) } == nil)
+        #expect(file { $0.type = String(repeating: "t", count: 128) } == nil)
+        #expect(file { $0.size = 1 << 32 } != nil)
+        #expect(file { $0.size = 1 << 32 + 1 } == nil)
+        #expect(file { $0.size = .max } == nil)
+        #expect(file { $0.size = 0 } == nil)
+        #expect(file { $0.key = ParleyPayloads.field([1, 2, 3]) } == nil)
+        #expect(file { $0.blob = ParleyPayloads.field([1]) } == nil)
+        #expect(
+            file { $0.preview = ParleyPayloads.field([UInt8](repeating: 0, count: 8_193)) } == nil)
+        #expect(
+            file { $0.waveform = ParleyPayloads.field([UInt8](repeating: 0, count: 129)) } == nil)
+        // A content of another length than is said, or too long.
+        let inline = File(name: "a", size: 3, type: "", content: .inline([1, 2]))
+        #expect(read([inline]).isEmpty)
+        let long = [UInt8](repeating: 0, count: Limits.inlineFileByteCountMax + 1)
+        #expect(
+            read([
+                File(
+                    name: "", size: BlobSize(clamping: UInt64(long.count)), type: "",
+                    content: .inline(long))
+            ])
+            .isEmpty)
+        let one = File(name: "a", size: 1, type: "", content: .inline([1]))
+        #expect(read(Array(repeating: one, count: 16)).count == 16)
+        #expect(read(Array(repeating: one, count: 17)).isEmpty)
+        #expect(read([inline, one]) == [one])
+    }
+}

@@ -1,0 +1,139 @@
+import Foundation
+import Parley
+import ParleyLocalAPI
+import Testing
+
+/// Files between processes: what a person sees, and what is on the disks.
+@Suite("Files", .serialized, .timeLimit(.minutes(4)))
+struct FileProcessTests {
+    private let place = FileManager.default.temporaryDirectory
+        .appending(path: "parley-files-\(UUID().uuidString)")
+
+    private func make(_ name: String, _ byteCount: Int, seed: UInt64 = 1) throws -> String {
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+        var state = seed
+        var bytes = Data(capacity: byteCount)
+        while bytes.count < byteCount {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            withUnsafeBytes(of: state) { bytes.append(contentsOf: $0) }
+        }
+        let path = place.appending(path: name).path
+        try bytes.prefix(byteCount).write(to: URL(filePath: path))
+        return path
+    }
+
+    private func run(
+        _ words: [String], at node: NodeProcess, fails: Bool = false
+    ) async throws -> String {
+        let program = try Program(words + ["--home", node.home])
+        #expect(try await program.ended() == (fails ? 1 : 0), "\(words): \(program.output)")
+        return program.output
+    }
+
+    private func files(_ client: NodeClient) async throws -> [[FileView]] {
+        try await client.perform(ListFiles()).entries.map(\.message.files)
+    }
+
+    private func cleanUp() { try? FileManager.default.removeItem(at: place) }
+
+    @Test func `files arrive whole, are saved beside what is there, and go with their message`()
+        async throws
+    {
+        defer { cleanUp() }
+        let all = try await Neighbours()
+        try await all.meet(all.ann, all.ben, named: "ben")
+        let (small, large) = (try make("grüße 😀.txt", 20_000), try make("b.bin", 3_000_000))
+        let shown = try await run(
+            ["send", "ben", "look", "--file", small, "--file", large], at: all.ann)
+        #expect(shown.contains("[grüße 😀.txt, 20 kB]") && shown.contains("[b.bin, 3.0 MB]"))
+        let ben = try await all.client(all.ben)
+        try await eventually("both are here", on: [all.ben]) {
+            try await files(ben).first?.map(\.state) == ["here", "here"]
+        }
+        let entry = try #require(try await ben.perform(ListFiles()).entries.first)
+        let id = entry.message.id
+        let target = place.appending(path: "out").path
+        try FileManager.default.createDirectory(atPath: target, withIntermediateDirectories: true)
+        for (number, source) in [(1, small), (2, large)] {
+            for round in 1...2 {
+                let saved = try await run(
+                    ["files", "save", id, target, "--number", "\(number)", "--json"], at: all.ben)
+                let file = try JSONDecoder().decode(SavedFile.self, from: Data(saved.utf8))
+                #expect(
+                    try Data(contentsOf: URL(filePath: file.path))
+                        == Data(contentsOf: URL(filePath: source)))
+                #expect(file.path.contains(" (2)") == (round == 2))
+            }
+        }
+        let taken = try await run(
+            ["files", "save", id, "\(target)/b.bin", "--number", "2"], at: all.ben, fails: true)
+        #expect(taken.contains("is there already"), "\(taken)")
+        let which = try await run(["files", "save", id, target], at: all.ben, fails: true)
+        #expect(which.contains("--number 1 to 2 says which"), "\(which)")
+        // What is read by programs is the same.
+        let bytes = try await ben.perform(
+            ReadFile(message: MessageReference(id), number: 2, offset: 65_500, count: 100))
+        let whole = try Data(contentsOf: URL(filePath: large))
+        #expect(Data(base64Encoded: bytes.base64) == whole[65_500..<65_600])
+        let blob = try #require(entry.message.files[1].blob)
+        _ = try await run(["delete", id], at: all.ann)
+        func isThere(_ node: NodeProcess) -> Bool {
+            FileManager.default.fileExists(atPath: "\(node.home)/files/\(blob)")
+        }
+        // It goes a moment after the deletion is on the disk, which no change tells of.
+        for round in 0..<2_000 where isThere(all.ann) || isThere(all.ben) {
+            _ = try await all.client(round % 2 == 0 ? all.ann : all.ben).perform(GetStatus())
+        }
+        #expect(!isThere(all.ann) && !isThere(all.ben))
+        try await all.end()
+    }
+
+    @Test func `a file goes on where it stopped, whoever is killed`() async throws {
+        defer { cleanUp() }
+        let all = try await Neighbours()
+        try await all.meet(all.ann, all.ben, named: "ben")
+        let source = try make("big.bin", 40_000_000)
+        _ = try await run(["send", "ben", "--file", source], at: all.ann)
+        var ben = try await all.client(all.ben)
+        try await eventually("the message comes", on: [all.ben]) {
+            try await files(ben).first?.first?.state == "absent"
+        }
+        let id = try #require(try await ben.perform(ListFiles()).entries.first).message.id
+        _ = try await run(["files", "get", id, "--later"], at: all.ben)
+        var held: UInt64 = 0
+        for round in 0..<4 {
+            try await eventually("some of it comes", on: [all.ann, all.ben]) {
+                try await (files(ben).first?.first?.heldByteCount ?? 0) > held
+            }
+            held = try await files(ben).first?.first?.heldByteCount ?? 0
+            let victim = round % 2 == 0 ? all.ben : all.ann
+            try await victim.kill()
+            _ = try await victim.start()
+            ben = try await all.client(all.ben)
+            let now = try await files(ben).first?.first?.heldByteCount ?? 0
+            #expect(now >= held, "what came is still here")
+        }
+        _ = try await run(["files", "get", id], at: all.ben)
+        let saved = place.appending(path: "saved.bin").path
+        _ = try await run(["files", "save", id, saved], at: all.ben)
+        #expect(
+            try Data(contentsOf: URL(filePath: saved)) == Data(contentsOf: URL(filePath: source)))
+        try await all.end()
+    }
+
+    @Test func `what cannot be sent is told before anything is sent`() async throws {
+        defer { cleanUp() }
+        let all = try await Neighbours()
+        try await all.meet(all.ann, all.ben, named: "ben")
+        for path in ["/no/such/file", "/tmp", "/dev/zero"] {
+            let told = try await run(["send", "ben", "--file", path], at: all.ann, fails: true)
+            #expect(told.contains(path), "\(told)")
+        }
+        let small = try make("a", 1)
+        let many = Array(repeating: ["--file", small], count: 17).flatMap { $0 }
+        let told = try await run(["send", "ben"] + many, at: all.ann, fails: true)
+        #expect(told.contains("at most 16 files"), "\(told)")
+        #expect(try await files(all.client(all.ann)).isEmpty)
+        try await all.end()
+    }
+}
