@@ -220,6 +220,33 @@ struct RescueTests {
     }
 
     @Test(
+        "a row that a page hides is told where the index tells nothing; a row that was removed is none",
+        arguments: [(isHidden: true, isIndexBroken: true), (true, false), (false, true)])
+    func hidden(isHidden: Bool, isIndexBroken: Bool) throws {
+        try withHome { home in
+            try made(home)
+            let raw = try RawDatabase(home)
+            try raw.execute("DELETE FROM operation WHERE number BETWEEN 900 AND 905")
+            raw.close()
+            let page = try pages(home, of: "operation", isLeaf: true)[7]
+            let indexPage = try pages(home, of: "operationPlace", isLeaf: true)[0]
+            try change(home) { bytes in
+                // The place of a row leads to the row before it.
+                let pointer = (page - 1) * Self.pageByteCount + 8 + 2 * 10
+                if isHidden {
+                    (bytes[pointer], bytes[pointer + 1]) = (bytes[pointer - 2], bytes[pointer - 1])
+                }
+                if isIndexBroken { bytes[(indexPage - 1) * Self.pageByteCount] = 0xea }
+            }
+            let (store, report) = try SQLiteStore.rescue(home: home, unlock: .keyFile)
+            let table = try #require(RescueTable.all.first { $0.name == "operation" })
+            let count = try rows(table, store.connection, through: 2_000).count
+            #expect(count == (isHidden ? 1_993 : 1_994))
+            #expect(report.losses == (isHidden ? ["Some rows about messages cannot be read"] : []))
+        }
+    }
+
+    @Test(
         "whatever bytes are changed, what SQLite finds by its number is kept, and the rest is told")
     func anyBytes() throws {
         try withHome { home in

@@ -40,6 +40,10 @@ struct RowWalk {
     private var seen = NumberSet()
     private var leftLookUps = lookUpCountMax
     private var newCount = 0
+    /// Whether the pages of the table contradict themselves: one of them may hide a row.
+    private var isDoubtful = false
+    /// How many rows the index names; nil where it could not be read to its end.
+    private var namedCount: Int?
     /// How often something could not be read.
     private(set) var gapCount = 0
 
@@ -60,6 +64,14 @@ struct RowWalk {
         try followPages(body)
         try followIndex(body)
         try lookUpHoles(body)
+        if isDoubtful, !isAccountedFor { gapCount = max(gapCount, 1) }
+    }
+
+    /// Whether the index tells of every row that a page may hide. The numbers alone do not: a row that was
+    /// removed leaves a hole as well.
+    private var isAccountedFor: Bool {
+        guard let namedCount else { return false }
+        return namedCount >= newCount
     }
 
     // MARK: In the order of the pages
@@ -73,6 +85,7 @@ struct RowWalk {
         while true {
             let before = newCount
             guard case .broken(let next) = try stream(from: start, body) else { return }
+            isDoubtful = true
             if newCount > before {
                 (base, reach) = (next, 0)
             } else {
@@ -92,6 +105,7 @@ struct RowWalk {
         defer { rows.reset() }
         var previous = max(first, 1) - 1
         var repeatedCount = 0
+        var last: Int64?
         while true {
             do throws(StoreError) {
                 guard try rows.step("reading what can be read") else { return .ended }
@@ -99,6 +113,10 @@ struct RowWalk {
                 return .broken(next: previous + 1)
             }
             let number = rows.integer(0)
+            // The numbers of a sound table ascend: in the place of this row, or of one before it, another
+            // one should stand.
+            if let last, number <= last { isDoubtful = true }
+            last = number
             if number == previous + 1, !seen.contains(number) {
                 try show(rows, as: number, body)
                 (previous, repeatedCount) = (number, 0)
@@ -161,9 +179,14 @@ struct RowWalk {
         guard let row else { return false }
         row.bind(1, number)
         defer { row.reset() }
-        // What cannot be read is what is looked for elsewhere.
-        guard (try? row.step("reading what can be read")) == true, row.integer(0) == number
-        else { return false }
+        do throws(StoreError) {
+            guard try row.step("reading what can be read"), row.integer(0) == number
+            else { return false }
+        } catch {
+            // What cannot be read is looked for elsewhere.
+            isDoubtful = true
+            return false
+        }
         try show(row, as: number, body)
         return true
     }
@@ -174,11 +197,14 @@ struct RowWalk {
     ) throws(StoreError) {
         guard let index else { return }
         var lost = NumberSet()
-        _ = try index.eachNumber(atMost: newCount + Self.indexExcessMax) {
+        var count = 0
+        let isWhole = try index.eachNumber(atMost: newCount + Self.indexExcessMax) {
             number throws(StoreError) in
+            count += 1
             guard isPossible(number), !seen.contains(number), !lost.contains(number) else { return }
             if try !lookUp(number, body) { lost.insert(number) }
         }
+        if isWhole { namedCount = count }
         if !lost.ranges.isEmpty { gapCount += lost.ranges.count }
     }
 
