@@ -62,9 +62,6 @@ public struct BlobFetcher<Link: Hashable & Comparable & Sendable>: Sendable {
     /// The blobs that are being fetched, in the order in which they were wanted.
     public var blobs: [BlobID] { order }
 
-    /// Whether one more may be fetched.
-    public var hasRoom: Bool { order.count < Self.fetchCountMax }
-
     /// Whether a peer says that it holds some of a blob.
     public func isHeld(_ blob: BlobID) -> Bool {
         sources.values.contains { $0.holdings[blob].map { $0.count > 0 } ?? false }

@@ -75,6 +75,9 @@ struct FileProcessTests {
             ReadFile(message: MessageReference(id), number: 2, offset: 65_500, count: 100))
         let whole = try Data(contentsOf: URL(filePath: large))
         #expect(Data(base64Encoded: bytes.base64) == whole[65_500..<65_600])
+        let many = try await ben.perform(
+            ReadFile(message: MessageReference(id), number: 2, offset: 7, count: 500_000))
+        #expect(Data(base64Encoded: many.base64) == whole[7..<500_007])
         let blob = try #require(entry.message.files[1].blob)
         _ = try await run(["delete", id], at: all.ann)
         func isThere(_ node: NodeProcess) -> Bool {

@@ -10,7 +10,7 @@ import Synchronization
 final class FileDepot: Sendable {
     /// Files that wait to be sent, at most: what nobody sends is let go of, the oldest first.
     static let stagedCountMax = 64
-    /// What is sealed or opened between two looks at whether anybody still wants it.
+    /// By so many first bytes it is told what a file is.
     private static let kindByteCount = 512
 
     /// A file on its way into a message.
@@ -33,6 +33,8 @@ final class FileDepot: Sendable {
     init(running: RunningNode, folder: String) {
         self.running = running
         self.folder = folder
+        // What was being sealed when the process before ended; nothing is sealed before this is done.
+        queue.async { BlobFolder(folder).removeUnfinished() }
     }
 
     /// What is known of a file that is to be sent; nil where the ticket is none.
@@ -116,12 +118,12 @@ final class FileDepot: Sendable {
             case .inline(let bytes):
                 attachment = Attachment(
                     name: name, size: BlobSize(clamping: UInt64(bytes.count)),
-                    type: type ?? FileKind.type(of: bytes, named: name), content: .inline(bytes))
+                    type: type ?? FileKind.type(of: bytes), content: .inline(bytes))
             case .blob(let finished, let start):
                 let (blob, key) = try await running.take(finished)
                 attachment = Attachment(
                     name: name, size: finished.shape.size,
-                    type: type ?? FileKind.type(of: start, named: name),
+                    type: type ?? FileKind.type(of: start),
                     content: .blob(blob, key: key))
             }
             let isWanted = state.withLock { state in
@@ -166,19 +168,16 @@ final class FileDepot: Sendable {
     }
 
     private func read(_ attachment: Attachment, _ offset: Int, _ count: Int) throws -> [UInt8] {
-        let size = Int(attachment.size.value)
-        let end = min(size, offset + min(count, FileBytes.countMax))
+        let end = min(Int(attachment.size.value), offset + min(count, FileBytes.countMax))
         guard offset < end else { return [] }
         if case .inline(let bytes) = attachment.content { return Array(bytes[offset..<end]) }
         let reader = try BlobReader(attachment, in: folder)
         var bytes: [UInt8] = []
-        var chunk = offset / Limits.plainChunkByteCount
-        while bytes.count < end - chunk * Limits.plainChunkByteCount, chunk < reader.chunkCount {
-            let start = chunk * Limits.plainChunkByteCount
+        let size = Limits.plainChunkByteCount
+        for chunk in offset / size...(end - 1) / size {
             let plain = try reader.chunk(chunk)
+            let start = chunk * size
             bytes += plain[max(0, offset - start)..<min(plain.count, end - start)]
-            chunk += 1
-            if start + plain.count >= end { break }
         }
         return bytes
     }

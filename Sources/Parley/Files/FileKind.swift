@@ -1,4 +1,4 @@
-/// What a file is, by how it begins; its name decides nothing but between texts.
+/// What a file is, by how it begins; its name decides nothing.
 enum FileKind {
     private static let beginnings: [(offset: Int, bytes: [UInt8], type: String)] = [
         (0, [0xFF, 0xD8, 0xFF], "image/jpeg"),
@@ -21,7 +21,7 @@ enum FileKind {
     ]
 
     /// What a file with these first bytes is; empty where that is not known.
-    static func type(of start: [UInt8], named name: String) -> String {
+    static func type(of start: [UInt8]) -> String {
         for beginning in beginnings
         where start.dropFirst(beginning.offset).starts(with: beginning.bytes) {
             return beginning.type

@@ -145,7 +145,7 @@ extension NodeError {
         hint: "`parley files get MESSAGE` fetches it as soon as somebody who has it is reached.")
     static let fileDamaged = NodeError(
         "file-damaged", "A part of that file was damaged on this disk.",
-        hint: "It is fetched again: `parley files get MESSAGE` waits for it.")
+        hint: "`parley files get MESSAGE` fetches that part again.")
     static let fileBroken = NodeError(
         "file-broken", "What its sender sealed does not open.",
         hint: "Ask for it to be sent again.")

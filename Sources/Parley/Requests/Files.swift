@@ -259,7 +259,7 @@ public struct ExplainFile: NodeRequest {
 }
 
 extension Node {
-    /// Opens a file; one of which a part turns out to be damaged is fetched again.
+    /// Opens a file; of one of which a part turns out to be damaged it is known then that the part is not here.
     fileprivate func opening<R>(
         _ file: Attachment, _ body: () async throws -> R
     ) async throws -> R {
