@@ -56,15 +56,21 @@ public enum VisibleName {
     private static let ownWordScalarCountMax = 8
 
     /// Whether a person could take a name for a word by which Parley itself means somebody, as `you`: who is
-    /// called so would stand where oneself does. Hidden marks and blanks change nothing.
+    /// called so would stand where oneself does. Hidden marks and blanks change nothing, nor does the `@` with
+    /// which somebody is called.
     public static func isOwnWord(_ name: String) -> Bool {
-        let seen = visible(name)
+        let seen = visible(name).drop { $0.properties.isWhitespace || callSigns.contains($0) }
         // Names are looked at often, and almost all are longer.
         guard seen.count(where: { !$0.properties.isWhitespace }) <= ownWordScalarCountMax else {
             return false
         }
-        return Confusables.keys(of: String(seen)).contains(where: ownWordKeys.contains)
+        return Confusables.keys(of: String(Substring(seen))).contains(where: ownWordKeys.contains)
     }
+
+    /// `@`, small and as wide as an ideograph, too.
+    private static let callSigns: Set<Unicode.Scalar> = ["@", "\u{FE6B}", "\u{FF20}"]
+    /// `#`, small and as wide as an ideograph, too.
+    private static let numberSigns: Set<Unicode.Scalar> = ["#", "\u{FE5F}", "\u{FF03}"]
 
     /// Hex digits from which on a text is an identifier, or the start of one, and never a name.
     public static let identifierDigitCountMin = 8
@@ -76,11 +82,18 @@ public enum VisibleName {
     }
 
     /// Whether a person could take a name for an identifier, or for somebody else's name with what
-    /// Parley puts behind it: `Tom (693fce02)`, `Ada (you)`. Digits that only look like those, blanks
-    /// and hidden marks change nothing.
+    /// Parley puts behind it: `Tom (693fce02)`, `Ada (you)`; or for the number of a message: `#7`. Digits
+    /// that only look like those, blanks and hidden marks change nothing.
     public static func looksLikeIdentifier(_ name: String) -> Bool {
         let seen = visible(name)
-        return isDrawnAsIdentifier(seen) || bracketed(in: seen).contains(where: isLabel)
+        return isDrawnAsIdentifier(seen) || isDrawnAsNumber(seen)
+            || bracketed(in: seen).contains(where: isLabel)
+    }
+
+    private static func isDrawnAsNumber(_ text: String.UnicodeScalarView) -> Bool {
+        let drawn = text.filter { !$0.properties.isWhitespace }
+        guard drawn.count > 1, drawn.first.map(numberSigns.contains) == true else { return false }
+        return drawn.dropFirst().allSatisfy { $0.properties.numericType == .decimal }
     }
 
     /// A name without its hidden marks.

@@ -8,7 +8,7 @@ struct VisibleNameTests {
         arguments: [
             "you", "You", "YOU", " you ", "y\u{43E}u", "ｙｏｕ", "yo\u{200B}u", "me", "ME", "m\u{435}",
             "everyone", "Everyone", "ever\u{443}one", "nobody", "NOBODY", "all", "All", "ALL",
-            "aIl", "a11",
+            "aIl", "a11", "@everyone", " @all", "\u{FF20}you",
         ])
     func ownWords(name: String) {
         #expect(VisibleName.isOwnWord(name))
@@ -19,7 +19,10 @@ struct VisibleNameTests {
 
     @Test(
         "a name in which such a word stands is a name",
-        arguments: ["", "Ann", "Youssef", "you two", "Mel", "Allie", "Al", "Every One", "Nobody's"])
+        arguments: [
+            "", "Ann", "Youssef", "you two", "Mel", "Allie", "Al", "Every One", "Nobody's",
+            "@ann", "me@home",
+        ])
     func otherWords(name: String) {
         #expect(!VisibleName.isOwnWord(name))
         #expect(VisibleName.shownPerson(name) == name)
@@ -90,6 +93,7 @@ struct VisibleNameTests {
             String(repeating: "a", count: 64),
             "Tom (693fce02)", "Tom ( 693fce02 )", "Tom （693fce02）",
             "(693fce02) Tom", "Tom [693fce02", "Ada (you)", "Ada (Yоu)", "Ada (y\u{200B}ou)",
+            "#7", " # 12", "\u{FF03}７", "#\u{200B}7",
         ])
     func identifier120(name: String) {
         #expect(VisibleName.looksLikeIdentifier(name))
@@ -102,7 +106,8 @@ struct VisibleNameTests {
             "Ada", "Fabella", "Facade 42", "2026-11-23", "42bc5fa", "Decebal", "Adelaide",
             "OOOOOOOO",
             "room 20261123", "Bob-12345678", "李小龍李小龍李小", "12345678-", "-12345678",
-            "Tom (Berlin)", "Tom (2026)", "(Ada", "Ada)", "()", "Ada (you too)",
+            "Tom (Berlin)", "Tom (2026)", "(Ada", "Ada)", "()", "Ada (you too)", "#", "#7 Ada",
+            "C#",
         ])
     func noIdentifier(name: String) {
         #expect(!VisibleName.looksLikeIdentifier(name) && !VisibleName.isIdentifier(name))
