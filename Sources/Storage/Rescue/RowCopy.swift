@@ -47,8 +47,9 @@ struct RowCopy {
                 return
             }
             brokenCount += 1
-            // Another row, damaged or not, claims the same place. The index tells whose it is.
-            guard let removeHolder, let columns = table.index?.columns,
+            // Another row, damaged or not, claims the same place. The index tells whose it is; what was
+            // guessed takes nobody's.
+            guard found.isSure, let removeHolder, let columns = table.index?.columns,
                 index?.number(of: found.row) == found.number
             else { return }
             for (index, column) in columns.enumerated() {
