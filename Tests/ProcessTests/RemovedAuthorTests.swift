@@ -8,14 +8,14 @@ struct RemovedAuthorTests {
     func untaken() async throws {
         let all = try await Neighbours()
         try await all.gather(in: "club", saying: "welcome")
-        let ann = try await all.client(all.ann)
-        #expect(try await all.ben.stop() == 0)
+        let (ann, ben) = (try await all.client(all.ann), try await all.client(all.ben))
+        #expect(try await all.ben.run("offline", "on").status == 0)
         try await ann.perform(RemoveGroupMember(conversation: "club", person: "ben"))
         let read = try await all.ben.run("read", "club", "--keep-unread", "--json").output
         let asked = try #require(read.firstMatch(of: /"number":([0-9]+)/)).1
         let sent = try await all.ben.run("reply", "club", String(asked), "an hour of work")
         #expect(sent.status == 0, "\(sent.output)")
-        let ben = try await all.ben.start()
+        #expect(try await all.ben.run("offline", "off").status == 0)
         try await eventually("ben hears of it", on: [all.ben]) {
             try await ben.perform(ListMembershipEvents(conversation: "club")).contains {
                 $0.change == "removed"

@@ -37,7 +37,10 @@ struct DumpTests {
             try #require(stat("/proc/\(program.processID)/\(file)", &status) == 0)
             return status.st_uid
         }
-        let other = try Program([], by: way + ["sh", "-c", "echo here; exec tail -f /dev/null"])
+        // It speaks once it is what it stays: while a shell replaces itself, its files are root's.
+        let word = folder.path + "/word"
+        try Data("here\n".utf8).write(to: URL(filePath: word))
+        let other = try Program([], by: way + ["tail", "-f", word])
         defer { other.signal(SIGKILL) }
         try await other.says("here")
         #expect(try owner(of: other, "environ") == user, "any other program's is its user's")
