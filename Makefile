@@ -14,8 +14,11 @@ SWIFT_FORMAT_PATHS := $(wildcard Package.swift Sources Tests Simulations)
 
 # What `make simulations` plays of the seeds: how many, and from which on; each range ends after so
 # many minutes.
-SEEDS ?= 60@1 15@100 15@200 20@300 15@400 30@500 20@600
+SEEDS ?= 24@1 8@100 8@200 10@300 8@400 10@500 10@600 12@1000
 MINUTES ?= 2
+
+# How release builds are made. RELEASE_FOLDER=FOLDER puts them apart: of two builds in one folder, one waits.
+RELEASE = swift build -c release $(if $(RELEASE_FOLDER),--scratch-path $(RELEASE_FOLDER))
 
 # Where `make install` puts the program: PREFIX/bin.
 PREFIX ?= $(HOME)/.local
@@ -23,8 +26,8 @@ PREFIX ?= $(HOME)/.local
 # Where `make dist` builds: linked otherwise, and so apart from the usual folder.
 DIST := .build/dist
 
-.PHONY: help run install dist test test-network test-calls test-dist example models lint build check \
-    simulations soak swift packages
+.PHONY: help run install dist test test-network test-calls test-dist example models lint build \
+    release check simulations soak swift packages
 
 help:
 	echo 'make run [LOG=FILE]  three nodes talk, part and meet again (parley demo)'
@@ -49,8 +52,8 @@ run: packages swift
 
 # For use, not for a look: a release build takes its minutes.
 install: packages swift
-	swift build -c release --product parley
-	install -D "$$(swift build -c release --show-bin-path)/parley" '$(PREFIX)/bin/parley'
+	$(RELEASE) --product parley
+	install -D "$$($(RELEASE) --show-bin-path)/parley" '$(PREFIX)/bin/parley'
 	echo 'parley is in $(PREFIX)/bin'
 	if [[ ":$$PATH:" != *':$(PREFIX)/bin:'* ]]; then
 	    echo 'hint: export PATH="$(PREFIX)/bin:$$PATH"'
@@ -142,10 +145,10 @@ test-calls: packages swift
 # processes that must agree, and a fixed swarm. From 100 on people have several devices, from 200 on
 # there are relays, from 300 on people meet through these alone, from 400 on there are strangers, and
 # ways of repair are alone, from 500 on they pass on, star and pin messages, and mention, from 600 on they
-# ask each other things. A run that fails is kept as data, and printed.
+# ask each other things, from 1000 on they send files. A run that fails is kept as data, and printed.
 simulations: packages swift
-	swift build -c release --product parley
-	export PARLEY="$$(swift build -c release --show-bin-path)/parley"
+	$(RELEASE) --product parley
+	export PARLEY="$$($(RELEASE) --show-bin-path)/parley"
 	play() { xargs -P 2 -I {} bash -o pipefail -c "\"\$$PARLEY\" simulate $$1 {} | tail -n 1"; }
 	ls Simulations/Scenarios/*.json | play run
 	ls Simulations/Seeds/*.json | play replay
@@ -166,8 +169,8 @@ simulations: packages swift
 # With a release build, as people have it: what is bearable is a third of what a debug build may take.
 soak: packages swift example
 	$(MAKE) --no-print-directory simulations MINUTES=60 \
-	    SEEDS='99@1 100@100 100@200 100@300 100@400 100@500 100@600'
-	program="$$(swift build -c release --show-bin-path)/parley"
+	    SEEDS='99@1 100@100 100@200 100@300 100@400 100@500 100@600 100@1000'
+	program="$$($(RELEASE) --show-bin-path)/parley"
 	for story in Simulations/Scenarios/Long/*.json; do "$$program" simulate run "$$story" | tail -n 1; done
 	"$$program" bench hostile --strict
 	export PARLEY_SOAK=1
@@ -193,6 +196,9 @@ lint: swift
 # it does not declare. It exits with 1 even where its last line says "Build complete!".
 build: packages swift
 	swift build --build-tests --explicit-target-dependency-import-check error
+
+release: packages swift
+	$(RELEASE) --product parley
 
 check:
 	exec bash .ci/run
