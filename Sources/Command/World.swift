@@ -47,6 +47,13 @@ struct World: Sendable {
     /// Says something that stays on its line, to be written over.
     func sayInPlace(_ text: String) { talk.put("\r\u{1B}[K" + text) }
 
+    /// Asks the person at the terminal, and says whether they agree; no answer is a no.
+    func agrees(_ question: String) -> Bool {
+        sayInPlace(question + " [y/N] ")
+        guard let answer = readLine()?.lowercased() else { return false }
+        return ["y", "yes"].contains(answer)
+    }
+
     /// Throws where what was written did not arrive: nobody has seen it, so nothing may follow from it.
     func checkOutput() throws {
         guard let failure = output.failure() else { return }

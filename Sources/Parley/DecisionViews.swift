@@ -21,6 +21,8 @@ public struct DecisionView: Codable, Equatable, Sendable {
     public var isOwn: Bool
     /// When it was proposed, by its author's clock, in Unix milliseconds.
     public var time: UInt64
+    /// `ahead` where that time has not come yet by this device's clock; else nil.
+    public var timeDoubt: String? = nil
     /// What is decided.
     public var title: String
     /// What else there is to say of it.
@@ -137,7 +139,8 @@ extension Views {
             conversation: space.id.description, place: try title(of: space, roster),
             author: try name(of: decision.author, in: roster),
             isOwn: decision.author == ownPerson, time: decision.time,
-            title: decision.proposal.title, text: decision.proposal.text,
+            timeDoubt: Self.doubt(about: decision.time), title: decision.proposal.title,
+            text: decision.proposal.text,
             tags: decision.proposal.tags, state: "\(decision.settling.state)",
             settledBy: try decision.settledBy.map { try name(of: $0, in: roster) },
             successor: try successor.map { try identifier($0, in: space.number) },

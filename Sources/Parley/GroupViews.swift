@@ -167,6 +167,8 @@ public struct MembershipView: Codable, Equatable, Sendable {
     public var role: String?
     /// By the author's clock, in Unix milliseconds.
     public var time: UInt64
+    /// `ahead` where that time has not come yet by this device's clock; else nil.
+    public var timeDoubt: String? = nil
     /// Whether it holds; what does not has changed nothing.
     public var holds: Bool
     /// Messages of whom it took out that are here and shown no more: they lie beyond its cut, for

@@ -139,8 +139,7 @@ extension Views {
             conversation: space.id.description, title: try title(of: space, roster),
             author: try name(of: poll.author, in: roster), person: poll.author.description,
             isOwn: poll.author == ownPerson, time: poll.time,
-            timeDoubt: poll.time > SystemClock.now.wall + NodeCore.clockToleranceMax
-                ? "ahead" : nil, question: poll.question.question,
+            timeDoubt: Self.doubt(about: poll.time), question: poll.question.question,
             options: options, isMultiple: poll.question.isMultiple, until: poll.question.until,
             state: poll.closing != nil ? "closed" : isOver ? "over" : "open",
             closedBy: try poll.closing.map { try name(of: $0.person, in: roster) },

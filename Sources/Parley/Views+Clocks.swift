@@ -19,6 +19,11 @@ extension Views {
         return "before"
     }
 
+    /// `ahead` where a time has not come yet by this device's clock; else nil.
+    static func doubt(about time: UInt64) -> String? {
+        time > SystemClock.now.wall + NodeCore.clockToleranceMax ? "ahead" : nil
+    }
+
     /// Where a conversation stands among others: one without a message where it began.
     func listTime(of summary: ConversationSummary) throws -> UInt64 {
         guard let order = summary.newest, let number = summary.newestNumber else {

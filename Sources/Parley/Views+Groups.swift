@@ -138,7 +138,8 @@ extension Views {
                 name: try name(of: event.person, in: roster), person: event.person.description,
                 author: try event.author.flatMap {
                     $0 == event.person ? nil : try name(of: $0, in: roster)
-                }, role: role, time: event.time, holds: event.holds,
+                }, role: role, time: event.time,
+                timeDoubt: Self.doubt(about: event.time), holds: event.holds,
                 hiddenCount: try hiddenCount(
                     by: event, before: events[(index + 1)...], space, roster),
                 below: try event.place.flatMap { try message(below: $0, in: space.number) },

@@ -190,7 +190,7 @@ struct TrueWordsProcessTests {
         #expect(outbox.contains("ben  1 may have arrived or not\n"), "\(outbox)")
         #expect(outbox.contains(reason) && !outbox.contains("saved here"), "\(outbox)")
         let status = try await phone.run("status").output
-        #expect(status.contains("waiting    0 messages\n"), "\(status)")
+        #expect(status.contains("waiting    0 messages and changes\n"), "\(status)")
         #expect(status.contains("whether 1 message or change of yours arrived"), "\(status)")
         // What is advised is not refused.
         let advice = "`parley device accept-link --home FOLDER TEXT`"

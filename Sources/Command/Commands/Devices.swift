@@ -275,7 +275,7 @@ struct DeviceRevoke: NodeCommand {
         discussion: """
             It is given nothing new from then on, and nobody takes anything new from it. What it \
             has already it keeps: take it away from whoever holds it. A device that is not this \
-            one's junior needs the recovery code.
+            one's junior needs the recovery code. On a terminal you are asked first.
 
             Example:
               parley device revoke phone
@@ -290,11 +290,19 @@ struct DeviceRevoke: NodeCommand {
         help: ArgumentHelp("a file that holds the recovery code", valueName: "file"),
         completion: .file())
     var codeFile: String?
+    @Flag(name: .long, help: "ask nothing")
+    var yes = false
 
     func validate() throws { try Check.name(device, "a device") }
 
     func run(with node: any NodeService) async throws {
         let code = try codeFile.map { try RecoveryText.read(file: $0) }
+        let world = World.current
+        if world.isInputTerminal, !yes,
+            !world.agrees("End “\(harmless(device))” for good? Nothing brings it back.")
+        {
+            throw NodeError("not-agreed", "Nothing was changed.")
+        }
         try await node.perform(RevokeDevice(device: device, recoveryCode: code))
         let devices = try await node.perform(ListDevices())
         try Output.show(devices, json: output.json, as: DeviceList.text(devices))

@@ -132,8 +132,7 @@ struct LostOptions: ParsableArguments {
                 "not-agreed", "Devices would be revoked, and there is nobody to ask.",
                 hint: "--keep DEVICE spares one; --yes agrees to the rest")
         }
-        world.sayInPlace("Are all of these lost, or to be ended? [y/N] ")
-        guard let answer = readLine()?.lowercased(), ["y", "yes"].contains(answer) else {
+        guard world.agrees("Are all of these lost, or to be ended?") else {
             throw NodeError(
                 "not-agreed", "Nothing was changed.", hint: "--keep DEVICE spares one")
         }

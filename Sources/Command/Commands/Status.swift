@@ -56,7 +56,9 @@ struct Status: NodeCommand {
         table.add(
             "carried",
             "\(bytes(status.sentByteCount)) sent, \(bytes(status.receivedByteCount)) received")
-        table.add("waiting", counted(status.pendingCount, "message"))
+        let waiting = status.pendingCount
+        table.add(
+            "waiting", waiting == 1 ? "1 message or change" : "\(waiting) messages and changes")
         if status.strandedCount > 0 {
             table.add("stays here", "\(status.strandedCount), which nobody will ever take")
         }

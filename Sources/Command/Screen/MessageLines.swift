@@ -51,13 +51,19 @@ struct MessageLines {
         var lines = MessageLines(for: messages)
         var shown: [String] = []
         var notes =
-            calls.map { Note($0.time, $0.below, $0.order, CallLines.text($0)) } + polls.map(note)
-            + decisions.map { Note($0.time, $0.below, $0.order, DecisionLines.text($0)) }
+            calls.map { Note($0.time, $0.below, $0.order, CallLines.text($0)) }
+            + polls.map {
+                Note($0.time, $0.below, $0.order, PollLines.text($0) + mark($0.timeDoubt))
+            }
+            + decisions.map {
+                Note($0.time, $0.below, $0.order, DecisionLines.text($0) + mark($0.timeDoubt))
+            }
         // Those about people stay in their order, whatever their clocks said.
         var last = ""
         for event in events {
             last = max(last, event.order)
-            notes.append(Note(event.time, event.below, last, MembershipLines.text(event)))
+            let text = MembershipLines.text(event).map { $0 + mark(event.timeDoubt) }
+            notes.append(Note(event.time, event.below, last, text))
         }
         let sorted = notes.enumerated().sorted {
             ($0.element.order, $0.offset) < ($1.element.order, $1.offset)
@@ -85,9 +91,9 @@ struct MessageLines {
         }
     }
 
-    private static func note(_ poll: PollView) -> Note {
-        let doubt = poll.timeDoubt == "ahead" ? "  (clock ahead)" : ""
-        return Note(poll.time, poll.below, poll.order, PollLines.text(poll) + doubt)
+    /// Behind a line whose time cannot be true.
+    private static func mark(_ doubt: String?) -> String {
+        doubt == "ahead" ? "  (clock ahead)" : ""
     }
 
     /// The line of something that changed who is in a conversation; nothing where it changed nothing.
