@@ -99,7 +99,7 @@ let targets: [Target] = [
         [
             "ParleyWire", "ParleyWords", "ParleySealing", "ParleyLedger", "ParleyConversation",
             "ParleyRelaying", "ParleyNodeCore", "ParleyStorage", "ParleyTransport",
-            "ParleySearch", "ParleySignalling", "ParleyNotes", "Parley",
+            "ParleyFiles", "ParleySearch", "ParleySignalling", "ParleyNotes", "Parley",
         ]),
     room(
         "RelayServer",

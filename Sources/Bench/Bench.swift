@@ -20,6 +20,8 @@ public struct Bench: Sendable {
     public static let hostileName = "hostile"
     /// What a node with very many spaces pays, all as `spaces`.
     public static let spacesNames = SpacesBench.names
+    /// What files take, and messages beside them, all as `files`.
+    public static let fileNames = FileBench.names
     /// The same about searching, all as `search`.
     public static let searchNames = SearchBench.names + LiveSearchBench.names
 
@@ -32,6 +34,7 @@ public struct Bench: Sendable {
     private let program: String
     private let models: ModelFolder
     private let texts: [String]
+    private let fileByteCount: Int
     private let say: @Sendable (String) -> Void
 
     /// - Parameters:
@@ -39,35 +42,44 @@ public struct Bench: Sendable {
     ///   - program: the path of this program, started again as the other process.
     ///   - models: where models are installed.
     ///   - texts: what people wrote, to be searched; none for made-up words.
+    ///   - fileByteCount: how large the large file is; a gibibyte without.
     ///   - say: told what is going on.
     public init(
         folder: String, program: String, models: ModelFolder, texts: [String] = [],
-        say: @escaping @Sendable (String) -> Void
+        fileByteCount: Int? = nil, say: @escaping @Sendable (String) -> Void
     ) {
         self.models = models
         self.texts = texts
+        self.fileByteCount = fileByteCount ?? FileBench.usualByteCount
         self.folder = folder
         self.program = program
         self.say = say
     }
 
-    /// Measures the figures with these names, or all.
-    public func run(_ names: [String]) async throws -> [Figure] {
-        let all =
-            Self.names + Self.relayNames + Self.callNames + Self.searchNames + Self.spacesNames
-            + [Self.hostileName]
+    private static let all =
+        names + relayNames + callNames + searchNames + spacesNames + fileNames + [hostileName]
+    /// Figures that are measured together, and what they are asked for by.
+    private static let groups = [
+        ("relay", relayNames), ("calls", callNames), ("search", searchNames),
+        ("spaces", spacesNames), ("files", fileNames),
+    ]
+
+    /// The figures that these names mean, those of no others.
+    private static func expanded(_ names: [String]) throws -> Set<String> {
         var wanted = Set(names.isEmpty ? Self.names : names)
-        if wanted.remove("relay") != nil { wanted.formUnion(Self.relayNames) }
-        if wanted.remove("calls") != nil { wanted.formUnion(Self.callNames) }
-        if wanted.remove("search") != nil { wanted.formUnion(Self.searchNames) }
-        if wanted.remove("spaces") != nil { wanted.formUnion(Self.spacesNames) }
+        for (group, names) in groups where wanted.remove(group) != nil { wanted.formUnion(names) }
         let unknown = wanted.subtracting(all).sorted()
         guard unknown.isEmpty else {
             throw NodeError(
                 "unknown-figure", "There is no figure called \(unknown.joined(separator: ", ")).",
-                hint: "There are: "
-                    + (all + ["relay", "calls", "search", "spaces"]).joined(separator: ", "))
+                hint: "There are: " + (all + groups.map(\.0)).joined(separator: ", "))
         }
+        return wanted
+    }
+
+    /// Measures the figures with these names, or all.
+    public func run(_ names: [String]) async throws -> [Figure] {
+        var wanted = try Self.expanded(names)
         var epochs = wanted.contains("epoch") ? try EpochBench.figures() : []
         if wanted.remove(Self.hostileName) != nil {
             epochs += try HostileBench.figures(folder: folder)
@@ -82,12 +94,16 @@ public struct Bench: Sendable {
             searches += try await live.run()
         }
         let calls = try await CallBench(folder: folder, program: program, say: say).run(wanted)
+        let files = try await FileBench(
+            folder: folder, program: program, byteCount: fileByteCount, say: say
+        ).run(wanted)
+        let others = epochs + calls + searches + files
         guard
             !wanted.isSubset(
-                of: Set(Self.searchNames + Self.callNames + Self.spacesNames + ["epoch"]))
-        else {
-            return epochs + calls + searches
-        }
+                of: Set(
+                    Self.searchNames + Self.callNames + Self.spacesNames + Self.fileNames
+                        + ["epoch"]))
+        else { return others }
         let fsync = try Disk.fsyncSamples(in: folder, count: 500)
         var figures = [
             Figure(
@@ -102,9 +118,9 @@ public struct Bench: Sendable {
             let relay = RelayBench(folder: folder, program: program, say: say)
             figures += try await relay.run(wanted, fsync: limit)
         }
-        return all.compactMap { name in
+        return Self.all.compactMap { name in
             wanted.contains(name) ? figures.first { $0.name == name } : nil
-        } + epochs + calls + searches
+        } + others
     }
 
     private func nodes(_ wanted: Set<String>, fsync: Double) async throws -> [Figure] {

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Parley
 
 /// The other process, as this one sees it: lines in, lines out.
@@ -31,6 +32,14 @@ final class BenchPeer {
             guard !more.isEmpty else { return "" }
             buffer += more
         }
+    }
+
+    var processID: Int32 { process.processIdentifier }
+
+    /// Ends it in the midst of whatever it does.
+    func kill() {
+        Glibc.kill(processID, SIGKILL)
+        process.waitUntilExit()
     }
 
     func end() {
@@ -76,6 +85,11 @@ public enum BenchPeerProgram {
                 try await catchUp(words[1], count: Int(words[2]) ?? 0, node)
             case "fill" where words.count == 3:
                 try await fill(words[2], count: Int(words[1]) ?? 0, node)
+            case "get" where words.count >= 2: try await get(words, node)
+            case "save" where words.count == 2: try await save(words[1], node)
+            case "watch": try await watch(node)
+            case "held" where words.count == 2: try await awaitFiles(Int(words[1]) ?? 0, node)
+            case "resume" where words.count == 2: try await resume(words[1], node)
             case "digest" where words.count == 2:
                 let digests = try await node.perform(ListDigests())
                 answer(digests.first { $0.conversation == words[1] }?.digest ?? "none")
@@ -84,11 +98,11 @@ public enum BenchPeerProgram {
         }
     }
 
-    private static func answer(_ line: String) {
+    static func answer(_ line: String) {
         FileHandle.standardOutput.write(Data((line + "\n").utf8))
     }
 
-    private static func until(_ condition: () async throws -> Bool) async throws {
+    static func until(_ condition: () async throws -> Bool) async throws {
         while try await !condition() { try await Task.sleep(for: .milliseconds(1)) }
     }
 

@@ -3,12 +3,14 @@ import Parley
 
 /// Two nodes, one here and one in a process of its own, that know each other.
 final class BenchWorld {
-    private let folder: String
-    private let program: String
+    let folder: String
+    let program: String
     private let say: @Sendable (String) -> Void
-    private let here: Node
-    private var there: BenchPeer
-    private var group = ""
+    let here: Node
+    var there: BenchPeer
+    private(set) var group = ""
+    /// Whether the other process says of each message when it shows it.
+    var isWatched = false
 
     init(
         folder: String, program: String, say: @escaping @Sendable (String) -> Void
@@ -38,7 +40,7 @@ final class BenchWorld {
         await here.shutdown()
     }
 
-    private func until(_ condition: () async throws -> Bool) async throws {
+    func until(_ condition: () async throws -> Bool) async throws {
         let deadline = seconds() + 60
         while try await !condition() {
             guard seconds() < deadline else { throw NodeError("bench", "It took too long.") }

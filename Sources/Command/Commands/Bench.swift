@@ -19,6 +19,7 @@ struct BenchCommand: AsyncParsableCommand {
               parley bench calls
               parley bench hostile
               parley bench spaces
+              parley bench files --mebibytes 256
               parley bench notes
               parley bench search --texts logs --set chat-search.json
               parley bench --json
@@ -45,6 +46,9 @@ struct BenchFigures: AsyncParsableCommand {
         help: "questions whose answers are known: how well they are found, alone and among --texts")
     var set: String?
 
+    @Option(name: .long, help: "how large the large file of `files` is, in MiB; 1024 without")
+    var mebibytes: Int?
+
     @Flag(name: .long, help: "print one JSON object a figure, for programs")
     var json = false
 
@@ -59,6 +63,9 @@ struct BenchFigures: AsyncParsableCommand {
     func validate() throws {
         if let texts { try Check.file(texts) }
         if let set { try Check.file(set) }
+        if let mebibytes, !(1...4096).contains(mebibytes) {
+            throw ValidationError("--mebibytes is from 1 to 4096")
+        }
     }
 
     func run() async throws {
@@ -75,7 +82,8 @@ struct BenchFigures: AsyncParsableCommand {
         let said = try texts.map { try LogFolder.messages(in: $0, limit: Self.textCountMax) } ?? []
         let questions = try set.map(BenchSearchQuality.questions)
         let bench = Bench(
-            folder: folder, program: "/proc/self/exe", models: ModelCommand.folder, texts: said
+            folder: folder, program: "/proc/self/exe", models: ModelCommand.folder, texts: said,
+            fileByteCount: mebibytes.map { $0 << 20 }
         ) { world.say($0) }
         let figures = try await bench.run(names)
         for figure in figures {
