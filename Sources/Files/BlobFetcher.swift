@@ -30,10 +30,6 @@ public struct BlobFetcher<Link: Hashable & Comparable & Sendable>: Sendable {
 
     /// Blobs that are fetched at a time, be it that nobody has them yet.
     public static var fetchCountMax: Int { 256 }
-    /// Pieces that one peer owes at first.
-    public static var windowMin: Int { 16 }
-    /// Pieces that one peer owes at most: so many chunks are 8 MiB, what a line of 100 MB/s and 80 ms holds.
-    public static var windowMax: Int { 128 }
     /// A peer that owes something and gives nothing for so long, in milliseconds, is asked for nothing
     /// more until it says again what it holds.
     public static var patience: UInt64 { 30_000 }
@@ -43,10 +39,17 @@ public struct BlobFetcher<Link: Hashable & Comparable & Sendable>: Sendable {
         var holdings: [BlobID: ChunkSet] = [:]
         /// Blobs of which it gave something wrong.
         var barred: Set<BlobID> = []
-        /// How many pieces it may owe: more and more as they come.
-        var window = BlobFetcher.windowMin
+        /// How many pieces it may owe.
+        var pace = BlobPace()
         var owedCount = 0
         var lastGave: UInt64
+
+        /// It does not owe so many pieces any more.
+        mutating func release(_ count: Int) {
+            guard count > 0 else { return }
+            owedCount -= count
+            pace.lost()
+        }
     }
 
     private var fetches: [BlobID: BlobFetch<Link>] = [:]
@@ -62,19 +65,20 @@ public struct BlobFetcher<Link: Hashable & Comparable & Sendable>: Sendable {
     /// The blobs that are being fetched, in the order in which they were wanted.
     public var blobs: [BlobID] { order }
 
+    /// How a blob that is being fetched is cut; nil of others.
+    public func shape(of blob: BlobID) -> BlobShape? { fetches[blob]?.shape }
+
     /// Whether a peer says that it holds some of a blob.
     public func isHeld(_ blob: BlobID) -> Bool {
         sources.values.contains { $0.holdings[blob].map { $0.count > 0 } ?? false }
     }
 
-    /// Begins to fetch a blob. Of what is held already nothing is asked.
+    /// Begins to fetch a blob. Of what is held already nothing is asked, and nothing takes room on the disk
+    /// before something came.
     public mutating func fetch(
         _ blob: BlobID, _ shape: BlobShape, into store: some BlobStore
     ) throws(StoreError) -> [Output] {
         guard fetches[blob] == nil else { return [] }
-        do throws(StoreError) { try store.beginBlob(blob, shape) } catch {
-            return [.failed(blob, error)]
-        }
         let chunks = try store.heldBlob(blob)?.chunks ?? ChunkSet(of: shape.chunkCount)
         fetches[blob] = BlobFetch(shape, holding: chunks)
         order.append(blob)
@@ -87,7 +91,8 @@ public struct BlobFetcher<Link: Hashable & Comparable & Sendable>: Sendable {
         order.removeAll { $0 == blob }
         // Each by itself: no order can be seen.
         for link in sources.keys {
-            sources[link]?.owedCount -= fetch.owedCount(by: link)
+            let count = fetch.owedCount(by: link)
+            if count > 0 { sources[link]?.release(count) }
             sources[link]?.holdings[blob] = nil
             sources[link]?.barred.remove(blob)
         }
@@ -147,7 +152,7 @@ public struct BlobFetcher<Link: Hashable & Comparable & Sendable>: Sendable {
         chunks.insert(holding.ranges)
         sources[link]?.holdings[holding.blob] = chunks
         // It may have lost what it was asked for.
-        sources[link]?.owedCount -= fetches[holding.blob]?.release(link, besides: chunks) ?? 0
+        sources[link]?.release(fetches[holding.blob]?.release(link, besides: chunks) ?? 0)
         return try ask(link, at: now, in: store)
     }
 
@@ -159,10 +164,15 @@ public struct BlobFetcher<Link: Hashable & Comparable & Sendable>: Sendable {
             return [.refused(link, .unasked)]
         }
         gave(link, at: now)
-        guard section.size == fetches[section.blob]?.shape.size, section.isGenuine else {
+        guard let shape = fetches[section.blob]?.shape, section.size == shape.size,
+            section.isGenuine
+        else {
             return try bar(link, from: section.blob, at: now, in: store)
         }
-        do throws(StoreError) { try store.keep(section) } catch {
+        do throws(StoreError) {
+            try store.beginBlob(section.blob, shape)
+            try store.keep(section)
+        } catch {
             return fail(section.blob, error)
         }
         fetches[section.blob]?.note(section)
@@ -182,8 +192,6 @@ public struct BlobFetcher<Link: Hashable & Comparable & Sendable>: Sendable {
             return try bar(link, from: chunk.blob, at: now, in: store)
         }
         do throws(StoreError) { try store.keep(chunk) } catch { return fail(chunk.blob, error) }
-        let window = min((sources[link]?.window ?? 0) + 1, Self.windowMax)
-        sources[link]?.window = window
         fetches[chunk.blob]?.note(chunk.index)
         let isWhole = fetches[chunk.blob]?.chunks.isWhole == true
         let ended = isWhole ? complete(chunk.blob, in: store) : []
@@ -193,6 +201,7 @@ public struct BlobFetcher<Link: Hashable & Comparable & Sendable>: Sendable {
     private mutating func gave(_ link: Link, at now: UInt64) {
         sources[link]?.owedCount -= 1
         sources[link]?.lastGave = now
+        sources[link]?.pace.gave(at: now)
     }
 
     // MARK: What is asked
@@ -206,26 +215,29 @@ public struct BlobFetcher<Link: Hashable & Comparable & Sendable>: Sendable {
         return outputs
     }
 
-    /// Asks one peer for as much as it may owe, once it owes no more than half of that: so few frames ask
-    /// for much.
+    /// Asks one peer for as much as it may owe, once there is enough of that to be worth a frame.
     private mutating func ask(
         _ link: Link, at now: UInt64, in store: some BlobStore
     ) throws(StoreError) -> [Output] {
-        guard let source = sources[link], source.owedCount <= source.window / 2 else { return [] }
+        guard let source = sources[link],
+            source.owedCount + source.pace.batchCount <= source.pace.window
+        else { return [] }
         if source.owedCount == 0 { sources[link]?.lastGave = now }
         var outputs: [Output] = []
-        var room = source.window - source.owedCount
+        var room = source.pace.window - source.owedCount
         for blob in order {
             guard let holding = source.holdings[blob], holding.count > 0 else { continue }
             while room > 0,
                 let next = try fetches[blob]?.next(
                     of: blob, from: holding, on: link, atMost: room, in: store)
             {
+                sources[link]?.pace.asked(
+                    next.count, besides: source.pace.window - room, at: now)
                 room -= next.count
                 outputs.append(.send(link, .blobWant(BlobWant(blob: blob, part: next.part))))
             }
         }
-        sources[link]?.owedCount = source.window - room
+        sources[link]?.owedCount = source.pace.window - room
         return outputs
     }
 
@@ -251,7 +263,7 @@ public struct BlobFetcher<Link: Hashable & Comparable & Sendable>: Sendable {
     ) throws(StoreError) -> [Output] {
         sources[link]?.barred.insert(blob)
         sources[link]?.holdings[blob] = nil
-        sources[link]?.owedCount -= fetches[blob]?.release(link) ?? 0
+        sources[link]?.release(fetches[blob]?.release(link) ?? 0)
         return try [.refused(link, .wrong)] + askAll(at: now, in: store)
     }
 }

@@ -1,4 +1,4 @@
-import ParleyFiles
+@testable import ParleyFiles
 import ParleyLedger
 import ParleySimulation
 import ParleyWire
@@ -235,6 +235,21 @@ struct BlobFetcherTests {
         #expect(!swarm.fetcher.isOwed(by: 7))
     }
 
+    @Test func `a file of which nothing came takes no room on the disk`() throws {
+        var swarm = Swarm()
+        try swarm.addPeer(1, holding: blob, chunks: 0..<0)
+        try begin(&swarm)
+        try swarm.run()
+        #expect(swarm.fetcher.blobs == [blob.blob])
+        #expect(try swarm.store.heldBlob(blob.blob) == nil)
+        try swarm.addPeer(2, holding: blob)
+        try swarm.perform(swarm.fetcher.ask([blob.blob], on: 2, at: swarm.now))
+        while try swarm.store.heldBlob(blob.blob) == nil, try swarm.turn() {}
+        #expect(try swarm.store.section(0, of: blob.blob) == blob.section(0))
+        try swarm.run()
+        try requireWhole(swarm)
+    }
+
     @Test func `a full disk ends the fetch, and what came stays`() throws {
         var swarm = Swarm()
         try swarm.addPeer(1, holding: blob)
@@ -281,7 +296,7 @@ struct BlobFetcherTests {
         while let frame = try server.next(for: 0, from: held) {
             if case .blobChunk = frame { wanted += 1 }
         }
-        #expect(wanted == BlobFetcher<Int>.windowMin)
+        #expect(wanted == BlobPace.windowStart)
     }
 }
 
