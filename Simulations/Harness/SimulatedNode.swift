@@ -286,8 +286,7 @@ public final class SimulatedNode {
     /// What every shell does with a sealed file that nobody names. What fails is looked for again.
     func remove(_ blob: BlobID) {
         do {
-            let isNamed = try !store.naming(blob: store.locator(blob.bytes), limit: 1).isEmpty
-            if !isNamed { try store.blobs.removeBlob(blob) }
+            if try HeldFile.isUnneeded(blob, in: store) { try store.blobs.removeBlob(blob) }
         } catch {}
     }
 

@@ -58,12 +58,12 @@ extension Trace {
         case .declineInvitation(let space): add(28, space)
         case .setAdditionPolicy(let policy): add(29 << 8 | UInt64(policy.rawValue))
         case .deleteConversation(let space): add(33, space)
-        case .star, .pin, .archive, .markUnread, .keepUnsent, .describe, .say, .fetchFiles:
+        case .star, .pin, .archive, .markUnread, .keepUnsent, .describe, .say, .file(.fetch):
             addCuration(command)
         case .together(let command): add("\(command)")
         // Rare: what it is called is bytes enough.
         case .call, .act, .types, .setPresence, .setPrivacy, .setCallServer,
-            .removeCallServer, .noteRecoveryCheck, .setAlias, .remind:
+            .removeCallServer, .noteRecoveryCheck, .setAlias, .remind, .file:
             add("\(command)")
         }
     }
@@ -72,7 +72,7 @@ extension Trace {
     private mutating func addCuration(_ command: Command) {
         switch command {
         case .star(let number, let isOn): add(isOn ? 34 : 35, number)
-        case .fetchFiles(let number): add(45, number)
+        case .file(.fetch(let number)): add(45, number)
         case .pin(let number, let isOn): add(isOn ? 36 : 37, number)
         case .archive(let space, let isOn): add(isOn ? 38 : 39, space)
         case .keepUnsent(let space, let text):

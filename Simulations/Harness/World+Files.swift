@@ -39,8 +39,7 @@ extension SimulatedNode {
 
     /// Whether a message names a file in a conversation that both take part in, by what this node knows.
     fileprivate func names(_ file: WantedFile, with other: SimulatedNode) throws -> Bool {
-        let element = try store.locator(file.blob.bytes)
-        return try store.naming(blob: element, limit: NodeCore.namingCountMax).contains { entry in
+        return try store.naming(file.blob, limit: NodeCore.namingCountMax).contains { entry in
             guard let space = try store.space(entry.space), let roster = try roster(of: space)
             else {
                 return false

@@ -264,6 +264,16 @@ extension ConversationStore {
                 places: PlaceSet(0..<place + 1)))
     }
 
+    /// At most `limit` entries of messages that name a sealed file, of all spaces, by their rows.
+    public func naming(_ blob: BlobID, limit: Int) throws(StoreError) -> [Entry] {
+        try naming(blob: locator(blob.bytes), limit: limit)
+    }
+
+    /// Whether a message that can be read names a sealed file.
+    public func names(_ blob: BlobID) throws(StoreError) -> Bool {
+        try !naming(blob, limit: 1).isEmpty
+    }
+
     /// What a person has read of a log, on whichever of these devices.
     public func placesRead(
         of tag: LogTag, on devices: [DeviceID], in space: SpaceNumber

@@ -116,8 +116,8 @@ public enum Command: Sendable {
     case noteRecoveryCheck(at: UInt64)
     /// Does something that a group does together.
     case together(TogetherCommand)
-    /// Fetches the files of a message, however large they are.
-    case fetchFiles(OperationNumber)
+    /// Does something about files of messages.
+    case file(FileCommand)
     /// Does something about the person's reminders.
     case remind(ReminderCommand)
 }
@@ -258,6 +258,8 @@ public enum CommandRefusal: Error, Equatable, Sendable {
     case tooManyFiles(limit: Int)
     /// A file that was to be sent is not held as a whole.
     case fileNotHeld
+    /// No other device is known to have a file that is to be forgotten.
+    case fileOnlyHere
     /// What a group does together cannot be done so.
     case together(TogetherCommand.Objection)
     /// The invite is one's own.
@@ -333,7 +335,7 @@ extension Command {
             .requestContact, .answerContact, .markVerified, .addDevice, .revokeDevice,
             .renameDevice, .chooseRelays, .importMessages, .call, .setPrivacy,
             .setCallServer, .removeCallServer, .noteRecoveryCheck, .setAlias, .star,
-            .pin, .archive, .markUnread, .keepUnsent, .fetchFiles, .together, .remind:
+            .pin, .archive, .markUnread, .keepUnsent, .file, .together, .remind:
             false
         }
     }

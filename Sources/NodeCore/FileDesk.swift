@@ -5,6 +5,10 @@ import ParleyWire
 struct FileDesk: Sendable {
     var fetcher = BlobFetcher<LinkID>()
     var server = BlobServer<LinkID>()
+    /// What files take on the disk.
+    var room = FileRoom()
+    /// Who else has files that were sent from here.
+    var holders = FileHolders()
     /// Links on which something waits to be taken by the peer: the shell tells once it was.
     private var full: Set<LinkID> = []
     /// Files of which the disk took nothing, until the next try.
@@ -30,7 +34,9 @@ struct FileDesk: Sendable {
     /// Which of the files that are wanted are to be fetched now. Where they are more than are fetched at a
     /// time, those that somebody has go on, and the others have their turns.
     mutating func choose(among wanted: [WantedFile], at now: UInt64) -> [WantedFile] {
-        let wanted = wanted.filter { !refused.contains($0.blob) }
+        let wanted = wanted.filter {
+            !refused.contains($0.blob) && !room.isLacking(for: $0.blob)
+        }
         let limit = BlobFetcher<LinkID>.fetchCountMax
         isCrowded = wanted.count > limit
         guard isCrowded else { return wanted }
@@ -59,6 +65,7 @@ struct FileDesk: Sendable {
     /// The link is gone, and all that was wanted on it by the peer.
     mutating func close(_ link: LinkID) {
         server.close(link)
+        holders.close(link)
         full.remove(link)
     }
 }

@@ -113,7 +113,7 @@ extension NodeCore {
         case .edit, .delete, .react:
             return try changeMessage(command, &turn)
         case .star(let number, let isOn): return try star(number, isOn, &turn)
-        case .fetchFiles(let number): return try fetchFiles(of: number, &turn)
+        case .file(let command): return try file(command, &turn)
         case .pin(let number, let isOn): return try pin(number, isOn, &turn)
         case .acceptInvitation(let space):
             return try acceptInvitation(to: space, &turn)

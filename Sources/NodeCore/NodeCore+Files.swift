@@ -6,8 +6,6 @@ public import ParleyWire
 
 /// Files of messages: which are fetched, from whom, and who is given which.
 extension NodeCore {
-    /// A file of at most so many bytes is fetched by itself; a larger one when the person wants it.
-    static let fetchByteCountMax: UInt64 = 16 << 20
     /// Who names a file is looked at in so many messages.
     public static let namingCountMax = 64
     /// Pieces that go to a peer at a time, before it has taken them.
@@ -26,6 +24,8 @@ extension NodeCore {
 
     /// Goes on with what was wanted before this start, and removes what nobody names.
     mutating func resumeFiles(_ turn: inout some Turn) throws(StoreError) {
+        try countFiles(&turn)
+        try lookAtFiles(&turn)
         try fetchFiles(&turn)
         try collectFilesSoon(&turn)
     }
@@ -43,7 +43,7 @@ extension NodeCore {
     mutating func heedFiles(of messages: [OperationNumber], _ turn: inout some Turn)
         throws(StoreError)
     {
-        var isWanted = false
+        var (isWanted, isOwn) = (false, false)
         for number in messages {
             guard let stored = try turn.store.operation(number),
                 let log = try turn.store.log(stored.log)
@@ -55,13 +55,21 @@ extension NodeCore {
             }
             // Who asked before may have it only now, that a message names it here.
             for blob in message.files.compactMap(\.blob) { try tellAskers(of: blob, &turn) }
-            guard log.device != identity.device else { continue }
-            for file in message.files where file.size.value <= Self.fetchByteCountMax {
+            guard log.device != identity.device else {
+                try noteOwnFiles(message.files, &turn)
+                isOwn = isOwn || !message.files.isEmpty
+                continue
+            }
+            let limit = try FileSettings.kept(in: turn.store).fetchByteCountMax
+            for file in message.files where file.size.value <= limit {
                 let isNew = try want(file, isAskedFor: false, at: turn.now, turn.store)
                 isWanted = isWanted || isNew
             }
         }
         if isWanted { try fetchFiles(&turn) }
+        guard isOwn else { return }
+        try holdBound(&turn)
+        for link in links.keys.sorted() { try inquireAfterFiles(on: link, &turn) }
     }
 
     /// Notes that a file is wanted, and says whether it is not held.
@@ -71,6 +79,8 @@ extension NodeCore {
         guard let blob = file.blob, let shape = BlobShape(file.size),
             try store.blobs.heldBlob(blob)?.chunks.isWhole != true
         else { return false }
+        // What was given up comes when the person wants it.
+        if !isAskedFor, try HeldFile.kept(blob, in: store)?.state == .givenUp { return false }
         let known = try WantedFile.kept(blob, in: store)
         if let known, known.isAskedFor || !isAskedFor { return true }
         try WantedFile(
@@ -90,6 +100,7 @@ extension NodeCore {
         guard !files.isEmpty else { return .failure(.noFile) }
         var count = 0
         for file in files where try want(file, isAskedFor: true, at: turn.now, turn.store) {
+            if let blob = file.blob { fileDesk.room.tryAgain(blob) }
             count += 1
         }
         fileDesk.tryAgain()
@@ -98,7 +109,7 @@ extension NodeCore {
     }
 
     /// Begins to fetch as much as may be fetched at a time.
-    private mutating func fetchFiles(_ turn: inout some Turn) throws(StoreError) {
+    mutating func fetchFiles(_ turn: inout some Turn) throws(StoreError) {
         let chosen = fileDesk.choose(
             among: try WantedFile.all(in: turn.store), at: turn.now.monotonic)
         let blobs = Set(chosen.map(\.blob))
@@ -127,12 +138,11 @@ extension NodeCore {
 
     /// Whether a message that can be read names a file in a conversation that a peer takes part in: then it
     /// may know of it, and may have it.
-    private func isNamed(
+    func isNamed(
         _ blob: BlobID, toPeerOn link: LinkID, _ store: some Store
     ) throws(StoreError) -> Bool {
         guard let session = links[link]?.session else { return false }
-        let element = try store.locator(blob.bytes)
-        return try store.naming(blob: element, limit: Self.namingCountMax).contains {
+        return try store.naming(blob, limit: Self.namingCountMax).contains {
             session.shares($0.space)
         }
     }
@@ -141,7 +151,7 @@ extension NodeCore {
     /// have it.
     func mayPassOn(_ blob: BlobID, _ store: some Store) throws(StoreError) -> Bool {
         if try store.blobs.heldBlob(blob)?.chunks.isWhole == true { return true }
-        return try !store.naming(blob: store.locator(blob.bytes), limit: 1).isEmpty
+        return try store.names(blob)
     }
 
     // MARK: Frames
@@ -162,8 +172,10 @@ extension NodeCore {
         case .blobWant(let want):
             try serve(want, on: link, &turn)
         case .blobHave(let holding):
+            try noteHolder(holding, on: link, &turn)
             try perform(fileDesk.fetcher.learn(holding, on: link, at: now, in: store), &turn)
         case .blobSection(let section):
+            guard try takesRoom(for: section, &turn) else { return true }
             try perform(fileDesk.fetcher.take(section, on: link, at: now, in: store), &turn)
         case .blobChunk(let chunk):
             try perform(fileDesk.fetcher.take(chunk, on: link, at: now, in: store), &turn)
@@ -218,9 +230,11 @@ extension NodeCore {
 
     /// All of a file is held: screens and those who asked for it are told.
     private mutating func completed(_ blob: BlobID, _ turn: inout some Turn) throws(StoreError) {
+        if let shape = try WantedFile.kept(blob, in: turn.store)?.shape {
+            try noteWhole(blob, shape, &turn)
+        }
         try WantedFile.drop(blob, in: turn.store)
-        let element = try turn.store.locator(blob.bytes)
-        let naming = try turn.store.naming(blob: element, limit: Self.namingCountMax)
+        let naming = try turn.store.naming(blob, limit: Self.namingCountMax)
         turn.emit(.changed(naming.map { .message($0.space, $0.operation) }))
         try tellAskers(of: blob, &turn)
     }
@@ -270,6 +284,7 @@ extension NodeCore {
     /// Tries again what the disk refused.
     mutating func retryFiles(_ turn: inout some Turn) throws(StoreError) {
         fileDesk.tryAgain()
+        try reconsiderRoom(&turn)
         try fetchFiles(&turn)
     }
 
@@ -277,18 +292,23 @@ extension NodeCore {
     mutating func collectFiles(_ turn: inout some Turn) throws(StoreError) {
         let held = try turn.store.blobs.blobs()
         let wanted = try WantedFile.all(in: turn.store).map(\.blob)
+        let noted = try HeldFile.all(in: turn.store)
         var gone: Set<BlobID> = []
-        for blob in Set(held + wanted).sorted() {
-            let element = try turn.store.locator(blob.bytes)
-            guard try turn.store.naming(blob: element, limit: 1).isEmpty else { continue }
+        for blob in Set(held + wanted + noted.map(\.blob)).sorted() {
+            if try turn.store.names(blob) { continue }
             fileDesk.fetcher.stop(blob)
             fileDesk.server.withdraw(blob)
+            fileDesk.holders.remove(blob)
             try WantedFile.drop(blob, in: turn.store)
+            try HeldFile.drop(blob, in: turn.store)
             gone.insert(blob)
             turn.emit(.removeFile(blob))
         }
         try OwnFile.drop(gone, in: turn.store)
-        // Others may have waited for their turn.
-        if !gone.isEmpty { try fetchFiles(&turn) }
+        for row in noted where gone.contains(row.blob) { fileDesk.room.free(row.byteCount) }
+        // Others may have waited for their turn, or for room.
+        guard !gone.isEmpty else { return }
+        try reconsiderRoom(&turn)
+        try fetchFiles(&turn)
     }
 }

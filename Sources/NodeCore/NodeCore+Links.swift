@@ -127,6 +127,7 @@ extension NodeCore {
         restartBodyRequests(&turn)
         try tellPresence(on: id, &turn)
         try askForFiles(on: id, &turn)
+        try inquireAfterFiles(on: id, &turn)
     }
 
     mutating func closed(_ id: LinkID, _ turn: inout some Turn) throws(StoreError) {

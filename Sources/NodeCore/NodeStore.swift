@@ -76,6 +76,8 @@ public enum ValueTable: UInt8, CaseIterable, Sendable {
     case wantedFile = 37
     /// What files that were sent from here were sealed as, by the hash of their content.
     case ownFile = 38
+    /// What sealed files take on the disk, by file. See ``HeldFile``.
+    case heldFile = 39
 }
 
 /// What the node keeps beside logs and views. All of it is sealed at rest, keys included.

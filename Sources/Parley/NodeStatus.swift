@@ -12,6 +12,26 @@ public struct NodeStatus: Codable, Equatable, Sendable {
         /// say.
         public var clockAhead: Int64?
     }
+    /// Files of messages that are on their way.
+    public struct Files: Codable, Equatable, Sendable {
+        /// How many files somebody is not known to have whom a message of this device brings them.
+        public struct Lack: Codable, Equatable, Sendable {
+            /// The person's name.
+            public var name: String
+            /// How many files.
+            public var count: Int
+        }
+        /// Files that are wanted and not all here.
+        public var wantedCount = 0
+        /// Bytes of them that are not here.
+        public var wantedByteCount: UInt64 = 0
+        /// Those of them that do not fit into what files may take here.
+        public var noRoomCount = 0
+        /// Names of those who are linked and may have some of them.
+        public var sources: [String] = []
+        /// Who is not known to have which of one's own files, of the newest that were sent.
+        public var lackedBy: [Lack] = []
+    }
     /// What the person is called.
     public var name: String
     /// The person, in hex.
@@ -70,4 +90,6 @@ public struct NodeStatus: Codable, Equatable, Sendable {
     public var epochs: [EpochView] = []
     /// What happened to people's devices in the last thirty days, each a sentence, oldest first.
     public var notices: [String] = []
+    /// Files of messages that are on their way.
+    public var files = Files()
 }

@@ -44,14 +44,12 @@ extension RunningNode {
         for listener in listeners.all { listener(changes, linksChanged) }
     }
 
-    /// Removes a sealed file, unless a message names it by now or is about to.
+    /// Removes a sealed file, unless it is needed by now or a message is about to name it.
     func removeFile(_ blob: BlobID) {
         guard let store = opened, stagedFiles[blob] == nil else { return }
         do {
-            let isNamed = try store.reading {
-                try !store.naming(blob: store.locator(blob.bytes), limit: 1).isEmpty
-            }
-            if !isNamed { try store.blobs.removeBlob(blob) }
+            let isUnneeded = try store.reading { try HeldFile.isUnneeded(blob, in: store) }
+            if isUnneeded { try store.blobs.removeBlob(blob) }
         } catch {
             // It is tried again at the next start.
             logger.warning(

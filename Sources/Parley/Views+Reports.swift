@@ -48,7 +48,8 @@ extension Views {
             unknownCount: core.node.isRevoked ? written.pending : 0,
             requests: try requests(),
             invitationCount: try Invitation.waiting(in: store).count,
-            epochs: try epochs(), notices: try notices(at: SystemClock.now.wall))
+            epochs: try epochs(), notices: try notices(at: SystemClock.now.wall),
+            files: try fileStatus())
     }
 
     /// What happened to people's devices longer ago is told with `contacts` and `why` alone, in

@@ -3,10 +3,10 @@
 enum Values {
     /// The values whose state is theirs alone. One that is cut out of the core comes here with it.
     static let names: Set<String> = [
-        "Backoff", "BodyRequests", "Confirmations", "Dialer", "DueSpaces", "LetterBook",
-        "MissingBodies", "Neighbours", "OutboxQueue", "OwnHistory", "Passing", "RelayPace",
-        "RelayQuestions", "RelayUpkeep", "Reminders", "Repair", "Repairs", "RoundPace",
-        "SpaceWalks", "SuspectedGaps", "Timers", "WithdrawnInvitations",
+        "Backoff", "BodyRequests", "Confirmations", "Dialer", "DueSpaces", "FileHolders",
+        "FileRoom", "LetterBook", "MissingBodies", "Neighbours", "OutboxQueue", "OwnHistory",
+        "Passing", "RelayPace", "RelayQuestions", "RelayUpkeep", "Reminders", "Repair", "Repairs",
+        "RoundPace", "SpaceWalks", "SuspectedGaps", "Timers", "WithdrawnInvitations",
     ]
     /// Methods that others may call of one value: one that needs more wants another cut.
     static let verbLimit = 10

@@ -84,7 +84,7 @@ struct FileTests {
         _ = try send(large, by: ann, to: group)
         world.run(for: 60_000)
         #expect(try ben.store.blobs.blobs().isEmpty)
-        _ = try world.perform(.fetchFiles(message(at: ben)), on: ben)
+        _ = try world.perform(.file(.fetch(message(at: ben))), on: ben)
         world.run(for: 60_000)
         #expect(try holds(ben, large))
         #expect(try cara.store.blobs.blobs().isEmpty)
@@ -165,6 +165,8 @@ struct FileTests {
         world.restart(ben)
         world.run(for: 900)
         #expect(try WantedFile.all(in: ben.store).count == 600)
+        // Nor does it take room on the disk.
+        #expect(try ben.store.blobs.blobs().isEmpty)
         _ = try send(file, by: ann, to: group)
         world.run(for: 60_000)
         #expect(try holds(ben, file))

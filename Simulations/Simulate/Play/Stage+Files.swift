@@ -18,7 +18,7 @@ extension Stage {
                 space.id, [TextMessage(text: "file \(number)", files: [file.attachment])],
                 replyingTo: nil)
         case .fetch(let place, let rank):
-            return try message(rank, in: place, of: node).map { .fetchFiles($0.number) }
+            return try message(rank, in: place, of: node).map { .file(.fetch($0.number)) }
         default: return nil
         }
     }

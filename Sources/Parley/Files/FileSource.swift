@@ -165,6 +165,10 @@ extension NodeError {
             self.init(
                 "file-gone", "A file that was to be sent is not here any more.",
                 hint: "Nothing was sent. Say the same again.")
+        case .fileOnlyHere:
+            self.init(
+                "file-only-here", "No other device is known to have that file.",
+                hint: "`--anyway` frees it all the same; it may never come back.")
         default: preconditionFailure("a refusal that is not about files")
         }
     }

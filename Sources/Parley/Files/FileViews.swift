@@ -12,7 +12,8 @@ public struct FileView: Codable, Equatable, Sendable {
     /// What it is, as "image/jpeg"; empty where its sender does not say. Nobody has looked at it.
     public var type: String
     /// `here`; `fetching` while pieces come; `waiting` where it is wanted and nobody who is linked has it;
-    /// `absent` where it is not here and not wanted.
+    /// `full` where it is wanted and does not fit into what files may take here; `absent` where it is not
+    /// here and not wanted.
     public var state: String
     /// How many of its bytes are here.
     public var heldByteCount: UInt64

@@ -35,6 +35,7 @@ extension Views {
         let held = UInt64((chunks?.count ?? 0) * Limits.plainChunkByteCount)
         let bytes = min(held, shape.size.value)
         guard try WantedFile.kept(blob, in: store) != nil else { return ("absent", bytes) }
+        if core.hasNoRoom(for: blob) { return ("full", bytes) }
         return (core.isFetching(blob) ? "fetching" : "waiting", bytes)
     }
 
@@ -92,25 +93,36 @@ extension Views {
                 ? "Nothing of it is on this device."
                 : "\(held) of its \(file.size.value) bytes are on this device."
         ]
-        let element = try store.locator(blob.bytes)
-        var persons: Set<PersonID> = []
-        for entry in try store.naming(blob: element, limit: NodeCore.namingCountMax) {
-            guard let space = try store.space(entry.space), let roster = try roster(of: space)
-            else {
-                continue
-            }
-            persons.formUnion(roster.participants.map(\.person))
-        }
+        let persons = try persons(naming: blob)
         let linked = Set(core.linkedPeers.map(\.person))
         let near = try persons.intersection(linked).map { try name(of: $0) }.sorted()
         if state == "absent" {
-            lines.append("Nobody asked for it: `parley files get` does.")
+            let isGivenUp = try HeldFile.kept(blob, in: store)?.state == .givenUp
+            lines.append(
+                isGivenUp
+                    ? "It was here and was given up: `parley files get` fetches it again."
+                    : "Nobody asked for it: `parley files get` does.")
+        } else if state == "full" {
+            lines += try roomLines()
         } else if near.isEmpty {
             lines.append("Nobody who may have it is reached now; it comes when somebody is.")
         } else {
             lines.append("Asked: " + near.joined(separator: ", ") + ".")
         }
         return lines
+    }
+}
+
+extension Views {
+    /// Why a file does not fit.
+    private func roomLines() throws -> [String] {
+        let room = try fileRoom()
+        return [
+            "It does not fit: files may take \(room.roomByteCount) bytes here, and take "
+                + "\(room.usedByteCount). What is marked with a star, came or was opened in the last "
+                + "\(room.keptDayCount) days, or is known to be here alone stays.",
+            "`parley files room` says how much they may take.",
+        ]
     }
 }
 

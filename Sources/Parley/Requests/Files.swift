@@ -134,7 +134,7 @@ public struct FetchFiles: NodeRequest {
     /// Answers it.
     public func perform(on node: Node) async throws -> MessageView {
         let number = try await node.read { try $0.message(message) }
-        _ = try await node.running.perform(.fetchFiles(number))
+        _ = try await node.running.perform(.file(.fetch(number)))
         return try await node.read { views in
             guard let view = try views.message(number) else { throw NodeError(.unknownMessage) }
             return view
@@ -263,11 +263,29 @@ extension Node {
     fileprivate func opening<R>(
         _ file: Attachment, _ body: () async throws -> R
     ) async throws -> R {
-        do { return try await body() } catch let error as NodeError
+        do {
+            let result = try await body()
+            await noteUse(of: file)
+            return result
+        } catch let error as NodeError
             where error.code == "file-damaged"
         {
             if let blob = file.blob { await running.reread(blob) }
             throw error
+        }
+    }
+
+    /// When a file was opened is noted so often, in milliseconds: it decides by days.
+    private static let useInterval: UInt64 = 3_600_000
+
+    private func noteUse(of file: Attachment) async {
+        guard let blob = file.blob else { return }
+        do {
+            let last = try await running.read { try HeldFile.kept(blob, in: $0.store)?.lastUse }
+            guard let last, running.now.wall >= last.value + Self.useInterval else { return }
+            _ = try await running.perform(.file(.noteUse(blob)))
+        } catch {
+            // Of a home that cannot be written nothing is given up either.
         }
     }
 }

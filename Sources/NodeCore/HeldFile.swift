@@ -1,0 +1,187 @@
+public import ParleyFiles
+public import ParleyLedger
+public import ParleyWire
+
+/// What is known of a sealed file that takes room on this disk, or took it.
+public struct HeldFile: Equatable, Sendable {
+    /// What the disk has of it. The numbers are stored: never reuse one.
+    public enum State: UInt8, Sendable {
+        /// Some of it; the rest is wanted.
+        case begun = 0
+        /// All of it.
+        case whole = 1
+        /// Nothing: it was given up to make room, or the person wanted it so. It does not come by itself.
+        case givenUp = 2
+    }
+
+    /// Persons who are noted, at most: more of them change nothing.
+    static let holderCountMax = 64
+
+    /// The sealed file.
+    public var blob: BlobID
+    /// How it is cut.
+    public var shape: BlobShape
+    /// What the disk has of it.
+    public var state: State
+    /// When it came or was last opened, in Unix milliseconds.
+    public var lastUse: WallTime
+    /// Whether it came from another device: then somebody else has had all of it.
+    public var cameFromOthers: Bool
+    /// Whose devices said that they hold all of it, ascending; of the person's own ones as well.
+    public private(set) var holders: [PersonID] = []
+
+    /// A file with these fields, of which nobody said that they hold it.
+    public init(
+        blob: BlobID, shape: BlobShape, state: State, lastUse: WallTime, cameFromOthers: Bool
+    ) {
+        self.blob = blob
+        self.shape = shape
+        self.state = state
+        self.lastUse = lastUse
+        self.cameFromOthers = cameFromOthers
+    }
+
+    /// Whether it can come again once it is gone here.
+    public var canComeAgain: Bool { cameFromOthers || !holders.isEmpty }
+
+    /// Bytes that it takes on this disk, or is to take.
+    public var byteCount: Int { state == .givenUp ? 0 : shape.sealedByteCount }
+
+    /// Notes that a device of somebody holds all of it. Returns whether that is news.
+    mutating func note(holder person: PersonID) -> Bool {
+        guard holders.count < Self.holderCountMax, !holders.contains(person) else { return false }
+        holders = (holders + [person]).sorted()
+        return true
+    }
+
+    /// What is given up first: what was used longest ago, and of that what others sent.
+    static func precedes(_ left: Self, _ right: Self) -> Bool {
+        if left.lastUse != right.lastUse { return left.lastUse < right.lastUse }
+        if left.cameFromOthers != right.cameFromOthers { return left.cameFromOthers }
+        return left.blob < right.blob
+    }
+
+    private var encoded: [UInt8] {
+        var writer = ByteWriter(capacity: 18 + 32 * holders.count)
+        writer.uint64(shape.size)
+        writer.byte(state.rawValue)
+        writer.uint64(lastUse)
+        writer.byte(cameFromOthers ? 1 : 0)
+        for holder in holders { writer.raw(holder.bytes) }
+        return writer.bytes
+    }
+
+    private init?(_ key: [UInt8], _ value: [UInt8]) {
+        var reader = ByteReader(value)
+        do {
+            let size: BlobSize = try reader.bounded64()
+            guard let blob = BlobID(key), let shape = BlobShape(size),
+                let state = State(rawValue: try reader.byte())
+            else { return nil }
+            let lastUse: WallTime = try reader.bounded64()
+            self.init(
+                blob: blob, shape: shape, state: state, lastUse: lastUse,
+                cameFromOthers: try reader.byte() == 1)
+            let rest = value.dropFirst(18)
+            for start in stride(from: rest.startIndex, to: rest.endIndex - 31, by: 32) {
+                guard let person = PersonID(rest[start..<start + 32]) else { return nil }
+                _ = note(holder: person)
+            }
+        } catch {
+            // A row that is none tells nothing: the file is looked at as at the first start.
+            return nil
+        }
+    }
+
+    /// All files that are known, by their names.
+    public static func all(in store: some NodeStore) throws(StoreError) -> [HeldFile] {
+        try store.values(.heldFile).compactMap { HeldFile($0.key, $0.value) }
+            .sorted { $0.blob < $1.blob }
+    }
+
+    /// What is known of a file, or nil.
+    public static func kept(
+        _ blob: BlobID, in store: some NodeStore
+    ) throws(StoreError) -> HeldFile? {
+        try store.value(.heldFile, blob.bytes).flatMap { HeldFile(blob.bytes, $0) }
+    }
+
+    func keep(in store: some NodeStore) throws(StoreError) {
+        try store.setValue(encoded, .heldFile, blob.bytes)
+    }
+
+    static func drop(_ blob: BlobID, in store: some NodeStore) throws(StoreError) {
+        try store.setValue(nil, .heldFile, blob.bytes)
+    }
+}
+
+/// What files may take on this device, and which come by themselves. Each device has its own: disks and
+/// lines differ.
+public struct FileSettings: Equatable, Sendable {
+    /// What the disk may hold of sealed files, in bytes.
+    public var roomByteCount: UInt64
+    /// A file of at most so many bytes is fetched by itself; with 0 none is.
+    public var fetchByteCountMax: UInt64
+    /// What came or was opened within so many days is not given up to make room.
+    public var keptDayCount: UInt64
+
+    /// The most that may be set: a pebibyte, the largest file, a hundred years.
+    public static let most = FileSettings(
+        roomByteCount: 1 << 50, fetchByteCountMax: Limits.fileByteCountMax, keptDayCount: 36_500)
+
+    /// What holds where nothing was set: 10 GiB, 16 MiB, a week.
+    public init(
+        roomByteCount: UInt64 = 10 << 30, fetchByteCountMax: UInt64 = 16 << 20,
+        keptDayCount: UInt64 = 7
+    ) {
+        self.roomByteCount = roomByteCount
+        self.fetchByteCountMax = fetchByteCountMax
+        self.keptDayCount = keptDayCount
+    }
+
+    private static let key = Array("files".utf8)
+
+    /// What holds on this device.
+    public static func kept(in store: some NodeStore) throws(StoreError) -> FileSettings {
+        guard let bytes = try store.value(.profile, key) else { return FileSettings() }
+        var reader = ByteReader(bytes)
+        do {
+            return try FileSettings(
+                roomByteCount: reader.uint64(), fetchByteCountMax: reader.uint64(),
+                keptDayCount: reader.uint64()
+            ).bounded
+        } catch {
+            // What cannot be read was never set by this program.
+            return FileSettings()
+        }
+    }
+
+    /// The same, as far as it may be set.
+    var bounded: FileSettings {
+        FileSettings(
+            roomByteCount: min(roomByteCount, Self.most.roomByteCount),
+            fetchByteCountMax: min(fetchByteCountMax, Self.most.fetchByteCountMax),
+            keptDayCount: min(keptDayCount, Self.most.keptDayCount))
+    }
+
+    func keep(in store: some NodeStore) throws(StoreError) {
+        var writer = ByteWriter(capacity: 24)
+        writer.uint64(roomByteCount)
+        writer.uint64(fetchByteCountMax)
+        writer.uint64(keptDayCount)
+        try store.setValue(writer.bytes, .profile, Self.key)
+    }
+}
+
+/// What people do about files.
+public enum FileCommand: Equatable, Sendable {
+    /// Fetches the files of a message, however large they are.
+    case fetch(OperationNumber)
+    /// Frees what files of these messages take here; the messages stay. What only this device is known to
+    /// have is not freed, unless `anyway`.
+    case forget([OperationNumber], anyway: Bool)
+    /// A file was opened.
+    case noteUse(BlobID)
+    /// Says what files may take here, and which come by themselves.
+    case set(FileSettings)
+}

@@ -1,0 +1,101 @@
+import ParleyConversation
+import ParleyFiles
+import ParleyLedger
+import ParleyNodeCore
+import ParleyRoster
+import ParleyStorage
+import ParleyWire
+
+/// What files take here, as screens and programs see it.
+extension Views {
+    /// What files take and may take.
+    func fileRoom() throws -> FileRoomView {
+        let settings = try FileSettings.kept(in: store)
+        let files = try HeldFile.all(in: store).filter { $0.state == .whole }
+        let onlyHere = files.filter { !$0.canComeAgain }
+        return FileRoomView(
+            usedByteCount: UInt64(max(0, core.fileByteCount)),
+            roomByteCount: settings.roomByteCount,
+            fetchByteCountMax: settings.fetchByteCountMax, keptDayCount: settings.keptDayCount,
+            fileCount: files.count, onlyHereCount: onlyHere.count,
+            onlyHereByteCount: UInt64(onlyHere.reduce(0) { $0 + $1.byteCount }))
+    }
+
+    /// Messages of a conversation whose files take room here or are wanted.
+    ///
+    /// - Parameter onlyHere: whether those are among them that no other device is known to have.
+    func messagesWithFiles(in argument: String, onlyHere: Bool) throws -> [OperationNumber] {
+        let space = try conversation(argument)
+        var (numbers, last) = ([OperationNumber](), Entry?.none)
+        while true {
+            let page = try store.files(
+                in: space.number, before: last, limit: FileView.countMax)
+            for entry in page where try takesRoom(entry, onlyHere: onlyHere) {
+                numbers.append(entry.operation)
+            }
+            guard page.count == FileView.countMax else { return numbers }
+            last = page.last
+        }
+    }
+
+    /// Files that are looked at for who may have them, or lacks them.
+    private static let lookedCountMax = 200
+
+    /// What is wanted, from whom it can come, and what others are not known to have.
+    func fileStatus() throws -> NodeStatus.Files {
+        var status = NodeStatus.Files()
+        let linked = Set(core.linkedPeers.map(\.person))
+        var sources: Set<PersonID> = []
+        for (place, wanted) in try WantedFile.all(in: store).enumerated() {
+            let held = try store.blobs.heldBlob(wanted.blob)?.chunks.count ?? 0
+            let bytes = UInt64(held * Limits.plainChunkByteCount)
+            status.wantedCount += 1
+            status.wantedByteCount += wanted.shape.size.value - min(bytes, wanted.shape.size.value)
+            if core.hasNoRoom(for: wanted.blob) { status.noRoomCount += 1 }
+            if place < Self.lookedCountMax, !sources.isSuperset(of: linked) {
+                sources.formUnion(try persons(naming: wanted.blob).intersection(linked))
+            }
+        }
+        status.sources = try sources.map { try name(of: $0) }.sorted()
+        status.lackedBy = try lackedFiles()
+        return status
+    }
+
+    /// Who is not known to have which files that were sent from here.
+    private func lackedFiles() throws -> [NodeStatus.Files.Lack] {
+        let own = try HeldFile.all(in: store).filter { $0.state == .whole && !$0.cameFromOthers }
+            .sorted { ($0.lastUse, $0.blob) > ($1.lastUse, $1.blob) }
+        var counts: [PersonID: Int] = [:]
+        for file in own.prefix(Self.lookedCountMax) {
+            let holders = Set(file.holders).union([ownPerson])
+            for person in try persons(naming: file.blob).subtracting(holders) {
+                counts[person, default: 0] += 1
+            }
+        }
+        return try counts.map { try NodeStatus.Files.Lack(name: name(of: $0.key), count: $0.value) }
+            .sorted { ($0.name, $0.count) < ($1.name, $1.count) }
+    }
+
+    /// Everybody who takes part in a conversation in which a message names a file.
+    func persons(naming blob: BlobID) throws -> Set<PersonID> {
+        var persons: Set<PersonID> = []
+        for entry in try store.naming(blob, limit: NodeCore.namingCountMax) {
+            guard let space = try store.space(entry.space), let roster = try roster(of: space)
+            else { continue }
+            persons.formUnion(roster.participants.map(\.person))
+        }
+        return persons
+    }
+
+    private func takesRoom(_ entry: Entry, onlyHere: Bool) throws -> Bool {
+        let message = try store.operation(entry.operation)?.operation.payload
+            .flatMap(TextMessage.init(payload:))
+        let blobs = message?.files.compactMap(\.blob) ?? []
+        let rows = try blobs.compactMap { try HeldFile.kept($0, in: store) }
+        if !onlyHere, rows.contains(where: { $0.state != .givenUp && !$0.canComeAgain }) {
+            return false
+        }
+        let isWanted = try blobs.contains { try WantedFile.kept($0, in: store) != nil }
+        return isWanted || rows.contains { $0.state != .givenUp }
+    }
+}

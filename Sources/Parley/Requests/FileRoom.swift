@@ -1,0 +1,147 @@
+import ParleyLedger
+import ParleyNodeCore
+import ParleyStorage
+
+/// What files take on this device and may take, and which come by themselves.
+public struct FileRoomView: Codable, Equatable, Sendable {
+    /// Bytes that files take.
+    public var usedByteCount: UInt64
+    /// Bytes that they may take.
+    public var roomByteCount: UInt64
+    /// A file of at most so many bytes is fetched by itself; with 0 none is.
+    public var fetchByteCountMax: UInt64
+    /// What came or was opened within so many days is not given up to make room.
+    public var keptDayCount: UInt64
+    /// Files that are here.
+    public var fileCount: Int
+    /// Those of them that no other device is known to have: they are never given up by themselves.
+    public var onlyHereCount: Int
+    /// Bytes that those take.
+    public var onlyHereByteCount: UInt64
+}
+
+/// Files that were freed.
+public struct FreedFiles: Codable, Equatable, Sendable {
+    /// How many.
+    public var count: Int
+    /// Bytes that they took.
+    public var byteCount: UInt64
+}
+
+/// What files take on this device and may take, and which come by themselves.
+public struct GetFileRoom: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "fileRoom", RequestScope.read,
+        "What files take on this device and may take, and which come by themselves."
+    )
+    /// As somebody would ask it.
+    public static let example = GetFileRoom()
+
+    /// The request, which takes nothing.
+    public init() {}
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> FileRoomView {
+        try await node.read { try $0.fileRoom() }
+    }
+}
+
+/// Says what files may take on this device, and which come by themselves. What is left out stays as it is.
+public struct SetFileRoom: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "setFileRoom", RequestScope.admin,
+        "Says what files may take on this device, and which come by themselves."
+    )
+    /// As somebody would ask it.
+    public static let example = SetFileRoom(
+        roomByteCount: 10 << 30, fetchByteCountMax: 16 << 20, keptDayCount: 7)
+
+    /// Bytes that files may take.
+    public var roomByteCount: UInt64?
+    /// A file of at most so many bytes is fetched by itself; with 0 none is.
+    public var fetchByteCountMax: UInt64?
+    /// What came or was opened within so many days is not given up to make room.
+    public var keptDayCount: UInt64?
+
+    /// A request with these parameters.
+    public init(
+        roomByteCount: UInt64? = nil, fetchByteCountMax: UInt64? = nil,
+        keptDayCount: UInt64? = nil
+    ) {
+        self.roomByteCount = roomByteCount
+        self.fetchByteCountMax = fetchByteCountMax
+        self.keptDayCount = keptDayCount
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> FileRoomView {
+        let most = FileSettings.most
+        guard roomByteCount ?? 0 <= most.roomByteCount,
+            fetchByteCountMax ?? 0 <= most.fetchByteCountMax,
+            keptDayCount ?? 0 <= most.keptDayCount
+        else { throw NodeError("bad-room", "That is more than may be set.") }
+        var settings = try await node.read { try FileSettings.kept(in: $0.store) }
+        settings.roomByteCount = roomByteCount ?? settings.roomByteCount
+        settings.fetchByteCountMax = fetchByteCountMax ?? settings.fetchByteCountMax
+        settings.keptDayCount = keptDayCount ?? settings.keptDayCount
+        _ = try await node.running.perform(.file(.set(settings)))
+        return try await node.perform(GetFileRoom())
+    }
+}
+
+/// Frees what the files of a message take on this device, or those of a whole conversation. The messages
+/// stay, and the files can be fetched again from whoever has them.
+public struct ForgetFiles: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "forgetFiles", RequestScope.admin,
+        "Frees what files take on this device; their messages stay."
+    )
+    /// As somebody would ask it.
+    public static let example = ForgetFiles(message: 12)
+
+    /// The message; nil where a conversation is named.
+    public var message: MessageReference?
+    /// The conversation; nil where a message is named.
+    public var conversation: String?
+    /// Whether files go too that no other device is known to have. Without it those of a conversation are
+    /// passed over, and of a message refused.
+    public var anyway: Bool?
+
+    /// A request with these parameters.
+    public init(
+        message: MessageReference? = nil, conversation: String? = nil, anyway: Bool? = nil
+    ) {
+        self.message = message
+        self.conversation = conversation
+        self.anyway = anyway
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> FreedFiles {
+        let numbers: [OperationNumber]
+        switch (message, conversation) {
+        case (let message?, nil): numbers = [try await node.read { try $0.message(message) }]
+        case (nil, let conversation?):
+            let all = anyway == true
+            numbers = try await node.read {
+                try $0.messagesWithFiles(in: conversation, onlyHere: all)
+            }
+        default:
+            throw NodeError("which-files", "Name a message, or a conversation.")
+        }
+        let before = try await node.read { $0.core.fileByteCount }
+        var count = 0
+        // Not too much in one step: whoever asks something else meanwhile waits for one.
+        for start in stride(from: 0, to: numbers.count, by: 50) {
+            let part = Array(numbers[start..<min(start + 50, numbers.count)])
+            let reply = try await node.running.perform(
+                .file(.forget(part, anyway: anyway ?? false)))
+            if case .count(let more) = reply { count += more }
+        }
+        let after = try await node.read { $0.core.fileByteCount }
+        return FreedFiles(count: count, byteCount: UInt64(max(0, before - after)))
+    }
+}
