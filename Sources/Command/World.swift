@@ -26,6 +26,8 @@ struct World: Sendable {
     var timeZone = TimeZone.current
     /// The variables that say where a home is.
     var environment = ProcessInfo.processInfo.environment
+    /// Shows a file with the program of this machine that is for it; false where none can.
+    var show: @Sendable (_ path: String) throws -> Bool = Self.showFile
     /// Opens what answers for a home.
     var open: @Sendable (HomeOptions) async throws -> Access = Self.openNode
 
@@ -106,6 +108,24 @@ struct World: Sendable {
             await access.close()
             throw told
         }
+    }
+
+    /// Starts xdg-open and lets go of it.
+    private static func showFile(_ path: String) throws -> Bool {
+        let environment = ProcessInfo.processInfo.environment
+        let hasScreen = ["DISPLAY", "WAYLAND_DISPLAY"].contains {
+            !(environment[$0] ?? "").isEmpty
+        }
+        let places = (environment["PATH"] ?? "/usr/bin").split(separator: ":").map(String.init)
+        guard hasScreen, let place = places.first(where: { access($0 + "/xdg-open", X_OK) == 0 })
+        else { return false }
+        let process = Process()
+        process.executableURL = URL(filePath: place + "/xdg-open")
+        process.arguments = [path]
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        try process.run()
+        return true
     }
 
     private static func readStandardInput() throws -> Data? {

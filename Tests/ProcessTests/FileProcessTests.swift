@@ -139,4 +139,54 @@ struct FileProcessTests {
         #expect(try await files(all.client(all.ann)).isEmpty)
         try await all.end()
     }
+
+    @Test func `files are freed, come again, and are opened as copies that cannot be changed`()
+        async throws
+    {
+        defer { cleanUp() }
+        let all = try await Neighbours()
+        try await all.meet(all.ann, all.ben, named: "ben")
+        let (large, script) = (try make("b.bin", 3_000_000), try make("hut.jpg", 40))
+        try Data("#!/bin/sh\nid\n".utf8).write(to: URL(filePath: script))
+        _ = try await run(["send", "ben", "--file", large, "--file", script], at: all.ann)
+        let ben = try await all.client(all.ben)
+        try await eventually("both are here", on: [all.ben]) {
+            try await files(ben).first?.map(\.state) == ["here", "here"]
+        }
+        let id = try #require(try await ben.perform(ListFiles()).entries.first).message.id
+        let freed = try await run(["files", "forget", id], at: all.ben)
+        #expect(freed == "freed 1 file, 3.0 MB\n")
+        #expect(try await files(ben).first?.map(\.state) == ["absent", "here"])
+        let why = try await run(["files", "why", id, "--number", "1"], at: all.ben)
+        #expect(why.contains("was given up"), "\(why)")
+        let cache = place.appending(path: "cache").path
+        let opened = try Program(
+            ["files", "open", id, "--number", "1", "--copy", "--home", all.ben.home],
+            environment: ["XDG_CACHE_HOME": cache])
+        #expect(try await opened.ended() == 0, "\(opened.output)")
+        let path = opened.output.split(separator: "\n").last.map(String.init) ?? ""
+        #expect(path.hasPrefix(cache + "/parley/opened/"), "\(path)")
+        #expect(
+            try Data(contentsOf: URL(filePath: path)) == Data(contentsOf: URL(filePath: large)))
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions]
+        #expect(mode as? Int == 0o400)
+        let refused = try Program(
+            ["files", "open", id, "--number", "2", "--home", all.ben.home],
+            environment: ["XDG_CACHE_HOME": cache])
+        #expect(try await refused.ended() == 1)
+        #expect(refused.output.contains("it is a program"), "\(refused.output)")
+        // Only ann is not known to have it any more.
+        let room = try await run(
+            ["files", "room", "--limit", "1M", "--keep-days", "0"], at: all.ben)
+        #expect(room.contains("of 1.0 MB"), "\(room)")
+        #expect(try await files(ben).first?.first?.state == "absent")
+        let told = try await run(["files", "get", id], at: all.ben, fails: true)
+        #expect(told.contains("does not fit"), "\(told)")
+        #expect(try await run(["status"], at: all.ben).contains("no room"))
+        _ = try await run(["files", "room", "--limit", "1G"], at: all.ben)
+        try await eventually("it comes again", on: [all.ann, all.ben]) {
+            try await files(ben).first?.first?.state == "here"
+        }
+        try await all.end()
+    }
 }

@@ -5,18 +5,21 @@ import Parley
 struct FilesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "files",
-        abstract: "list, fetch and save files of messages",
+        abstract: "list, fetch, open and save files of messages",
         discussion: """
             `parley send CONVERSATION --file FILE` sends one. Files of up to 16 MB come by themselves, \
-            larger ones when you want them. They are sealed like messages, and nothing is ever opened or \
-            run by itself.
+            larger ones when you want them; `parley files room` changes that, and how much they take. \
+            They are sealed like messages, and nothing is ever opened or run by itself.
 
             Example:
               parley send trip "the hut" --file hut.jpg
               parley files list trip
               parley files save 12
             """,
-        subcommands: [FilesList.self, FilesGet.self, FilesSave.self, FilesWhy.self],
+        subcommands: [
+            FilesList.self, FilesGet.self, FilesOpen.self, FilesSave.self, FilesForget.self,
+            FilesRoom.self, FilesWhy.self,
+        ],
         defaultSubcommand: FilesList.self)
 }
 
@@ -73,7 +76,8 @@ struct FilesGet: NodeCommand {
         abstract: "fetch the files of a message, and wait for them",
         discussion: """
             What is on its way goes on where it stopped, over restarts of both sides. Interrupt it, and \
-            the files come all the same as soon as somebody who has them is reached.
+            the files come all the same as soon as somebody who has them is reached. With --json it tells \
+            how far they are, an object a line, and ends with the message.
 
             Example:
               parley files get 12
@@ -87,21 +91,11 @@ struct FilesGet: NodeCommand {
     var later = false
 
     func run(with node: any NodeService) async throws {
-        var view = try await node.perform(FetchFiles(message: message.reference))
-        let progress = ProgressLine()
-        while !later, view.files.contains(where: { $0.state != "here" }) {
-            let files = view.files
-            if output.json {
-                try Output.show(files, json: true, as: "")
-            } else {
-                progress.show { _ in
-                    files.filter { $0.state != "here" }.map(FileLines.text).joined(separator: " ")
-                }
-            }
-            try await Task.sleep(for: .milliseconds(200))
-            view.files = try await node.perform(ListMessageFiles(message: message.reference))
+        if !later {
+            try await FileArrival.wait(
+                for: message.reference, nil, on: node, json: output.json)
         }
-        progress.end()
+        let view = try await node.perform(FetchFiles(message: message.reference))
         try Output.show(view, json: output.json, as: MessageLines.text([view]))
     }
 }
@@ -182,20 +176,19 @@ enum FileStaging {
     ///
     /// - Returns: the tickets that name them.
     static func stage(
-        _ paths: [String], on node: any NodeService
+        _ paths: [String], on node: any NodeService, json: Bool
     ) async throws -> [String] {
         var tickets: [String] = []
-        let progress = ProgressLine()
+        let progress = FileProgress(json: json)
         defer { progress.end() }
-        for path in paths {
+        for (place, path) in paths.enumerated() {
             var file = try await node.perform(StageFile(path: absolutePath(path)))
-            while !file.isReady {
+            while true {
                 if let failure = file.failure { throw failure }
+                try progress.show(
+                    "sealing", file.name, file.sealedByteCount, of: file.size, at: place)
+                if file.isReady { break }
                 let shown = file
-                progress.show { _ in
-                    "sealing \(harmless(shown.name)): "
-                        + "\(shown.sealedByteCount * 100 / max(1, shown.size)) %"
-                }
                 try await Task.sleep(for: .milliseconds(shown.sealedByteCount == 0 ? 10 : 100))
                 file = try await node.perform(GetStagedFile(ticket: file.ticket))
             }

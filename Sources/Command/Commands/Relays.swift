@@ -170,8 +170,8 @@ struct OutboxCommand: NodeCommand {
             Messages that no device of another person has yet: those that are on this device \
             alone, and those that a relay has; and edits, deletions, reactions, pins, names, polls, \
             answers to them, things to be done, notes, edits of notes, decisions and approvals of \
-            them; and those who are to be contacts and were not reached yet. What a device \
-            wrote that has two histories never leaves it: --stranded shows that, so that another \
+            them; and those who are to be contacts and were not reached yet. Below it stands which \
+            files are still to come here, and which others are not known to have. What a device wrote that has two histories never leaves it: --stranded shows that, so that another \
             device of yours can say it again (`parley send --stranded`); one that was revoked is not \
             told any more what arrived.
 
@@ -201,8 +201,9 @@ struct OutboxCommand: NodeCommand {
         if waiting.contains(where: { $0.unknownCount > 0 }) {
             World.current.say(Self.unknown)
         }
-        guard waiting.contains(where: { $0.isOnItsWay }) else { return }
         let status = try await node.perform(GetStatus())
+        for (_, line) in FileLines.lines(status.files) { World.current.say("files: " + line) }
+        guard waiting.contains(where: { $0.isOnItsWay }) else { return }
         if status.isOffline {
             World.current.advise("this node is cut off: parley offline off ends that")
         }

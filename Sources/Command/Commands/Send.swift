@@ -103,7 +103,7 @@ struct Send: AsyncParsableCommand {
 extension Send {
     /// Sends the files, with the text where there is one.
     private func sendFiles(_ node: any NodeService) async throws {
-        let tickets = try await FileStaging.stage(files, on: node)
+        let tickets = try await FileStaging.stage(files, on: node, json: output.json)
         let sent = try await node.perform(
             SendMessages(
                 conversation: conversation, texts: [text ?? ""], thread: thread?.reference,

@@ -6,8 +6,8 @@ struct Status: NodeCommand {
         commandName: "status",
         abstract: "say how the node is doing",
         discussion: """
-            Shows who the node is, where it listens, its links, what waits to be delivered, what \
-            was refused and why, which keys the devices of a conversation share, and \
+            Shows who the node is, where it listens, its links, what waits to be delivered, which files \
+            are still to come and which others still lack, what was refused and why, which keys the devices of a conversation share, and \
             everything you should know.
 
             Example:
@@ -59,6 +59,7 @@ struct Status: NodeCommand {
         let waiting = status.pendingCount
         table.add(
             "waiting", waiting == 1 ? "1 message or change" : "\(waiting) messages and changes")
+        for (title, line) in FileLines.lines(status.files) { table.add(title, line) }
         if status.strandedCount > 0 {
             table.add("stays here", "\(status.strandedCount), which nobody will ever take")
         }

@@ -13,10 +13,36 @@ enum FileLines {
         case "waiting":
             marks.append(
                 file.heldByteCount == 0 ? "waiting" : "waiting, \(percent(file)) % here")
+        case "full": marks.append("does not fit")
         default: marks.append("not here")
         }
         let what = file.isVoice ? "voice note" : harmless(file.name)
         return "[\(what), \(marks.joined(separator: ", "))]"
+    }
+
+    /// What is still to come, and what others lack.
+    static func lines(_ files: NodeStatus.Files) -> [(title: String, line: String)] {
+        var lines: [(String, String)] = []
+        if files.wantedCount > 0 {
+            var line = "\(counted(files.wantedCount, "file")) still to come, "
+            line += size(files.wantedByteCount)
+            line +=
+                files.sources.isEmpty
+                ? ": nobody who may have them is reached now"
+                : ", from " + files.sources.map(harmless).joined(separator: ", ")
+            lines.append(("fetching", line))
+        }
+        if files.noRoomCount > 0 {
+            let count = counted(files.noRoomCount, "file")
+            lines.append(
+                ("no room", Advice.complete("for \(count): parley files room --limit")))
+        }
+        for lack in files.lackedBy {
+            let count = counted(lack.count, "file")
+            lines.append(
+                ("not there", "\(count) of yours: \(harmless(lack.name)) is not known to have"))
+        }
+        return lines
     }
 
     static func percent(_ file: FileView) -> UInt64 {

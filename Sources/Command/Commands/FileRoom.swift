@@ -1,0 +1,127 @@
+import ArgumentParser
+import Parley
+
+struct FilesForget: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "forget",
+        abstract: "free what files take on this device; their messages stay",
+        discussion: """
+            `parley files get` fetches them again from whoever has them. A file that no other device is \
+            known to have is refused, or passed over in a conversation; --anyway frees it all the same, \
+            and it may never come back. To take a file from everybody, delete its message.
+
+            Example:
+              parley files forget 12
+              parley files forget --conversation trip
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "the message: its number, or its identifier")
+    var message: MessageArgument?
+    @Option(name: .long, help: "all files of this conversation, or of that with this person")
+    var conversation: String?
+    @Flag(name: .long, help: "those too that no other device is known to have")
+    var anyway = false
+
+    func validate() throws {
+        if let conversation { try Check.name(conversation, "a conversation's name") }
+        guard (message == nil) != (conversation == nil) else {
+            throw ValidationError("name a message, or --conversation")
+        }
+    }
+
+    func run(with node: any NodeService) async throws {
+        let freed = try await node.perform(
+            ForgetFiles(
+                message: message?.reference, conversation: conversation,
+                anyway: anyway ? true : nil))
+        try Output.show(
+            freed, json: output.json,
+            as: freed.count == 0
+                ? "nothing to free"
+                : "freed \(counted(freed.count, "file")), \(FileLines.size(freed.byteCount))")
+    }
+}
+
+struct FilesRoom: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "room",
+        abstract: "say what files may take on this device, and which come by themselves",
+        discussion: """
+            Where more comes than files may take, those that were opened longest ago are given up: their \
+            messages stay, and `parley files get` fetches them again. Never given up by itself is what \
+            has a star, what came or was opened in the last days (--keep-days), and what no other device \
+            is known to have. Each device has its own settings.
+
+            Example:
+              parley files room
+              parley files room --limit 50G --by-itself 5M
+              parley files room --by-itself 0
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Option(name: .long, help: "what files may take here: bytes, or as 500M, 50G")
+    var limit: ByteCountArgument?
+    @Option(name: .long, help: "files up to this size come by themselves; 0 for none")
+    var byItself: ByteCountArgument?
+    @Option(name: .long, help: "what came or was opened in so many days is not given up")
+    var keepDays: UInt64?
+
+    func run(with node: any NodeService) async throws {
+        let isAsking = limit == nil && byItself == nil && keepDays == nil
+        let room =
+            isAsking
+            ? try await node.perform(GetFileRoom())
+            : try await node.perform(
+                SetFileRoom(
+                    roomByteCount: limit?.value, fetchByteCountMax: byItself?.value,
+                    keptDayCount: keepDays))
+        try Output.show(room, json: output.json, as: Self.text(room))
+    }
+
+    static func text(_ room: FileRoomView) -> String {
+        var table = Table()
+        let share =
+            "\(FileLines.size(room.usedByteCount)) of \(FileLines.size(room.roomByteCount))"
+        table.add("taken", "\(share), \(counted(room.fileCount, "file"))")
+        if room.onlyHereCount > 0 {
+            table.add(
+                "only here",
+                "\(counted(room.onlyHereCount, "file")), \(FileLines.size(room.onlyHereByteCount)): "
+                    + "no other device is known to have them")
+        }
+        table.add(
+            "by itself",
+            room.fetchByteCountMax == 0
+                ? "nothing comes" : "files up to \(FileLines.size(room.fetchByteCountMax)) come")
+        table.add("kept", "what came or was opened in \(counted(Int(room.keptDayCount), "day"))")
+        return table.text
+    }
+}
+
+/// A number of bytes, as `500M`.
+struct ByteCountArgument: ExpressibleByArgument, Equatable {
+    var value: UInt64
+
+    /// A number, with `k`, `M`, `G` or `T` behind it where it is meant in thousands, and `Ki` and so on in
+    /// 1,024s.
+    init?(argument: String) {
+        let digits = argument.prefix { $0.isASCII && $0.isNumber }
+        guard let number = UInt64(digits) else { return nil }
+        var unit = argument[digits.endIndex...].lowercased()
+        if unit.hasSuffix("b") { unit.removeLast() }
+        let base: UInt64 = unit.hasSuffix("i") ? 1024 : 1000
+        if unit.hasSuffix("i") { unit.removeLast() }
+        guard let power = ["", "k", "m", "g", "t"].firstIndex(of: unit), power > 0 || base == 1000
+        else { return nil }
+        var value = number
+        for _ in 0..<power {
+            let (product, overflows) = value.multipliedReportingOverflow(by: base)
+            guard !overflows else { return nil }
+            value = product
+        }
+        self.value = value
+    }
+}

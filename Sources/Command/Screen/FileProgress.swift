@@ -1,0 +1,72 @@
+import Parley
+
+/// How far files are: a bar that is written over on a terminal, a line a second elsewhere, and events for
+/// programs.
+final class FileProgress {
+    /// What `--json` says while files are on their way, one object a line.
+    private struct Event: Encodable {
+        /// `sealing`, before a message is sent, or `fetching`.
+        var event: String
+        /// What the file is called.
+        var name: String
+        /// Bytes that are done.
+        var bytes: UInt64
+        /// Bytes of the file.
+        var of: UInt64
+    }
+
+    /// Columns of a bar, at most.
+    private static let barColumnCountMax = 30
+
+    private let isJSON: Bool
+    private let line = ProgressLine()
+    /// What was said last of each file, by its place: nothing is said twice.
+    private var said: [Int: UInt64] = [:]
+
+    init(json: Bool) { isJSON = json }
+
+    /// Says how far a file is.
+    ///
+    /// - Parameters:
+    ///   - event: what is done with it, as `sealing`.
+    ///   - place: tells it from others that are on their way.
+    func show(
+        _ event: String, _ name: String, _ bytes: UInt64, of size: UInt64, at place: Int
+    ) throws {
+        guard isJSON else {
+            return line.show { _ in
+                Self.text("\(event) \(harmless(name))", bytes, of: size, on: World.current.talk)
+            }
+        }
+        guard said.updateValue(bytes, forKey: place) != bytes else { return }
+        World.current.write(
+            try Output.json(Event(event: event, name: name, bytes: bytes, of: size)))
+        try World.current.checkOutput()
+    }
+
+    /// Says something else meanwhile; nothing to programs.
+    func say(_ text: String) {
+        if !isJSON { line.show { _ in text } }
+    }
+
+    func end() {
+        if !isJSON { line.end() }
+    }
+
+    /// `fetching hut.jpg [#####-----] 50 % of 3.2 MB`. The bar is for those who look at it, and where
+    /// there is room for it.
+    static func text(
+        _ what: String, _ bytes: UInt64, of size: UInt64, on screen: Screen
+    ) -> String {
+        let percent = size == 0 ? 100 : min(100, bytes * 100 / size)
+        let rest = "\(percent) % of \(FileLines.size(size))"
+        let room = (screen.columnCount ?? 80) - what.count - rest.count - 5
+        guard screen.isTerminal, room >= 5 else { return "\(what) \(rest)" }
+        let count = min(room, barColumnCountMax)
+        let done = Int(percent) * count / 100
+        let bar =
+            screen.styled(String(repeating: "#", count: done), .strong)
+            + screen.styled(String(repeating: "-", count: count - done), .faint)
+        return "\(what) [\(bar)] \(rest)"
+    }
+}
