@@ -25,6 +25,8 @@ struct BackupCheck {
         case space(SpaceID, SpaceKind)
         case fork(ForkEvidence, in: SpaceID)
         case operations([VerifiedRun], in: SpaceID)
+        case section(BlobSection)
+        case chunk(BlobChunk)
         case end
     }
 
@@ -39,6 +41,9 @@ struct BackupCheck {
     private(set) var contactCount = 0
     private var space: SpaceID?
     private var seen: Set<SpaceID> = []
+    private var files = BackupFileCheck()
+    /// Files of which there are pieces.
+    var fileCount: Int { files.fileCount }
     /// The logs of the space at hand.
     private var logs: [LogID: LogRecord] = [:]
 
@@ -131,11 +136,19 @@ struct BackupCheck {
     }
 
     private mutating func take(frame bytes: [UInt8]) throws -> Step {
-        guard let space else { throw BackupFault.outOfOrder }
         let frame: Frame?
         do throws(DecodingFailure) {
             frame = try Frame.decode(bytes)
         } catch { throw BackupFault.malformed(error) }
+        if case .blobSection(let section)? = frame {
+            try files.take(section)
+            return .section(section)
+        }
+        if case .blobChunk(let chunk)? = frame {
+            try files.take(chunk)
+            return .chunk(chunk)
+        }
+        guard let space else { throw BackupFault.outOfOrder }
         switch frame {
         case .operations(let operations)? where operations.space == space:
             var pieces: [VerifiedRun] = []

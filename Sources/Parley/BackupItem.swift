@@ -15,7 +15,7 @@ enum BackupItem: Equatable {
     case value(table: ValueTable, key: [UInt8], value: [UInt8])
     /// What follows up to the next one is of this space.
     case space(SpaceID, SpaceKind)
-    /// Operations, or the proof of a fork.
+    /// Operations, or the proof of a fork; behind all of these, pieces of files.
     case frame([UInt8])
     /// What was written, last of all.
     case end(spaceCount: Int, operationCount: Int)
@@ -25,7 +25,7 @@ enum BackupItem: Equatable {
 
     /// The tables that go along. What belongs to this device alone does not, nor open invites.
     static let tables: [ValueTable] = [
-        .card, .importProgress, .introduction, .missingBody, .awaitedLog, .invitation,
+        .card, .importProgress, .introduction, .missingBody, .awaitedLog, .invitation, .heldFile,
     ]
 
     private enum Kind: UInt8 {

@@ -20,6 +20,8 @@ public struct BackupReport: Codable, Equatable, Sendable {
     public var logCount: Int
     /// Operations: messages, edits, receipts and the like.
     public var operationCount: Int
+    /// Files: small ones are inside their messages and not counted.
+    public var fileCount = 0
     /// Messages and changes that are not in it, since nobody takes them: the device that made it wrote
     /// two histories. Nil where there are none, and of a backup that was only read.
     public var leftOutCount: Int?

@@ -20,6 +20,7 @@ private struct BackupPlan: Sendable {
     var values: [BackupItem]
     var spaces: [(space: SpaceRecord, logs: [LogRecord])]
     var forks: [ForkEvidence]
+    var files: [HeldFile]
     /// What this device wrote above where its logs forked.
     var leftOutCount: Int
     /// What is of conversations of which nothing says here that this person is in them.
@@ -27,7 +28,7 @@ private struct BackupPlan: Sendable {
 }
 
 extension BackupPlan {
-    init(_ views: Views) throws {
+    init(_ views: Views, _ choice: BackupFiles) throws {
         let root = views.core.node.log.root
         guard let key = try NodeKeys.backupCertificate(of: root, in: views.store)?.key(of: root)
         else {
@@ -43,8 +44,12 @@ extension BackupPlan {
             device: views.core.node.device, time: SystemClock.now.wall,
             identity: views.core.node.operations)
         values = []
+        files = try views.files(for: choice)
+        let blobs = Set(files.map(\.blob.bytes))
         for table in BackupItem.tables {
             for (key, value) in try views.store.values(table) {
+                // Of files that do not go along nothing is said.
+                if table == .heldFile, !blobs.contains(key) { continue }
                 values.append(.value(table: table, key: key, value: value))
             }
         }
@@ -68,8 +73,10 @@ extension BackupPlan {
 
 extension Node {
     /// Answers ``CreateBackup``. Only the recovery code opens what is written.
-    func writeBackup(to file: String, replacing: Bool) async throws -> BackupReport {
-        let plan = try await running.read { try BackupPlan($0) }
+    func writeBackup(
+        to file: String, replacing: Bool, files: BackupFiles
+    ) async throws -> BackupReport {
+        let plan = try await running.read { try BackupPlan($0, files) }
         var random = SystemRandom()
         guard let sealer = BackupSealer(to: plan.publicKey, using: &random) else {
             throw NodeError("damaged", "The key that backups are sealed to is no key.")
@@ -143,6 +150,7 @@ extension Node {
             }
             for log in logs { try await write(log, of: space, proof) }
         }
+        for file in plan.files { try await write(file) { try proof.require($0) } }
         try proof.require(
             .end(
                 spaceCount: proof.check.spaceCount, operationCount: proof.check.operationCount))
@@ -225,6 +233,7 @@ extension BackupReport {
             device: plan.about.device.description, time: plan.about.time,
             contactCount: check.contactCount, conversationCount: check.conversationCount,
             logCount: check.logCount, operationCount: check.operationCount,
+            fileCount: check.fileCount,
             leftOutCount: plan.leftOutCount > 0 ? plan.leftOutCount : nil,
             unsignedCount: proof.unsignedCount > 0 ? proof.unsignedCount : nil)
     }
@@ -235,7 +244,8 @@ extension BackupReport {
             person: check.identity?.person.description ?? "",
             device: check.about?.device.description ?? "", time: check.about?.time ?? 0,
             contactCount: check.contactCount, conversationCount: check.conversationCount,
-            logCount: check.logCount, operationCount: check.operationCount)
+            logCount: check.logCount, operationCount: check.operationCount,
+            fileCount: check.fileCount)
     }
 }
 

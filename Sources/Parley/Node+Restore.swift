@@ -1,3 +1,4 @@
+import ParleyFiles
 import ParleyLedger
 import ParleyNodeCore
 import ParleyReconciliation
@@ -196,6 +197,7 @@ private struct Restoring {
         }
         let (about, identity) = try check.maker(with: found)
         try foldSpaces(of: identity.person, store)
+        try store.transact(.normal) { try NodeCore.noteFilesUnlooked(in: store) }
         store.expectBulk(false)
         var report = try NewDevice.make(
             of: identity, keeping: keep, code: code, in: store)
@@ -226,6 +228,8 @@ private struct Restoring {
         case .operations(let runs, let id):
             guard let space = try store.space(id) else { throw BackupFault.outOfOrder }
             for run in runs { try keep(run, in: space, store) }
+        case .section(let section): try store.blobs.restore(section)
+        case .chunk(let chunk): try store.blobs.keep(chunk)
         }
     }
 

@@ -42,8 +42,11 @@ struct BackupCreate: NodeCommand {
             written beside its place and put there once it is whole. An older backup of yours that \
             lies there is replaced only with --replace; what is another person's never is.
 
+            Files of messages that no other device is known to have go along. All others come again from             whoever has them, once a restored device runs; --files all takes them too, and --files none             leaves out every file but those of up to 32 KiB, which are inside their messages.
+
             Example:
               parley backup create ada.parley
+              parley backup create ada.parley --files all
             """)
 
     @OptionGroup var place: HomeOptions
@@ -52,6 +55,8 @@ struct BackupCreate: NodeCommand {
     var file: String
     @Flag(name: .long, help: "in the place of an older backup of yours")
     var replace = false
+    @Option(name: .long, help: "files that go along: needed, all or none")
+    var files = FileChoice.needed
 
     func validate() throws { try Check.file(file) }
 
@@ -59,7 +64,8 @@ struct BackupCreate: NodeCommand {
         let path = URL(fileURLWithPath: file).standardized.path
         let watch = Task { await Self.watch(path + ".new") }
         defer { watch.cancel() }
-        let report = try await node.perform(CreateBackup(file: path, replacing: replace))
+        let report = try await node.perform(
+            CreateBackup(file: path, replacing: replace, files: files.files))
         watch.cancel()
         await watch.value
         try Output.show(report, json: output.json, as: report.text)
@@ -170,7 +176,21 @@ extension BackupReport {
             "holds",
             "\(counted(conversationCount, "conversation")), \(counted(contactCount, "contact")), "
                 + "\(counted(operationCount, "operation")) in \(counted(logCount, "log"))")
+        if fileCount > 0 { table.add("files", "\(fileCount)") }
         return table.text
+    }
+}
+
+/// Which files of messages go into a backup, as it is typed.
+enum FileChoice: String, ExpressibleByArgument, CaseIterable {
+    case needed, all, none
+
+    var files: BackupFiles {
+        switch self {
+        case .needed: .needed
+        case .all: .all
+        case .none: .none
+        }
     }
 }
 

@@ -21,16 +21,20 @@ public struct CreateBackup: NodeRequest {
     /// Whether a backup of this person that lies there is replaced, once the new one is whole;
     /// false where nil. One of another person never is.
     public var replacing: Bool?
+    /// Which files of messages go along; those that no other device is known to have where nil.
+    public var files: BackupFiles?
 
     /// A request with these parameters.
-    public init(file: String, replacing: Bool? = nil) {
+    public init(file: String, replacing: Bool? = nil, files: BackupFiles? = nil) {
         self.file = file
         self.replacing = replacing
+        self.files = files
     }
 
     /// Answers it.
     public func perform(on node: Node) async throws -> BackupReport {
-        try await node.writeBackup(to: absolute(file), replacing: replacing ?? false)
+        try await node.writeBackup(
+            to: absolute(file), replacing: replacing ?? false, files: files ?? .needed)
     }
 
     /// The node may work in another folder than whoever asks it.
