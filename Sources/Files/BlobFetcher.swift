@@ -73,6 +73,13 @@ public struct BlobFetcher<Link: Hashable & Comparable & Sendable>: Sendable {
         sources.values.contains { $0.holdings[blob].map { $0.count > 0 } ?? false }
     }
 
+    /// Peers that were asked about a blob, ascending: whether each said that it holds some of it.
+    public func answers(about blob: BlobID) -> [(link: Link, holdsSome: Bool)] {
+        sources.keys.sorted().compactMap { link in
+            sources[link]?.holdings[blob].map { (link, $0.count > 0) }
+        }
+    }
+
     /// Begins to fetch a blob. Of what is held already nothing is asked, and nothing takes room on the disk
     /// before something came.
     public mutating func fetch(

@@ -59,6 +59,9 @@ struct FileDesk: Sendable {
     /// The disk did not take a file.
     mutating func refuse(_ blob: BlobID) { refused.insert(blob) }
 
+    /// Whether the disk did not take a file when it was last tried.
+    func isRefused(_ blob: BlobID) -> Bool { refused.contains(blob) }
+
     /// What the disk refused is tried again.
     mutating func tryAgain() { refused = [] }
 

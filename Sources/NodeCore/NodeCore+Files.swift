@@ -108,6 +108,18 @@ extension NodeCore {
         return .success(.count(count))
     }
 
+    /// Who passes a file on gives it as well: whoever gets it may reach nobody else who has it.
+    mutating func fetchWhatIsPassedOn(_ messages: [TextMessage], _ turn: inout some Turn)
+        throws(StoreError)
+    {
+        var isWanted = false
+        for file in messages.flatMap(\.files) {
+            let isNew = try want(file, isAskedFor: true, at: turn.now, turn.store)
+            isWanted = isWanted || isNew
+        }
+        if isWanted { try fetchFiles(&turn) }
+    }
+
     /// Begins to fetch as much as may be fetched at a time.
     mutating func fetchFiles(_ turn: inout some Turn) throws(StoreError) {
         let chosen = fileDesk.choose(

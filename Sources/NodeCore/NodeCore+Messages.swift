@@ -26,6 +26,7 @@ extension NodeCore {
             references = MessageThread.references(answering: target.reference, target.header)
         }
         if let refusal = try refusal(writingIn: space, turn.store) { return .failure(refusal) }
+        try fetchWhatIsPassedOn(messages, &turn)
         let drafts = messages.map { message in
             var draft = message.draft()
             draft.references = references

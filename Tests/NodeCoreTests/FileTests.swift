@@ -150,6 +150,38 @@ struct FileTests {
         #expect(try holds(ben, file))
     }
 
+    /// Once whoever got it found it nowhere: who passed it on had it not, and did not fetch it.
+    @Test func `who passes on what they do not hold fetches it, and gives it`() throws {
+        let large = SampleFile(byteCount: Int(16 << 20) + 1)
+        _ = try send(large, by: dan, to: pair)
+        world.run(for: 60_000)
+        #expect(try !holds(ann, large))
+        _ = try send(large, by: ann, to: group, holding: false)
+        world.run(for: 60_000)
+        #expect(try holds(ann, large))
+        _ = try world.perform(.fetchFiles(message(at: ben)), on: ben)
+        world.run(for: 60_000)
+        #expect(try holds(ben, large))
+    }
+
+    @Test func `who was asked and has nothing of it is told from who has it`() throws {
+        let large = SampleFile(byteCount: Int(16 << 20) + 1)
+        _ = try send(large, by: ann, to: group)
+        world.run(for: 60_000)
+        world.stopProcess(of: ann)
+        world.run(for: 60_000)
+        _ = try world.perform(.fetchFiles(message(at: ben)), on: ben)
+        world.run(for: 20_000)
+        #expect(
+            ben.core.outlook(for: large.blob)
+                == FileOutlook(others: [cara.identity.person], isRefusedByDisk: false))
+        let disk = try #require(ben.store.blobs as? MemoryBlobs)
+        disk.byteCountMax = 10 * Limits.chunkByteCount
+        world.restart(ann)
+        world.run(for: 60_000)
+        #expect(ben.core.outlook(for: large.blob).isRefusedByDisk)
+    }
+
     @Test func `what nobody has keeps nothing waiting`() throws {
         // More than are fetched at a time, wanted long before and named where nobody has them.
         let shape = try #require(BlobShape(9))

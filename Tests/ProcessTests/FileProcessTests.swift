@@ -124,6 +124,48 @@ struct FileProcessTests {
         try await all.end()
     }
 
+    /// Once it waited on for what was gone, and a check said that all was sound.
+    @Test func `damage, and files that are nowhere any more, are told`() async throws {
+        defer { cleanUp() }
+        let all = try await Neighbours()
+        try await all.meet(all.ann, all.ben, named: "ben")
+        let source = try make("b.bin", 3_000_000)
+        _ = try await run(["send", "ben", "--file", source], at: all.ann)
+        let ben = try await all.client(all.ben)
+        try await eventually("it is here", on: [all.ben]) {
+            try await files(ben).first?.map(\.state) == ["here"]
+        }
+        let message = try #require(try await ben.perform(ListFiles()).entries.first).message
+        let blob = try #require(message.files.first?.blob)
+        #expect(try await all.ben.stop() == 0)
+        let stored = URL(filePath: "\(all.ben.home)/files/\(blob)")
+        var bytes = try Data(contentsOf: stored)
+        bytes[100_000] ^= 1
+        try bytes.write(to: stored)
+        let found = try await run(["doctor"], at: all.ben, fails: true)
+        #expect(found.contains("1 file, 3 MB, 1 parts of 1 are damaged"), "\(found)")
+        let mended = try await run(["doctor", "--repair"], at: all.ben)
+        #expect(mended.contains("Damaged parts of files were dropped"), "\(mended)")
+        // Now it lies nowhere.
+        #expect(try await all.ann.stop() == 0)
+        for name in [blob, "\(blob).map"] {
+            try FileManager.default.removeItem(atPath: "\(all.ann.home)/files/\(name)")
+        }
+        _ = try await all.ann.start()
+        _ = try await all.ben.start()
+        let again = try await all.client(all.ben)
+        try await eventually("ann was asked", on: [all.ann, all.ben]) {
+            try await again.perform(ExplainFile(message: MessageReference(message.id)))
+                .contains("Asked, and has nothing of it: ann.")
+        }
+        let get = try Program(["files", "get", message.id, "--home", all.ben.home])
+        try await get.says("waiting for somebody who has b.bin")
+        _ = try await run(["delete", message.id], at: all.ann)
+        #expect(try await get.ended() == 1)
+        #expect(get.output.contains("deleted"), "\(get.output)")
+        try await all.end()
+    }
+
     @Test func `what cannot be sent is told before anything is sent`() async throws {
         defer { cleanUp() }
         let all = try await Neighbours()

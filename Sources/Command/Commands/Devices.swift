@@ -217,10 +217,19 @@ struct DeviceAcceptLink: AsyncParsableCommand {
                 .compactMap(Conversations.notice(of:))
             try Output.show(
                 end, json: output.json,
-                as: "\(end.conversationCount) conversations, \(end.operationCount) operations")
+                as: "\(counted(end.conversationCount, "conversation")), "
+                    + counted(end.operationCount, "operation"))
             let all =
                 lacking.isEmpty ? "everything is here" : "everything is here that can be given"
             world.say(isDone ? all : "the rest comes when the node runs")
+            let fileCount = try await running.node.perform(ListFiles(limit: FileView.countMax))
+                .entries.flatMap(\.message.files).count { $0.state != "here" }
+            if fileCount > 0 {
+                world.say(
+                    "\(counted(fileCount, "file")) of messages \(fileCount == 1 ? "is" : "are") not here "
+                        + "yet, and may lie on your other device alone: `parley files list` shows them"
+                )
+            }
             for notice in lacking { world.say(notice) }
         } catch {
             await running.shutdown()

@@ -76,6 +76,8 @@ enum FileArrival {
             }
             try await Task.sleep(for: .milliseconds(200))
             files = try await node.perform(ListMessageFiles(message: message))
+            // Deleted for everybody meanwhile: its files are gone with it.
+            if files.isEmpty { throw NodeError("deleted", "That message was deleted.") }
         }
         if json {
             for file in files where number == nil || file.number == number {

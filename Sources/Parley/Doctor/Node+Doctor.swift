@@ -86,6 +86,10 @@ extension Node {
                 try await node.perform(RebuildSearch())
                 report.mended.append("The indexes of the search are made anew.")
             }
+            if found.needsFiles {
+                try await node.mendFiles()
+                report.mended.append("Damaged parts of files were dropped: they are fetched again.")
+            }
             if let name = try await node.running.read({ try $0.formerName() }) {
                 // A device that may not write yet is called so once it is told.
                 _ = try? await node.running.perform(.setProfile(name: name, addresses: nil))
@@ -173,6 +177,7 @@ extension DoctorReport {
 
     fileprivate var needsFolding: Bool { hasFailed("What is shown") }
     fileprivate var needsIndexing: Bool { hasFailed("Words and vectors") }
+    fileprivate var needsFiles: Bool { hasFailed("Every file") }
 
     /// What is to be done where own operations may be missing.
     static let rejoin =
@@ -198,6 +203,10 @@ extension DoctorReport {
                     + "database and keeps the old one beside it.")
         } else if needsFolding || needsIndexing {
             advice.append("`parley doctor --repair` makes that anew from the messages.")
+        } else if needsFiles {
+            advice.append(
+                "`parley doctor --repair` drops what is damaged of files, and others give it again."
+            )
         } else {
             advice.append(isAlone ? Self.alone : Self.rejoin)
         }

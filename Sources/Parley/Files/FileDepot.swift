@@ -139,6 +139,25 @@ final class FileDepot: Sendable {
         }
     }
 
+    // MARK: Looking after what is here
+
+    /// Looks at all sealed files.
+    ///
+    /// - Parameter isMending: whether what does not hold is dropped.
+    func audit(mending isMending: Bool = false) async throws -> FileAudit {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async {
+                continuation.resume(
+                    with: Result {
+                        let folder = BlobFolder(self.folder)
+                        let audit = try FileAudit(of: folder)
+                        if isMending { try audit.mend(in: folder) }
+                        return audit
+                    })
+            }
+        }
+    }
+
     // MARK: Opening
 
     /// Writes a file that is here into one of this machine, which must not exist.

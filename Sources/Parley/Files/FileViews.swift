@@ -11,9 +11,9 @@ public struct FileView: Codable, Equatable, Sendable {
     public var size: UInt64
     /// What it is, as "image/jpeg"; empty where its sender does not say. Nobody has looked at it.
     public var type: String
-    /// `here`; `fetching` while pieces come; `waiting` where it is wanted and nobody who is linked has it;
-    /// `full` where it is wanted and does not fit into what files may take here; `absent` where it is not
-    /// here and not wanted.
+    /// `here`; `fetching` while somebody who is reached has some of it; `waiting` where it is wanted and nobody
+    /// who is reached has any; `full` where it is wanted and does not fit into what files may take here;
+    /// `absent` where it is not here and not wanted.
     public var state: String
     /// How many of its bytes are here.
     public var heldByteCount: UInt64

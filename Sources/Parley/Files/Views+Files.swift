@@ -36,7 +36,7 @@ extension Views {
         let bytes = min(held, shape.size.value)
         guard try WantedFile.kept(blob, in: store) != nil else { return ("absent", bytes) }
         if core.hasNoRoom(for: blob) { return ("full", bytes) }
-        return (core.isFetching(blob) ? "fetching" : "waiting", bytes)
+        return (core.outlook(for: blob).holders.isEmpty ? "waiting" : "fetching", bytes)
     }
 
     /// One file of a message, by its place among them, from 1; the only one where that is nil.
@@ -88,28 +88,52 @@ extension Views {
     func explanation(of file: Attachment) throws -> [String] {
         let (state, held) = try state(of: file)
         guard let blob = file.blob, state != "here" else { return ["It is on this device."] }
-        var lines = [
+        let heldLine =
             held == 0
-                ? "Nothing of it is on this device."
-                : "\(held) of its \(file.size.value) bytes are on this device."
-        ]
-        let persons = try persons(naming: blob)
-        let linked = Set(core.linkedPeers.map(\.person))
-        let near = try persons.intersection(linked).map { try name(of: $0) }.sorted()
+            ? "Nothing of it is on this device."
+            : "\(held) of its \(file.size.value) bytes are on this device."
         if state == "absent" {
             let isGivenUp = try HeldFile.kept(blob, in: store)?.state == .givenUp
-            lines.append(
+            return [
+                heldLine,
                 isGivenUp
                     ? "It was here and was given up: `parley files get` fetches it again."
-                    : "Nobody asked for it: `parley files get` does.")
-        } else if state == "full" {
-            lines += try roomLines()
-        } else if near.isEmpty {
-            lines.append("Nobody who may have it is reached now; it comes when somebody is.")
-        } else {
-            lines.append("Asked: " + near.joined(separator: ", ") + ".")
+                    : "Nobody asked for it: `parley files get` does.",
+            ]
+        }
+        if state == "full" { return try [heldLine] + roomLines() }
+        let outlook = core.outlook(for: blob)
+        if outlook.isRefusedByDisk {
+            return [
+                heldLine,
+                "The disk has no room for it beside what is kept free for messages. It is tried again "
+                    + "every ten minutes, and by `parley files get`.",
+            ]
+        }
+        return try [heldLine] + sources(of: blob, outlook)
+    }
+
+    private func sources(of blob: BlobID, _ outlook: FileOutlook) throws -> [String] {
+        var lines: [String] = []
+        if !outlook.holders.isEmpty {
+            lines.append("Comes from: \(try names(of: outlook.holders)).")
+        }
+        if !outlook.others.isEmpty {
+            lines.append("Asked, and has nothing of it: \(try names(of: outlook.others)).")
+        }
+        let rosters = try store.naming(blob, limit: NodeCore.namingCountMax)
+            .compactMap { try store.space($0.space) }.compactMap { try roster(of: $0) }
+        if !rosters.isEmpty, rosters.allSatisfy({ isOut(of: $0) }) {
+            lines.append(
+                "You are not in that conversation any more: nobody there gives it to you.")
+        } else if outlook.holders.isEmpty {
+            lines.append("Nobody who has it is reached now; it comes when somebody is.")
         }
         return lines
+    }
+
+    private func names(of persons: Set<PersonID>) throws -> String {
+        try persons.map { try name(of: $0) }.sorted().joined(separator: ", ")
     }
 }
 

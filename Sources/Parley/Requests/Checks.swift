@@ -5,7 +5,7 @@ public struct CheckStore: NodeRequest {
     public static let (name, scope, summary) = (
         "doctor", RequestScope.read,
         "Checks everything that is stored: the database, chains, signatures, keys, views "
-            + "against the log, the indexes of the search."
+            + "against the log, the indexes of the search, files."
     )
     /// As somebody would ask it.
     public static let example = CheckStore()
@@ -20,6 +20,8 @@ public struct CheckStore: NodeRequest {
         report.add("Words and vectors of the search are those of the messages.", isDamage: false) {
             search
         }
+        let files = await node.compareFiles()
+        report.add("Every file is what its hash says.", isDamage: false) { files }
         // Where that cannot be told, others may have it.
         let isAlone = (try? await node.running.read { try $0.isAlone() }) ?? false
         report.advise(isAlone: isAlone)

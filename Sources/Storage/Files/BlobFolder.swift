@@ -129,6 +129,7 @@ public final class BlobFolder: BlobStore {
     public func keep(_ section: BlobSection) throws(StoreError) {
         guard let open = try open(section.blob) else { throw Self.gone }
         try trying("keeping the hashes of a file") { () throws(HomeError) in
+            try open.data.requireRoom()
             try open.map.write(section)
         }
         open.isDurable = false
@@ -150,6 +151,7 @@ public final class BlobFolder: BlobStore {
             throw Self.gone
         }
         try trying("keeping a part of a file") { () throws(HomeError) in
+            try open.data.requireRoom()
             try open.data.write(chunk.bytes, at: open.map.shape.offset(of: chunk.index))
             open.isDurable = false
             guard open.chunks.insert(Int(chunk.index.value)) else { return }

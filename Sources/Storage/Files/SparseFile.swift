@@ -73,6 +73,27 @@ final class SparseFile {
         guard ftruncate(descriptor, count) == 0 else { throw HomeError(errno: errno, path: path) }
     }
 
+    /// Makes sure that there is room for a part of a file beside what is kept free for messages.
+    ///
+    /// - Throws: `diskFull`.
+    func requireRoom() throws(HomeError) {
+        var room = statvfs()
+        guard fstatvfs(descriptor, &room) == 0, !Self.hasRoom(room) else { return }
+        throw HomeError(errno: ENOSPC, path: path)
+    }
+
+    /// Whether a disk has more room than is kept free: files that came must not take the room of what people
+    /// say, nor that of the deletion that would remove them.
+    static func hasRoom(_ room: statvfs) -> Bool {
+        let whole = UInt64(room.f_blocks) * UInt64(room.f_frsize)
+        return UInt64(room.f_bavail) * UInt64(room.f_frsize)
+            > min(sparedByteCountMax, whole / sparedFraction)
+    }
+
+    /// What files leave free: 64 MiB, of a small disk a sixteenth.
+    private static let sparedByteCountMax: UInt64 = 64 << 20
+    private static let sparedFraction: UInt64 = 16
+
     /// Makes what was written survive a crash of the machine.
     func synchronize() throws(HomeError) {
         guard fdatasync(descriptor) == 0 else { throw HomeError(errno: errno, path: path) }

@@ -1,0 +1,25 @@
+import Glibc
+import Testing
+
+@testable import ParleyStorage
+
+@Suite("Room for files")
+struct SparseFileTests {
+    private func room(_ free: UInt, of whole: UInt) -> statvfs {
+        var room = statvfs()
+        room.f_frsize = 4_096
+        room.f_bavail = free / 4_096
+        room.f_blocks = whole / 4_096
+        return room
+    }
+
+    @Test("files leave 64 MiB of a disk free, and of a small one a sixteenth")
+    func spared() {
+        let (large, small): (UInt, UInt) = (1 << 40, 64 << 20)
+        #expect(SparseFile.hasRoom(room(65 << 20, of: large)))
+        #expect(!SparseFile.hasRoom(room(64 << 20, of: large)))
+        #expect(SparseFile.hasRoom(room(5 << 20, of: small)))
+        #expect(!SparseFile.hasRoom(room(4 << 20, of: small)))
+        #expect(!SparseFile.hasRoom(room(0, of: 0)))
+    }
+}
