@@ -23,7 +23,7 @@ extension World {
             guard var store = relays.first(where: { $0.key == mailbox.relay })?.store else {
                 return false
             }
-            let right = MailboxRight.writer(WriterID(key: mailbox.writer.device))
+            let right = MailboxRight.named(WriterID(key: mailbox.writer.device))
             let order = RelayOrder.mayWrite(mailbox.inbox, by: right)
             return try store.perform([order], at: Self.epoch + now) == [.answer(.done)]
         } == true

@@ -84,7 +84,7 @@ extension World {
         let time = Self.epoch + now
         if relay.mischief.isStale, var old = relay.copy {
             switch order {
-            case .get, .newest:
+            case .get, .read, .newest:
                 // A store in memory never fails.
                 return (try? old.perform([order], at: time))?.first
             case .open, .put, .acknowledge, .mayWrite, .expire: break

@@ -36,6 +36,7 @@ final class RelayEngine: @unchecked Sendable {
         var load: (connections: Int, subscriptions: Int, pipes: Int) = (0, 0, 0)
         var storedByteCount: Int64 = 0
         var unpaidByteCount: Int64 = 0
+        var shelfByteCount: Int64 = 0
         var batches: UInt64 = 0
         var storeFailures: UInt64 = 0
         /// Bytes that wait for clients to take them, as of the last tick.
@@ -185,6 +186,7 @@ final class RelayEngine: @unchecked Sendable {
             told.newest = store.newest
             told.storedByteCount = store.byteCount
             told.unpaidByteCount = store.unpaidByteCount
+            told.shelfByteCount = store.shelfByteCount
             told.counters = relay.counters
             told.load = relay.load
         }

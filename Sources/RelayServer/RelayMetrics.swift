@@ -24,6 +24,8 @@ struct RelayMetrics: Sendable {
             "unpaid_bytes", "gauge", "Bytes of them in mailboxes without a ticket.",
             Int(state.unpaidByteCount))
         page.add(
+            "shelf_bytes", "gauge", "Bytes of these in shelves.", Int(state.shelfByteCount))
+        page.add(
             "unsent_bytes", "gauge", "Bytes that wait for clients.", state.unsentByteCount)
         page.add("connections_total", "counter", "Handshakes.", counters.connections)
         page.add("requests_total", "counter", "Requests.", by: "action", counters.requests)

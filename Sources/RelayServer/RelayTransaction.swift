@@ -11,6 +11,8 @@ struct RelayTransaction {
         var byteCount: Int64
         /// Of these bytes, those in mailboxes that are not paid.
         var unpaidByteCount: Int64
+        /// Of these, those in shelves.
+        var shelfByteCount: Int64
     }
 
     struct Mailbox {
@@ -21,6 +23,7 @@ struct RelayTransaction {
         let isPaid: Bool
         var byteCount: Int64
         let newest: Int64
+        let isShelf: Bool
     }
 
     let db: Database
@@ -42,6 +45,8 @@ struct RelayTransaction {
         case .put(let id, let right, let share, let hash, let envelope):
             return try put(envelope, hash, in: id, by: right, share)
         case .get(let id, let range): return .answer(try get(id, range))
+        case .read(let id, let reader, let range):
+            return .answer(try read(id, by: reader, range))
         case .newest(let id):
             return .answer(.subscribed(newest: UInt64(try mailbox(id)?.newest ?? 0)))
         case .acknowledge(let id, let counter): return .answer(try acknowledge(id, counter))
@@ -64,27 +69,31 @@ struct RelayTransaction {
         let row = try Row.fetchOne(
             statement(
                 """
-                SELECT number, writers, expires, byte_count_max, is_paid, byte_count, newest
-                FROM mailboxes WHERE id = ?
+                SELECT number, writers, expires, byte_count_max, is_paid, byte_count, newest,
+                    is_shelf FROM mailboxes WHERE id = ?
                 """), arguments: [id.data])
         return row.map { row in
             let expires: Int64 = row[2]
             return Mailbox(
                 number: row[0], writers: row[1], expires: UInt64(expires), byteCountMax: row[3],
-                isPaid: row[4], byteCount: row[5], newest: row[6])
+                isPaid: row[4], byteCount: row[5], newest: row[6], isShelf: row[7])
         }
     }
 
     /// Why nobody with this right may write now; nil where they may.
     private func refusal(_ mailbox: Mailbox?, _ right: MailboxRight) -> RelayRefusal? {
         guard let mailbox, mailbox.expires > now else { return .noMailbox }
-        guard case .writer(let writer) = right else { return nil }
+        guard case .named(let writer) = right else { return nil }
+        return !mailbox.isShelf && names(mailbox, writer) ? nil : .forbidden
+    }
+
+    /// Whether the owner of a mailbox named this key.
+    private func names(_ mailbox: Mailbox, _ writer: WriterID) -> Bool {
         // Names have one size: they stand one after the other.
         let size = writer.bytes.count
-        let isNamed = stride(from: 0, to: mailbox.writers.count, by: size).contains { place in
+        return stride(from: 0, to: mailbox.writers.count, by: size).contains { place in
             mailbox.writers.dropFirst(place).prefix(size).elementsEqual(writer.bytes)
         }
-        return isNamed ? nil : .forbidden
     }
 
     private mutating func open(
@@ -109,14 +118,19 @@ struct RelayTransaction {
         let named = writers.map { Data($0.flatMap(\.bytes)) } ?? kept?.writers ?? Data()
         try execute(
             """
-            INSERT INTO mailboxes (id, writers, expires, byte_count_max, is_paid, touched)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            INSERT INTO mailboxes (id, writers, expires, byte_count_max, is_paid, touched, is_shelf)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
             ON CONFLICT (id) DO UPDATE SET writers = ?2, expires = ?3, byte_count_max = ?4,
                 is_paid = ?5, touched = ?6
             """,
-            [id.data, named, Int64(clamping: expires), room, isPaid, Int64(clamping: now)])
+            [
+                id.data, named, Int64(clamping: expires), room, isPaid, Int64(clamping: now),
+                terms.isShelf,
+            ])
         if let kept, kept.isPaid != isPaid {
-            totals.unpaidByteCount += isPaid ? -kept.byteCount : kept.byteCount
+            let change = isPaid ? -kept.byteCount : kept.byteCount
+            totals.unpaidByteCount += change
+            if kept.isShelf { totals.shelfByteCount += change }
         }
         return .opened(expires: expires, byteCountMax: UInt64(room))
     }
@@ -159,8 +173,13 @@ struct RelayTransaction {
     }
 
     private mutating func count(_ byteCount: Int64, in mailbox: Mailbox) {
+        count(byteCount, isPaid: mailbox.isPaid, isShelf: mailbox.isShelf)
+    }
+
+    private mutating func count(_ byteCount: Int64, isPaid: Bool, isShelf: Bool) {
         totals.byteCount += byteCount
-        if !mailbox.isPaid { totals.unpaidByteCount += byteCount }
+        if !isPaid { totals.unpaidByteCount += byteCount }
+        if !isPaid, isShelf { totals.shelfByteCount += byteCount }
     }
 
     // MARK: Room
@@ -169,17 +188,28 @@ struct RelayTransaction {
     private mutating func makeRoom(for size: Int64, in mailbox: inout Mailbox) throws -> Bool {
         let most = mailbox.isPaid ? bounds.byteCountMax : bounds.unpaidByteCountMax
         let quota = min(mailbox.byteCountMax, Int64(clamping: most))
-        try dropOldest(until: quota - min(quota, size), in: &mailbox)
-        while isShort(of: size, forPaid: mailbox.isPaid) {
-            guard try emptyUntouched(besides: mailbox) else { return false }
+        if mailbox.isShelf {
+            guard mailbox.byteCount + size <= quota else { return false }
+        } else {
+            try dropOldest(until: quota - min(quota, size), in: &mailbox)
+        }
+        while isShort(of: size, for: mailbox) {
+            // Files push out no messages.
+            var isEmptied = try emptyUntouched(besides: mailbox, shelves: true)
+            if !isEmptied, !mailbox.isShelf || mailbox.isPaid {
+                isEmptied = try emptyUntouched(besides: mailbox, shelves: false)
+            }
+            guard isEmptied else { return false }
         }
         return true
     }
 
-    private func isShort(of size: Int64, forPaid isPaid: Bool) -> Bool {
-        totals.byteCount + size > Int64(clamping: bounds.byteCountMax)
-            || !isPaid
-                && totals.unpaidByteCount + size > Int64(clamping: bounds.unpaidByteCountMax)
+    private func isShort(of size: Int64, for mailbox: Mailbox) -> Bool {
+        if totals.byteCount + size > Int64(clamping: bounds.byteCountMax) { return true }
+        guard !mailbox.isPaid else { return false }
+        return totals.unpaidByteCount + size > Int64(clamping: bounds.unpaidByteCountMax)
+            || mailbox.isShelf
+                && totals.shelfByteCount + size > Int64(clamping: bounds.shelfByteCountMax)
     }
 
     /// Lets the oldest envelopes of the greatest share of a mailbox go until it holds no more than so
@@ -202,22 +232,35 @@ struct RelayTransaction {
             [mailbox.byteCount, mailbox.number])
     }
 
-    /// Empties the unpaid mailbox that was least lately touched. Returns whether there was one.
-    private mutating func emptyUntouched(besides mailbox: Mailbox) throws -> Bool {
+    /// Empties the unpaid mailbox that was least lately touched, of shelves or of all others. Returns
+    /// whether there was one.
+    private mutating func emptyUntouched(
+        besides mailbox: Mailbox, shelves: Bool
+    ) throws -> Bool {
+        // In words that the partial indexes are found by.
+        let isMeant = shelves ? "is_shelf = 1" : "is_shelf = 0"
         let row = try Row.fetchOne(
             statement(
                 """
                 SELECT number, byte_count FROM mailboxes
-                WHERE is_paid = 0 AND byte_count > 0 AND number <> ? ORDER BY touched, id LIMIT 1
+                WHERE is_paid = 0 AND byte_count > 0 AND \(isMeant) AND number <> ?
+                ORDER BY touched, id LIMIT 1
                 """), arguments: [mailbox.number])
         guard let row else { return false }
         let (number, gone): (Int64, Int64) = (row[0], row[1])
         try execute("DELETE FROM envelopes WHERE mailbox = ?", [number])
         try execute("DELETE FROM shares WHERE mailbox = ?", [number])
         try execute("UPDATE mailboxes SET byte_count = 0 WHERE number = ?", [number])
-        totals.byteCount -= gone
-        totals.unpaidByteCount -= gone
+        count(-gone, isPaid: false, isShelf: shelves)
         return true
+    }
+
+    private func read(
+        _ id: MailboxID, by reader: WriterID, _ range: RelayRange
+    ) throws -> RelayAnswer {
+        guard let mailbox = try mailbox(id) else { return .refused(.noMailbox) }
+        guard mailbox.isShelf, names(mailbox, reader) else { return .refused(.forbidden) }
+        return try get(id, range)
     }
 
     private func get(_ id: MailboxID, _ range: RelayRange) throws -> RelayAnswer {
@@ -278,7 +321,8 @@ struct RelayTransaction {
         let old = try Row.fetchAll(
             statement(
                 """
-                SELECT old.mailbox, old.gone, old.last, mailboxes.is_paid, old.share FROM (
+                SELECT old.mailbox, old.gone, old.last, mailboxes.is_paid, old.share,
+                    mailboxes.is_shelf FROM (
                     SELECT mailbox, share, ifnull(sum(length(bytes)), 0) AS gone,
                         max(counter) AS last
                     FROM (SELECT mailbox, share, counter, bytes FROM envelopes WHERE counter < ?
@@ -291,15 +335,14 @@ struct RelayTransaction {
             ])
         for row in old {
             let (mailbox, gone, last): (Int64, Int64, Int64) = (row[0], row[1], row[2])
-            let (isPaid, share): (Bool, UInt16) = (row[3], row[4])
+            let (isPaid, share, isShelf): (Bool, UInt16, Bool) = (row[3], row[4], row[5])
             try execute(
                 "DELETE FROM envelopes WHERE mailbox = ? AND counter <= ?", [mailbox, last])
             try execute(
                 "UPDATE mailboxes SET byte_count = byte_count - ? WHERE number = ?",
                 [gone, mailbox])
             try change(RelayShare(number: share), by: -gone, in: mailbox)
-            totals.byteCount -= gone
-            if !isPaid { totals.unpaidByteCount -= gone }
+            count(-gone, isPaid: isPaid, isShelf: isShelf)
         }
         try execute(
             "DELETE FROM mailboxes WHERE expires <= ? AND byte_count = 0",

@@ -16,6 +16,8 @@ public final class SQLiteRelayStore: RelayStore {
     public private(set) var byteCount: Int64
     /// Of these, bytes in mailboxes that are not paid.
     public private(set) var unpaidByteCount: Int64
+    /// Of these, bytes in shelves.
+    public private(set) var shelfByteCount: Int64
 
     private let bounds: RelayStoreBounds
     private let queue: DatabaseQueue
@@ -34,8 +36,8 @@ public final class SQLiteRelayStore: RelayStore {
         path: String, start: UInt64, bounds: RelayStoreBounds = RelayStoreBounds()
     ) throws(RelayStoreFailure) {
         self.bounds = bounds
-        (queue, starts, newest, byteCount, unpaidByteCount) = try Self.telling("opening the store")
-        {
+        let totals: RelayTransaction.Totals
+        (queue, starts, totals) = try Self.telling("opening the store") {
             // The file must be its owner's alone from the first moment.
             _ = Foundation.close(Foundation.open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600))
             let queue = try DatabaseQueue(path: path, configuration: RelaySchema.configuration)
@@ -45,18 +47,17 @@ public final class SQLiteRelayStore: RelayStore {
             return try queue.write { db in
                 try db.execute(sql: RelaySchema.tables)
                 try RelaySchema.addShares(to: db)
+                try RelaySchema.addShelves(to: db)
                 try db.execute(sql: "INSERT OR IGNORE INTO store (id, newest) VALUES (1, 0)")
                 let newest = try Int64.fetchOne(db, sql: "SELECT newest FROM store") ?? 0
                 let starts = try Self.add(start, at: newest, db)
-                let sums = try Row.fetchOne(
-                    db,
-                    sql: """
-                        SELECT ifnull(sum(byte_count), 0),
-                            ifnull(sum(byte_count) FILTER (WHERE is_paid = 0), 0) FROM mailboxes
-                        """)
-                return (queue, starts, UInt64(newest), sums?[0] ?? 0, sums?[1] ?? 0)
+                return (queue, starts, try RelaySchema.totals(of: db, newest: newest))
             }
         }
+        newest = totals.newest
+        byteCount = totals.byteCount
+        unpaidByteCount = totals.unpaidByteCount
+        shelfByteCount = totals.shelfByteCount
     }
 
     /// Notes a start of the store, and gives the last ones.
@@ -83,7 +84,8 @@ public final class SQLiteRelayStore: RelayStore {
     ) throws(RelayStoreFailure) -> [RelayOutcome] {
         let writes = orders.contains(where: \.writes)
         let start = RelayTransaction.Totals(
-            newest: newest, byteCount: byteCount, unpaidByteCount: unpaidByteCount)
+            newest: newest, byteCount: byteCount, unpaidByteCount: unpaidByteCount,
+            shelfByteCount: shelfByteCount)
         let (outcomes, end) = try Self.telling("storing") {
             try queue.writeWithoutTransaction { db in
                 var outcomes: [RelayOutcome] = []
@@ -104,6 +106,7 @@ public final class SQLiteRelayStore: RelayStore {
         newest = end.newest
         byteCount = end.byteCount
         unpaidByteCount = end.unpaidByteCount
+        shelfByteCount = end.shelfByteCount
         return outcomes
     }
 
@@ -230,6 +233,34 @@ enum RelaySchema {
                 """)
     }
 
+    /// Mailboxes of a store from before shelves are none.
+    static func addShelves(to db: Database) throws {
+        if try !db.columns(in: "mailboxes").contains(where: { $0.name == "is_shelf" }) {
+            try db.execute(
+                sql: "ALTER TABLE mailboxes ADD COLUMN is_shelf INTEGER NOT NULL DEFAULT 0")
+        }
+        try db.execute(
+            sql: """
+                CREATE INDEX IF NOT EXISTS shelves_by_touch ON mailboxes (touched, id)
+                    WHERE is_paid = 0 AND byte_count > 0 AND is_shelf = 1
+                """)
+    }
+
+    /// What all mailboxes hold.
+    static func totals(of db: Database, newest: Int64) throws -> RelayTransaction.Totals {
+        let sums = try Row.fetchOne(
+            db,
+            sql: """
+                SELECT ifnull(sum(byte_count), 0),
+                    ifnull(sum(byte_count) FILTER (WHERE is_paid = 0), 0),
+                    ifnull(sum(byte_count) FILTER (WHERE is_paid = 0 AND is_shelf = 1), 0)
+                FROM mailboxes
+                """)
+        return RelayTransaction.Totals(
+            newest: UInt64(newest), byteCount: sums?[0] ?? 0, unpaidByteCount: sums?[1] ?? 0,
+            shelfByteCount: sums?[2] ?? 0)
+    }
+
     /// Counters are rising and an envelope's key, so that the index on `mailbox` alone lists a
     /// mailbox in their order.
     static let tables = """
@@ -251,7 +282,8 @@ enum RelaySchema {
             is_paid INTEGER NOT NULL DEFAULT 0,
             touched INTEGER NOT NULL DEFAULT 0,
             byte_count INTEGER NOT NULL DEFAULT 0,
-            newest INTEGER NOT NULL DEFAULT 0
+            newest INTEGER NOT NULL DEFAULT 0,
+            is_shelf INTEGER NOT NULL DEFAULT 0
         ) STRICT;
         CREATE INDEX IF NOT EXISTS mailboxes_by_end ON mailboxes (expires);
         CREATE INDEX IF NOT EXISTS mailboxes_by_touch ON mailboxes (touched, id)

@@ -9,6 +9,7 @@ public struct MemoryRelayStore: RelayStore, Sendable {
         var byteCountMax: UInt64
         /// Whether a ticket was spent for it.
         var isPaid = false
+        var isShelf = false
         /// When it was last opened, put into or acknowledged.
         var touched: UInt64 = 0
         var byteCount: UInt64 = 0
@@ -61,8 +62,8 @@ public struct MemoryRelayStore: RelayStore, Sendable {
     public private(set) var newest: UInt64 = 0
     private var mailboxes: [MailboxID: Mailbox] = [:]
     private let bounds: RelayStoreBounds
-    /// Bytes of envelopes, by whether their mailbox is paid.
-    private var byteCounts: (paid: UInt64, unpaid: UInt64) = (0, 0)
+    /// Bytes of envelopes, by whether their mailbox is paid; of the unpaid ones those in shelves.
+    private var byteCounts: (paid: UInt64, unpaid: UInt64, shelved: UInt64) = (0, 0, 0)
     /// What a ticket pays for, by its hash.
     private var tickets: [Digest: UInt64] = [:]
 
@@ -117,6 +118,12 @@ public struct MemoryRelayStore: RelayStore, Sendable {
         case .put(let id, let right, let share, let hash, let envelope):
             return put(envelope, hash, in: id, by: right, share, now)
         case .get(let id, let range): return .answer(get(id, range))
+        case .read(let id, let reader, let range):
+            guard let mailbox = mailboxes[id] else { return .answer(.refused(.noMailbox)) }
+            guard mailbox.isShelf, mailbox.writers.contains(reader) else {
+                return .answer(.refused(.forbidden))
+            }
+            return .answer(get(id, range))
         case .newest(let id): return .answer(.subscribed(newest: mailboxes[id]?.newest ?? 0))
         case .acknowledge(let id, let counter): return .answer(acknowledge(id, counter, now))
         case .mayWrite(let id, let right):
@@ -138,6 +145,7 @@ public struct MemoryRelayStore: RelayStore, Sendable {
             byteCounts.paid += mailbox.byteCount
         } else {
             byteCounts.unpaid += mailbox.byteCount
+            if mailbox.isShelf { byteCounts.shelved += mailbox.byteCount }
         }
         mailboxes[id] = mailbox
     }
@@ -147,6 +155,7 @@ public struct MemoryRelayStore: RelayStore, Sendable {
             byteCounts.paid -= mailbox.byteCount
         } else {
             byteCounts.unpaid -= mailbox.byteCount
+            if mailbox.isShelf { byteCounts.shelved -= mailbox.byteCount }
         }
     }
 
@@ -155,8 +164,8 @@ public struct MemoryRelayStore: RelayStore, Sendable {
         _ id: MailboxID, _ right: MailboxRight, _ now: UInt64
     ) -> RelayRefusal? {
         guard let mailbox = mailboxes[id], mailbox.expires > now else { return .noMailbox }
-        guard case .writer(let writer) = right else { return nil }
-        return mailbox.writers.contains(writer) ? nil : .forbidden
+        guard case .named(let writer) = right else { return nil }
+        return !mailbox.isShelf && mailbox.writers.contains(writer) ? nil : .forbidden
     }
 
     private mutating func open(
@@ -180,6 +189,7 @@ public struct MemoryRelayStore: RelayStore, Sendable {
         }
         if let old = mailboxes.removeValue(forKey: id) { discount(old) }
         opened.writers = writers ?? opened.writers
+        opened.isShelf = terms.isShelf
         opened.touched = now
         keep(opened, as: id)
         return .opened(expires: opened.expires, byteCountMax: opened.byteCountMax)
@@ -214,20 +224,34 @@ public struct MemoryRelayStore: RelayStore, Sendable {
         guard let mailbox = mailboxes[id] else { return false }
         let most = mailbox.isPaid ? bounds.byteCountMax : bounds.unpaidByteCountMax
         let quota = min(mailbox.byteCountMax, most)
-        change(id) { $0.drop(until: quota - min(quota, size)) }
-        while isShort(of: size, forPaid: mailbox.isPaid) {
-            let untouched = mailboxes.filter {
-                !$0.value.isPaid && $0.value.byteCount > 0 && $0.key != id
-            }.min { ($0.value.touched, $0.key) < ($1.value.touched, $1.key) }
-            guard let untouched else { return false }
-            change(untouched.key) { $0.drop(until: 0) }
+        if mailbox.isShelf {
+            guard mailbox.byteCount + size <= quota else { return false }
+        } else {
+            change(id) { $0.drop(until: quota - min(quota, size)) }
+        }
+        while isShort(of: size, for: mailbox) {
+            guard let next = untouched(besides: id, forShelf: mailbox.isShelf && !mailbox.isPaid)
+            else { return false }
+            change(next) { $0.drop(until: 0) }
         }
         return true
     }
 
-    private func isShort(of size: UInt64, forPaid isPaid: Bool) -> Bool {
-        byteCount + size > bounds.byteCountMax
-            || !isPaid && byteCounts.unpaid + size > bounds.unpaidByteCountMax
+    private func isShort(of size: UInt64, for mailbox: Mailbox) -> Bool {
+        if byteCount + size > bounds.byteCountMax { return true }
+        guard !mailbox.isPaid else { return false }
+        return byteCounts.unpaid + size > bounds.unpaidByteCountMax
+            || mailbox.isShelf && byteCounts.shelved + size > bounds.shelfByteCountMax
+    }
+
+    /// Which unpaid mailbox is emptied next: shelves before all others.
+    private func untouched(besides id: MailboxID, forShelf: Bool) -> MailboxID? {
+        let unpaid = mailboxes.filter {
+            !$0.value.isPaid && $0.value.byteCount > 0 && $0.key != id
+        }
+        let shelves = unpaid.filter { $0.value.isShelf }
+        return (shelves.isEmpty && !forShelf ? unpaid : shelves)
+            .min { ($0.value.touched, $0.key) < ($1.value.touched, $1.key) }?.key
     }
 
     private func get(_ id: MailboxID, _ range: RelayRange) -> RelayAnswer {

@@ -39,7 +39,9 @@ extension Relay {
         switch checked.request.action {
         case .open(let writers, let ticket):
             let hash: Digest? = ticket.map { digest(.relayTicket, $0) }
-            return (.open(mailbox, writers: writers, ticket: hash, policy.terms), .answer)
+            return (
+                .open(mailbox, writers: writers, ticket: hash, policy.terms(for: right)), .answer
+            )
         case .put(let envelope):
             let hash: Digest = digest(.relayBlob, envelope)
             return (
@@ -51,7 +53,11 @@ extension Relay {
                 .mayWrite(mailbox, by: right),
                 .pass(mailbox, lifetime: lifetime, envelope: envelope)
             )
-        case .get(let range): return (.get(mailbox, range), .answer)
+        case .get(let range):
+            if case .named(let reader) = right {
+                return (.read(mailbox, by: reader, range), .answer)
+            }
+            return (.get(mailbox, range), .answer)
         case .acknowledge(let counter): return (.acknowledge(mailbox, upTo: counter), .answer)
         case .pipe: return (.mayWrite(mailbox, by: right), .call(mailbox))
         case .subscribe, .unsubscribe: return nil
@@ -80,14 +86,22 @@ extension Relay {
         return nil
     }
 
-    /// Whether a key with this right may ask this at all. Who may write, the store knows.
+    /// Whether a key with this right may ask this at all. Who may write into an inbox and who may read a
+    /// shelf, the store knows.
     private static func mayAsk(_ action: RelayAction, _ right: MailboxRight) -> Bool {
         switch action {
-        case .put, .volatile, .pipe: true
-        case .open(let writers, _): right == .inbox || right == .drop && writers == nil
-        case .get, .subscribe, .unsubscribe: right.isOwner
+        case .put, .get: true
+        // Nobody waits at a shelf.
+        case .volatile, .pipe: right != .shelf
+        case .open(let writers, _):
+            switch right {
+            case .inbox, .shelf: true
+            case .drop: writers == nil
+            case .named: false
+            }
+        case .subscribe, .unsubscribe: right.isOwner
         // The others of a drop read it, too.
-        case .acknowledge: right == .inbox
+        case .acknowledge: right == .inbox || right == .shelf
         }
     }
 
@@ -107,16 +121,27 @@ extension Relay {
         let byteCount: Int
         var openedCount = 0
         var storedByteCount = 0
+        /// Files leave a quarter of everything to what people say.
+        var leavesQuarter = false
 
         init(byteCount: Int) { self.byteCount = byteCount }
 
         init(_ checked: CheckedRequest, _ policy: RelayPolicy) {
             byteCount = checked.byteCount
+            leavesQuarter = Self.isOfFile(checked)
             switch checked.request.action {
             case .open: openedCount = 1
             // Where every mailbox is paid for, its ticket bounds what it holds.
             case .put(let envelope) where !policy.needsTicket: storedByteCount = envelope.count
             case .put, .volatile, .get, .subscribe, .unsubscribe, .acknowledge, .pipe: break
+            }
+        }
+
+        /// Whether it brings a piece of a file, or asks for some.
+        private static func isOfFile(_ checked: CheckedRequest) -> Bool {
+            switch (checked.right, checked.request.action) {
+            case (.shelf, .put), (.shelf, .get), (.named, .get): true
+            default: false
             }
         }
     }
@@ -129,12 +154,15 @@ extension Relay {
             return nil
         }
         // Nothing is taken for what is refused: else who asks again at once would never be let.
+        let isModest = cost.leavesQuarter
         let wait = max(
-            client.requests.shortage(of: 1, at: now), origin.requests.shortage(of: 1, at: now),
-            client.bytes.shortage(of: cost.byteCount, at: now),
-            origin.bytes.shortage(of: cost.byteCount, at: now),
+            client.requests.shortage(of: 1, leavesQuarter: isModest, at: now),
+            origin.requests.shortage(of: 1, leavesQuarter: isModest, at: now),
+            client.bytes.shortage(of: cost.byteCount, leavesQuarter: isModest, at: now),
+            origin.bytes.shortage(of: cost.byteCount, leavesQuarter: isModest, at: now),
             origin.openings.shortage(of: cost.openedCount, at: now),
-            origin.storing.shortage(of: cost.storedByteCount, at: now))
+            origin.storing.shortage(
+                of: cost.storedByteCount, leavesQuarter: isModest, at: now))
         if wait == 0 {
             _ = client.requests.take(1, at: now)
             _ = origin.requests.take(1, at: now)

@@ -20,13 +20,19 @@ public struct MailboxAccess: Sendable {
         self.key = key
     }
 
+    /// The right of a shelf's owner. Its name follows from the key.
+    public init(shelf key: DeviceSigningKey) {
+        mailbox = MailboxID(shelf: key.device)
+        self.key = key
+    }
+
     /// The right of whoever has this key, which need not be the mailbox's own.
     public init(_ mailbox: MailboxID, key: DeviceSigningKey) {
         self.mailbox = mailbox
         self.key = key
     }
 
-    /// The name that the owner of an inbox gives the relay for this right, see
+    /// The name that the owner of an inbox or a shelf gives the relay for this right, see
     /// ``RelayAction/open(writers:ticket:)``.
     public var writer: WriterID { WriterID(key: key.device) }
 }

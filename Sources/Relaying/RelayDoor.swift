@@ -35,8 +35,10 @@ public enum MailboxRight: Hashable, Sendable {
     case drop
     /// It is the inbox's own: its device reads, writes, deletes, and says who else may write.
     case inbox
-    /// It is another, which may write into an inbox if the owner said so.
-    case writer(WriterID)
+    /// It is the shelf's own: its device writes, deletes, and says who may read.
+    case shelf
+    /// It is another, which may write into an inbox, or read a shelf, if the owner said so.
+    case named(WriterID)
 
     /// The right of this key.
     public init(of key: DeviceID, in mailbox: MailboxID) {
@@ -44,13 +46,20 @@ public enum MailboxRight: Hashable, Sendable {
             self = .drop
         } else if mailbox == MailboxID(inbox: key) {
             self = .inbox
+        } else if mailbox == MailboxID(shelf: key) {
+            self = .shelf
         } else {
-            self = .writer(WriterID(key: key))
+            self = .named(WriterID(key: key))
         }
     }
 
     /// Whether the mailbox's own key signed.
-    public var isOwner: Bool { self == .drop || self == .inbox }
+    public var isOwner: Bool {
+        switch self {
+        case .drop, .inbox, .shelf: true
+        case .named: false
+        }
+    }
 }
 
 /// Why a client's connection is ended.

@@ -11,6 +11,8 @@ public struct RelayPolicy: Equatable, Sendable {
     public var mailboxRenewal: UInt64 = 7 * day
     /// Bytes of envelopes in a mailbox for which no ticket says otherwise.
     public var mailboxByteCountMax: UInt64 = 64 << 20
+    /// Bytes of envelopes in a shelf for which no ticket says otherwise.
+    public var shelfByteCountMax: UInt64 = 256 << 20
     /// How long an envelope is kept, in milliseconds.
     public var envelopeLifetime: UInt64 = 30 * day
 
@@ -54,10 +56,14 @@ public struct RelayPolicy: Equatable, Sendable {
     /// A day in milliseconds.
     public static let day: UInt64 = 24 * 3_600_000
 
-    var terms: MailboxTerms {
-        MailboxTerms(
+    /// On what terms the owner with this right makes a mailbox.
+    func terms(for right: MailboxRight) -> MailboxTerms {
+        let isShelf = right == .shelf
+        return MailboxTerms(
             needsTicket: needsTicket, lifetime: mailboxLifetime, renewal: mailboxRenewal,
-            byteCountMax: max(mailboxByteCountMax, UInt64(Limits.envelopeByteCountMax)))
+            byteCountMax: max(
+                isShelf ? shelfByteCountMax : mailboxByteCountMax,
+                UInt64(Limits.envelopeByteCountMax)), isShelf: isShelf)
     }
 
     /// So much at once, and so much a second in the long run.
@@ -105,9 +111,15 @@ struct Allotment: Sendable {
     }
 
     /// Milliseconds until so much is there; 0 where it is.
-    mutating func shortage(of amount: Int, at now: UInt64) -> UInt32 {
+    ///
+    /// - Parameter leavesQuarter: whether a quarter of all is to stay for others.
+    mutating func shortage(
+        of amount: Int, leavesQuarter: Bool = false, at now: UInt64
+    ) -> UInt32 {
         refill(now)
-        let missing = min(amount, rate.burst) * 1000 - left
+        // What costs nothing needs no room to be left either.
+        let spare = leavesQuarter && amount > 0 ? rate.burst / 4 : 0
+        let missing = min(amount + spare, rate.burst) * 1000 - left
         return missing <= 0 ? 0 : UInt32(clamping: (missing + rate.perSecond - 1) / rate.perSecond)
     }
 

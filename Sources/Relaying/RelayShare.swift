@@ -13,7 +13,7 @@ public struct RelayShare: Hashable, Comparable, Sendable {
     private static let writerCount: UInt16 = 16
     private static let originBits: UInt16 = 5
 
-    /// As it is stored; 0 for a drop, which all fill together.
+    /// As it is stored; 0 for a drop, which all fill together, and for a shelf, which one device fills.
     public let number: UInt16
 
     /// The share with this number.
@@ -24,9 +24,9 @@ public struct RelayShare: Hashable, Comparable, Sendable {
     /// - Parameter salt: is mixed with the address.
     init(_ right: MailboxRight, from origin: [UInt8], salt: UInt64) {
         switch right {
-        case .drop: number = 0
+        case .drop, .shelf: number = 0
         case .inbox: number = (Self.writerCount + 1) << Self.originBits
-        case .writer(let writer):
+        case .named(let writer):
             let place = UInt16(writer.bytes[0]) % Self.writerCount
             number = (place + 1) << Self.originBits | Self.place(of: origin, salt)
         }

@@ -27,16 +27,19 @@ public protocol RelayStore {
 /// What a relay asks of its store.
 public enum RelayOrder: Equatable, Sendable {
     /// Make a mailbox on these terms, or let it live on. Outcome: ``RelayAnswer/opened(expires:byteCountMax:)``.
-    /// `writers`, unless nil, are from now on those who may write besides the owner.
+    /// `writers`, unless nil, are from now on those who may write besides the owner, or read where it is
+    /// a shelf.
     case open(MailboxID, writers: [WriterID]?, ticket: Digest?, MailboxTerms)
     /// Keep an envelope with this hash, by who has this right; when the mailbox is full, the oldest
-    /// of its greatest share go, and under pressure what others left untouched, see
+    /// of its greatest share go, but of a shelf none, and under pressure what others left untouched, see
     /// ``RelayStoreBounds``. Outcome: ``RelayAnswer/stored(counter:)``, or
     /// ``RelayOutcome/known(counter:)``.
     case put(
         MailboxID, by: MailboxRight, share: RelayShare, hash: Digest, envelope: [UInt8])
-    /// Entries of a range. Of a mailbox that is not there: none.
+    /// Entries of a range, for the owner. Of a mailbox that is not there: none.
     case get(MailboxID, RelayRange)
+    /// Entries of a range of a shelf, for who may be named as its reader. Outcome: these, or why not.
+    case read(MailboxID, by: WriterID, RelayRange)
     /// The newest counter, 0 where there is none. Outcome: ``RelayAnswer/subscribed(newest:)``.
     case newest(MailboxID)
     /// Delete what a mailbox holds up to a counter.
@@ -53,7 +56,7 @@ extension RelayOrder {
     public var writes: Bool {
         switch self {
         case .open, .put, .acknowledge, .expire: true
-        case .get, .newest, .mayWrite: false
+        case .get, .read, .newest, .mayWrite: false
         }
     }
 }
@@ -70,17 +73,26 @@ public enum RelayOutcome: Equatable, Sendable {
 ///
 /// A mailbox is *paid* if it was opened with a ticket, as long as that holds. Where there is no room
 /// for an envelope, unpaid mailboxes are emptied for it, first the one that was least lately opened,
-/// put into or acknowledged; a paid one never, nor the one that the envelope is for.
+/// put into or acknowledged; a paid one never, nor the one that the envelope is for. Shelves are emptied
+/// before all others, and for an unpaid shelf nothing but shelves: files push out no messages.
 public struct RelayStoreBounds: Equatable, Sendable {
     /// Bytes of envelopes in all.
     public var byteCountMax: UInt64
     /// Of these, bytes in mailboxes that are not paid.
     public var unpaidByteCountMax: UInt64
 
-    /// Bounds with these fields; half of all for what is not paid, unless it is said otherwise.
-    public init(byteCountMax: UInt64 = 16 << 30, unpaidByteCountMax: UInt64? = nil) {
+    /// Of these, bytes in shelves.
+    public var shelfByteCountMax: UInt64
+
+    /// Bounds with these fields; half of all for what is not paid and a quarter for such shelves, unless it
+    /// is said otherwise.
+    public init(
+        byteCountMax: UInt64 = 16 << 30, unpaidByteCountMax: UInt64? = nil,
+        shelfByteCountMax: UInt64? = nil
+    ) {
         self.byteCountMax = byteCountMax
         self.unpaidByteCountMax = unpaidByteCountMax ?? byteCountMax / 2
+        self.shelfByteCountMax = shelfByteCountMax ?? byteCountMax / 4
     }
 
     /// How long who finds no room shall wait, in milliseconds: envelopes go by the day.
@@ -97,13 +109,19 @@ public struct MailboxTerms: Equatable, Sendable {
     public var renewal: UInt64
     /// How many bytes of envelopes it holds, unless a ticket says otherwise.
     public var byteCountMax: UInt64
+    /// Whether it is a shelf: others read it, nobody else writes, and what would not fit is refused.
+    public var isShelf: Bool
 
     /// Terms with these fields.
-    public init(needsTicket: Bool, lifetime: UInt64, renewal: UInt64, byteCountMax: UInt64) {
+    public init(
+        needsTicket: Bool, lifetime: UInt64, renewal: UInt64, byteCountMax: UInt64,
+        isShelf: Bool = false
+    ) {
         self.needsTicket = needsTicket
         self.lifetime = lifetime
         self.renewal = renewal
         self.byteCountMax = byteCountMax
+        self.isShelf = isShelf
     }
 }
 

@@ -124,7 +124,9 @@ public struct Label: Sendable {
     public static let dropMailbox = Label("lp1/mbx/drop")
     /// The name of one device's inbox.
     public static let inboxMailbox = Label("lp1/mbx/inbox")
-    /// What a relay knows of a key that may write into an inbox.
+    /// The name of a shelf, on which one device lays a file for others.
+    public static let shelfMailbox = Label("lp1/mbx/shelf")
+    /// What a relay knows of a key that may write into an inbox, or read a shelf.
     public static let mailboxWriter = Label("lp1/mbx/writer")
 
     // MARK: Relays
@@ -176,6 +178,14 @@ public struct Label: Sendable {
     public static let fileSection = Label("lp1/blob/section")
     /// The name of a sealed file, from its size and the hashes of its sections.
     public static let blob = Label("lp1/blob")
+    /// The key by which a device owns the shelf of a file.
+    public static let shelfOwner = Label("lp1/shelf/own")
+    /// The key by which those who can open a file read its shelves.
+    public static let shelfReader = Label("lp1/shelf/read")
+    /// The key that seals what lies on a shelf beside chunks.
+    public static let shelfPart = Label("lp1/shelf/part")
+    /// The nonce with which it is sealed.
+    public static let shelfNonce = Label("lp1/shelf/nonce")
 
     // MARK: At rest
 

@@ -162,7 +162,7 @@ public enum Limits {
     public static let relayPageByteCountMax = 128 * 1024
     /// Envelopes in one answer of a relay.
     public static let relayEntryCountMax = 512
-    /// Keys that may write into one inbox at a time.
+    /// Keys that may write into one inbox, or read one shelf, at a time.
     public static let inboxWriterCountMax = 8
     /// A ticket that pays for a mailbox.
     public static let ticketByteCount = 32

@@ -116,8 +116,8 @@ public struct RelayRequest: Equatable, Sendable {
 /// What can be asked of a mailbox.
 public enum RelayAction: Equatable, Sendable {
     /// Make it, or let it live on. Its owner alone may. Of an inbox the owner names the keys that
-    /// may write as well, at most ``Limits/inboxWriterCountMax``; they replace those before, and nil
-    /// leaves these as they are. A drop has none.
+    /// may write as well, of a shelf those that may read, at most ``Limits/inboxWriterCountMax``; they
+    /// replace those before, and nil leaves these as they are. A drop has none.
     case open(writers: [WriterID]?, ticket: [UInt8]?)
     /// Keep an envelope. The same one again is kept once.
     case put(envelope: [UInt8])
@@ -129,7 +129,7 @@ public enum RelayAction: Equatable, Sendable {
     case subscribe
     /// Tell no more.
     case unsubscribe
-    /// Delete all up to and including this counter. Only for an inbox: the others of a shared
+    /// Delete all up to and including this counter. Only for an inbox or a shelf: the others of a shared
     /// mailbox read it, too.
     case acknowledge(upTo: UInt64)
     /// A byte pipe to the owner of the mailbox, who is subscribed to it now.

@@ -21,7 +21,7 @@ struct InboxWriterTests {
     private func mayWrite(_ mailbox: CardMailbox, at relay: SimulatedRelay, in world: World) -> Bool
     {
         var store = relay.store
-        let right = MailboxRight.writer(WriterID(key: mailbox.writer.device))
+        let right = MailboxRight.named(WriterID(key: mailbox.writer.device))
         let order = RelayOrder.mayWrite(mailbox.inbox, by: right)
         return (try? store.perform([order], at: World.epoch + world.now)) == [.answer(.done)]
     }

@@ -77,6 +77,7 @@ struct SQLiteRelayStoreTests {
         let again = try open()
         #expect(again.byteCount == store.byteCount, "the sum is carried on rightly")
         #expect(again.unpaidByteCount == store.unpaidByteCount)
+        #expect(again.shelfByteCount == store.shelfByteCount)
         #expect(store.unpaidByteCount <= store.byteCount)
     }
 
@@ -141,6 +142,24 @@ struct SQLiteRelayStoreTests {
         try store.close()
         let contents = try folder.contents()
         #expect(!contents.contains(ticket) && !contents.contains(hash.bytes))
+    }
+
+    @Test("goes on with a store from before shelves")
+    func older() throws {
+        var store = try open()
+        _ = try store.perform([RelayStoreContract.open(1)], at: RelayStoreContract.now)
+        _ = try RelayStoreContract.stored(
+            &store, RelayStoreContract.put(1, RelayStoreContract.envelope(1)))
+        try store.run("DROP INDEX shelves_by_touch")
+        try store.run("ALTER TABLE mailboxes DROP COLUMN is_shelf")
+        try store.close()
+        var again = try open()
+        #expect(again.byteCount == 512 && again.shelfByteCount == 0)
+        #expect(try RelayStoreContract.all(&again, 1).count == 1)
+        _ = try again.perform(
+            [RelayStoreContract.openShelf(5), RelayStoreContract.lay(5, [1])],
+            at: RelayStoreContract.now)
+        #expect(again.byteCount == 513 && again.shelfByteCount == 1)
     }
 
     @Test("belongs to its owner alone")

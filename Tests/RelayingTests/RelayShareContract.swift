@@ -8,7 +8,7 @@ extension RelayStoreContract {
     static func put(
         _ mailbox: UInt8, _ envelope: [UInt8], by signer: UInt8? = nil, from origin: [UInt8] = []
     ) -> RelayOrder {
-        let right = signer.map { MailboxRight.writer(writer($0)) } ?? .inbox
+        let right = signer.map { MailboxRight.named(writer($0)) } ?? .inbox
         return .put(
             id(mailbox), by: right, share: RelayShare(right, from: origin, salt: 7),
             hash: digest(.relayBlob, envelope), envelope: envelope)
@@ -18,7 +18,7 @@ extension RelayStoreContract {
     static func shares(_ store: inout some RelayStore) throws {
         let writers: [UInt8] = [1, 2]
         let share = { (number: UInt8, origin: [UInt8]) in
-            RelayShare(.writer(writer(number)), from: origin, salt: 7)
+            RelayShare(.named(writer(number)), from: origin, salt: 7)
         }
         #expect(share(1, [1]) != share(1, [2]) && share(1, [1]) != share(2, [1]))
         _ = try store.perform([open(1, writers: writers)], at: now)

@@ -11,6 +11,7 @@ enum RelayStoreContract: String, CaseIterable, Sendable {
     case countersRise, sameEnvelopeOnce, pagesBothWays, pagesAreBounded, fullMailbox, writers
     case acknowledging, tickets, renewal, absentMailbox, expiry, ordersInTurn
     case pressure, paidStays, fullOfPaid, shares, sharesFollow
+    case readers, fullShelf, shelvesGiveWay, paidShelf
 
     /// A moment in Unix milliseconds.
     static let now: UInt64 = 1_790_000_000_000
@@ -22,7 +23,7 @@ enum RelayStoreContract: String, CaseIterable, Sendable {
     /// What a store of this story keeps at most.
     var bounds: RelayStoreBounds {
         switch self {
-        case .pressure, .paidStays, .fullOfPaid:
+        case .pressure, .paidStays, .fullOfPaid, .shelvesGiveWay, .paidShelf:
             RelayStoreBounds(byteCountMax: 4096, unpaidByteCountMax: 2048)
         default: RelayStoreBounds()
         }
@@ -52,6 +53,10 @@ enum RelayStoreContract: String, CaseIterable, Sendable {
         case .fullOfPaid: try Self.fullOfPaid(&store, issue)
         case .shares: try Self.shares(&store)
         case .sharesFollow: try Self.sharesFollow(&store)
+        case .readers: try Self.readers(&store)
+        case .fullShelf: try Self.fullShelf(&store)
+        case .shelvesGiveWay: try Self.shelvesGiveWay(&store)
+        case .paidShelf: try Self.paidShelf(&store, issue)
         }
     }
 
@@ -70,7 +75,7 @@ enum RelayStoreContract: String, CaseIterable, Sendable {
     }
 
     static func mayWrite(_ mailbox: UInt8, by signer: UInt8) -> RelayOrder {
-        .mayWrite(id(mailbox), by: .writer(writer(signer)))
+        .mayWrite(id(mailbox), by: .named(writer(signer)))
     }
 
     static func one(

@@ -77,6 +77,11 @@ extension Identifier where Subject == MailboxSubject {
     public init(inbox key: DeviceID) {
         self = digest(.inboxMailbox) { $0.update(key) }
     }
+
+    /// The shelf of the one device that holds the private half of this key.
+    public init(shelf key: DeviceID) {
+        self = digest(.shelfMailbox) { $0.update(key) }
+    }
 }
 
 extension Identifier where Subject == WriterSubject {
