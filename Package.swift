@@ -207,8 +207,8 @@ let targets: [Target] = [
         "Fuzz",
         [
             "ParleyWire", "ParleySealing", "ParleyRelaying", "ParleyLedger", "ParleyRoster",
-            "ParleyConversation", "ParleyNodeCore", "ParleyImporting", "ParleySimulation",
-            "Parley", "ParleySignalling", "WireTests", "SignallingTests",
+            "ParleyConversation", "ParleyFiles", "ParleyNodeCore", "ParleyImporting",
+            "ParleySimulation", "Parley", "ParleySignalling", "WireTests", "SignallingTests",
         ]),
     tests("Example", []),
     // The example package's own tests, as anybody outside compiles them: what is public has to do.

@@ -205,6 +205,33 @@ public struct BlobFetcher<Link: Hashable & Comparable & Sendable>: Sendable {
         return try ended + ask(link, at: now, in: store)
     }
 
+    // MARK: Shelves
+
+    /// A shelf at a relay brought the hashes of a section, which are genuine.
+    public mutating func takeShelved(
+        _ section: BlobSection, at now: UInt64, in store: some BlobStore
+    ) throws(StoreError) -> [Output] {
+        guard fetches[section.blob] != nil else { return [] }
+        do throws(StoreError) { try store.keep(section) } catch {
+            return fail(section.blob, error)
+        }
+        fetches[section.blob]?.note(section)
+        return try askAll(at: now, in: store)
+    }
+
+    /// A shelf at a relay brought a chunk, which is what its hash says.
+    public mutating func takeShelved(
+        _ chunk: BlobChunk, in store: some BlobStore
+    ) throws(StoreError) -> [Output] {
+        guard let fetch = fetches[chunk.blob], !fetch.chunks.contains(Int(chunk.index.value)) else {
+            return []
+        }
+        do throws(StoreError) { try store.keep(chunk) } catch { return fail(chunk.blob, error) }
+        fetches[chunk.blob]?.note(chunk.index)
+        let isWhole = fetches[chunk.blob]?.chunks.isWhole == true
+        return isWhole ? complete(chunk.blob, in: store) : []
+    }
+
     private mutating func gave(_ link: Link, at now: UInt64) {
         sources[link]?.owedCount -= 1
         sources[link]?.lastGave = now

@@ -33,6 +33,9 @@ public struct BlobShape: Hashable, Sendable {
         byteCount + chunkCount * (Limits.chunkByteCount - Limits.plainChunkByteCount)
     }
 
+    /// The last chunk.
+    public var lastChunk: ChunkIndex { ChunkIndex(clamping: UInt64(chunkCount - 1)) }
+
     /// Whether there is such a chunk.
     public func contains(_ chunk: ChunkIndex) -> Bool { Int(chunk.value) < chunkCount }
 
