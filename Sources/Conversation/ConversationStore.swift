@@ -105,6 +105,8 @@ public enum MarkKind: UInt8, CaseIterable, Sendable {
     case delivered = 1
     /// A linked device acknowledged the log up to a place. Local.
     case acknowledged = 2
+    /// A device said in a receipt that it holds all files that the messages at these places bring.
+    case held = 3
 }
 
 /// Which places of one log a device has.

@@ -35,7 +35,7 @@ struct MessageStates {
                 beginnings[log.tag] = Self.beginning(of: log, for: roster, besides: ownPerson)
             }
         }
-        for kind in MarkKind.allCases {
+        for kind in MarkKind.allCases where kind != .held {
             for mark in try store.marks(kind, in: space.number) {
                 let device = DeviceID(reinterpreting: mark.actor)
                 guard let author = authors[mark.tag], let end = ends[mark.tag],

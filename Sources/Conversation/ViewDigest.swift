@@ -146,7 +146,7 @@ public struct ViewDigest {
         return switch mark.kind {
         // What a person has read counts with whichever device they had.
         case .read: roster.person(of: device).flatMap { roster.member($0) } != nil
-        case .delivered, .acknowledged: roster.contains(device)
+        case .delivered, .acknowledged, .held: roster.contains(device)
         }
     }
 

@@ -122,6 +122,8 @@ public enum TimerID: Hashable, Sendable {
     case fileRetry
     /// Looks for files that no message names any more.
     case collection
+    /// Looks who lacks files that are laid at relays for them.
+    case shelves
 }
 
 /// Everything that can happen to a node.

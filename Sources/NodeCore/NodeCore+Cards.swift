@@ -98,10 +98,8 @@ extension NodeCore {
         var persons: Set<PersonID> = []
         var cards: [OperationNumber] = []
         var spaces: Set<SpaceNumber> = []
-        var isJoinDue = false
-        var isRelayDue = false
-        var isRefolded = false
-        var areInvitationsDue = false
+        var (isJoinDue, isRelayDue) = (false, false)
+        var (isRefolded, areInvitationsDue) = (false, false)
         var preferences: Set<PreferenceKey> = []
         var memberships: Set<SpaceNumber> = []
         var files: [OperationNumber] = []
@@ -126,7 +124,9 @@ extension NodeCore {
                 case .additionPolicy: areInvitationsDue = true
                 case .preference(let key): preferences.insert(key)
                 case .files(_, let message): files.append(message)
-                case .message, .mention, .receipts, .devices, .typing, .presence, .calls,
+                // Somebody may have said that they hold a file.
+                case .receipts: lookAtShelves(in: Self.shelfDelay, &turn)
+                case .message, .mention, .devices, .typing, .presence, .calls,
                     .invitation, .together, .reminder, .clocks:
                     break
                 }

@@ -52,6 +52,8 @@ extension NodeCore {
         shareCard(&turn)
         try resumePolls(&turn)
         try resumeFiles(&turn)
+        try resumeShelves(&turn)
+        try resumeHeldFiles(&turn)
         try scheduleRinging(&turn)
     }
 

@@ -57,9 +57,11 @@ extension NodeCore {
             for blob in message.files.compactMap(\.blob) { try tellAskers(of: blob, &turn) }
             guard log.device != identity.device else {
                 try noteOwnFiles(message.files, &turn)
+                try noteShelves(of: message, &turn)
                 isOwn = isOwn || !message.files.isEmpty
                 continue
             }
+            try noteHeldFiles(of: number, &turn)
             let limit = try FileSettings.kept(in: turn.store).fetchByteCountMax
             for file in message.files where file.size.value <= limit {
                 let isNew = try want(file, isAskedFor: false, at: turn.now, turn.store)
@@ -136,6 +138,7 @@ extension NodeCore {
         try perform(outputs, &turn)
         guard !chosen.isEmpty else { return }
         timers.set(.files, in: Self.fileInterval, &turn)
+        shelves.noteDue()
         for link in links.keys.sorted() { try askForFiles(on: link, &turn) }
     }
 
@@ -219,7 +222,7 @@ extension NodeCore {
         if !fileDesk.server.take(want, on: link) { try count(.tooManyPieces, turn.store) }
     }
 
-    private mutating func perform(
+    mutating func perform(
         _ outputs: [BlobFetcher<LinkID>.Output], _ turn: inout some Turn
     ) throws(StoreError) {
         var hasEnded = false
@@ -246,6 +249,9 @@ extension NodeCore {
             try noteWhole(blob, shape, &turn)
         }
         try WantedFile.drop(blob, in: turn.store)
+        try endShelfReading(blob, turn.store)
+        try noteHeld(blob, &turn)
+        lookAtShelves(in: Self.shelfDelay, &turn)
         let naming = try turn.store.naming(blob, limit: Self.namingCountMax)
         turn.emit(.changed(naming.map { .message($0.space, $0.operation) }))
         try tellAskers(of: blob, &turn)
@@ -282,6 +288,9 @@ extension NodeCore {
     /// A link is gone.
     mutating func closeFiles(on link: LinkID, _ turn: inout some Turn) throws(StoreError) {
         fileDesk.close(link)
+        // Who was linked may have to find it at a relay, and so may this device.
+        shelves.noteDue()
+        lookAtShelves(in: Self.shelfDelay, &turn)
         try perform(
             fileDesk.fetcher.close(link, at: turn.now.monotonic, in: turn.store.blobs), &turn)
     }
@@ -311,6 +320,7 @@ extension NodeCore {
             fileDesk.fetcher.stop(blob)
             fileDesk.server.withdraw(blob)
             fileDesk.holders.remove(blob)
+            try endShelfReading(blob, turn.store)
             try WantedFile.drop(blob, in: turn.store)
             try HeldFile.drop(blob, in: turn.store)
             gone.insert(blob)
@@ -318,6 +328,7 @@ extension NodeCore {
         }
         try OwnFile.drop(gone, in: turn.store)
         for row in noted where gone.contains(row.blob) { fileDesk.room.free(row.byteCount) }
+        lookAtShelves(in: Self.shelfDelay, &turn)
         // Others may have waited for their turn, or for room.
         guard !gone.isEmpty else { return }
         try reconsiderRoom(&turn)

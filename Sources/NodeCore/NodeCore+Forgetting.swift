@@ -122,6 +122,9 @@ extension NodeCore {
         _ = waiting.take(number)
         sources[number] = nil
         unreceipted.remove(number)
+        for (key, _) in try turn.store.values(.untoldFiles) where key.starts(with: number.key) {
+            try turn.store.setValue(nil, .untoldFiles, key)
+        }
         cardsShared[number] = nil
         confirmations.forget(number)
         epochs[number] = nil

@@ -46,12 +46,15 @@ extension NodeCore {
 
     /// The keys of this device's inbox on a relay.
     func inboxKeys(on relay: NoiseKey, _ turn: inout some Turn) throws(StoreError) -> InboxKeys {
-        if let secret = try turn.store.secret(.inbox, [], in: nil) {
-            return InboxKeys(secret: secret, relay: relay)
-        }
+        InboxKeys(secret: try inboxSecret(&turn), relay: relay)
+    }
+
+    /// What the keys of this device's inboxes and shelves grow from, drawn where there is none.
+    func inboxSecret(_ turn: inout some Turn) throws(StoreError) -> Secret {
+        if let secret = try turn.store.secret(.inbox, [], in: nil) { return secret }
         let secret = Secret.random(using: &turn.random)
         try turn.store.setSecret(secret, .inbox, [], in: nil)
-        return InboxKeys(secret: secret, relay: relay)
+        return secret
     }
 
     /// The rights to write that hold, the oldest first; the first is drawn where there is none.

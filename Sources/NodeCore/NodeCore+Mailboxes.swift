@@ -223,6 +223,7 @@ extension NodeCore {
         restartBodyRequests(&turn)
         turn.emit(.linksChanged)
         outbox.noteAll()
+        shelves.noteDue()
         guard line.isReading,
             var record = try turn.store.value(.relay, relay.bytes).flatMap(RelayRecord.init),
             record.day != line.day

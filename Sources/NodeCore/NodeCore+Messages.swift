@@ -13,6 +13,7 @@ extension NodeCore {
             return .failure(.unknownConversation)
         }
         guard !messages.isEmpty else { return .failure(.empty) }
+        let messages = try shelved(messages, &turn)
         for message in messages {
             if let refusal = Self.refusal(message) { return .failure(refusal) }
             for blob in message.files.compactMap(\.blob)

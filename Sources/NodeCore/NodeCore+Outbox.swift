@@ -23,7 +23,7 @@ extension NodeCore {
     static let formerEpochCountMax = 2
 
     /// Who reads what is put at a relay, and whose cards say where it is.
-    private struct Readers {
+    struct Readers {
         var devices: [DeviceID] = []
         var names: [(person: PersonID, mailbox: CardMailbox)] = []
     }
@@ -106,7 +106,7 @@ extension NodeCore {
     }
 
     /// The relays that devices read: those on their cards; for those that name none, the own ones.
-    private func readers(
+    func readers(
         _ devices: [DeviceID], in roster: Roster, _ store: some Store
     ) throws(StoreError) -> [NoiseKey: Readers] {
         var found: [NoiseKey: Readers] = [:]

@@ -20,7 +20,9 @@ extension NodeCore {
             lines[relay]?.mailboxes[mailbox]?.stage = .unknown
         case .subscribe(let mailbox): lines[relay]?.mailboxes[mailbox]?.lacksSubscription = true
         case .card(let mailbox): lines[relay]?.cards[mailbox] = nil
-        case .open, .welcome, .request, .reminder, .inviteCard, .passing, .whatever: break
+        case .open, .welcome, .request, .reminder, .inviteCard, .passing, .piece, .shelf,
+            .takenAway, .shelfPage, .whatever:
+            break
         }
         switch refusal {
         case .busy(let delay): rest(relay, for: UInt64(delay), &turn)

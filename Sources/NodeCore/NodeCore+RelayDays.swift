@@ -80,6 +80,7 @@ extension NodeCore {
             }
         }
         try forgetShownCards(on: relay, turn.store)
+        try shelvesAreLost(at: relay, &turn)
         for space in try turn.store.spaces() {
             try scheduleRepair(of: space.number, from: nil, &turn)
         }

@@ -202,6 +202,7 @@ extension NodeCore {
                 at: turn.now.monotonic, placeFailureCount: line.places.failureCount,
                 using: &turn.random)
             lines[relay]?.reset(.idle)
+            shelves.reset(relay)
             if !line.pace.hasSaidGoodbye { lines[relay]?.places.fail() }
             turn.emit(.linksChanged)
             timers.set(.relay(relay), in: delay ?? 0, &turn)
@@ -235,6 +236,8 @@ extension NodeCore {
         _ relay: NoiseKey, _ welcome: RelayWelcome, _ turn: inout some Turn
     ) throws(StoreError) {
         lines[relay]?.reset(.open)
+        shelves.reset(relay)
+        shelves.noteDue()
         lines[relay]?.pace.open(at: turn.now.monotonic)
         lines[relay]?.places.succeed()
         lines[relay]?.day = welcome.day
@@ -301,6 +304,9 @@ extension NodeCore {
         case .stored, .entries: lines[relay]?.pace.noteWork(at: turn.now.monotonic)
         case .opened, .subscribed, .done, .pipe, .refused: break
         }
+        if asked.question.isOfShelf {
+            return try answeredAboutShelf(asked.question, answer, by: relay, &turn)
+        }
         switch (asked.question, answer) {
         case (.page(let mailbox), .entries(let entries, let hasMore, let newest)):
             try read(entries, of: mailbox, on: relay, hasMore: hasMore, newest: newest, &turn)
@@ -310,6 +316,8 @@ extension NodeCore {
             (.letter(let space, let tag, let places, isLast: true), .stored(let counter)):
             try noteCounter(counter, of: relay, turn.store)
             try stored(places, of: tag, in: space, by: relay, &turn)
+            // Files waited for it.
+            shelves.noteDue()
         case (.welcome(let number, let device, let epoch), .stored(let counter)):
             try noteCounter(counter, of: relay, turn.store)
             guard let space = try turn.store.space(number) else { return }
@@ -319,8 +327,8 @@ extension NodeCore {
         case (.request(let person, let device), .stored(let counter)):
             try noteCounter(counter, of: relay, turn.store)
             try requestIsStored(person, for: device, &turn)
-        case (.open(let mailbox, let ticket), .opened):
-            try wasOpened(mailbox, for: ticket, on: relay, &turn)
+        case (.open(let mailbox, let ticket), .opened(_, let room)):
+            try wasOpened(mailbox, of: room, for: ticket, on: relay, &turn)
         case (.inviteCard(let number, let card), .stored(let counter)):
             try noteCounter(counter, of: relay, turn.store)
             try cardIsShown(of: number, card, &turn)

@@ -28,6 +28,7 @@ extension NodeCore {
         lines[relay]?.inboxDay = nil
         try watchMailboxes(of: [], on: relay, &turn)
         outbox.noteAll()
+        shelves.noteDue()
         return true
     }
 
@@ -54,11 +55,15 @@ extension NodeCore {
 
     /// A mailbox stands. The ticket, if one was shown, is spent.
     mutating func wasOpened(
-        _ mailbox: MailboxID, for ticket: [UInt8]?, on relay: NoiseKey, _ turn: inout some Turn
+        _ mailbox: MailboxID, of room: UInt64, for ticket: [UInt8]?, on relay: NoiseKey,
+        _ turn: inout some Turn
     ) throws(StoreError) {
-        guard let opening = lines[relay]?.openings.removeValue(forKey: mailbox),
-            lines[relay]?.needsTicket == true
-        else { return }
+        guard let opening = lines[relay]?.openings.removeValue(forKey: mailbox) else { return }
+        if case .shelf(let blob) = opening.use {
+            shelves.noteRoom(room, at: ShelfPlace(blob: blob, relay: relay))
+            shelves.noteDue()
+        }
+        guard lines[relay]?.needsTicket == true else { return }
         if let ticket { try drop(ticket, of: relay, turn.store) }
         let wasUnpaid = lines[relay]?.unpaid.remove(mailbox) != nil
         lines[relay]?.paid.insert(mailbox)
@@ -70,6 +75,7 @@ extension NodeCore {
         case .invite:
             relayUpkeep.note(.showInviteCards)
             return
+        case .shelf: return
         case .inbox: break
         }
         // The inbox came first: now there may be tickets for drops.
@@ -94,6 +100,9 @@ extension NodeCore {
         guard refusal == .ticketNeeded || refusal == .badTicket else {
             lines[relay]?.openings[mailbox] = nil
             lines[relay]?.opened.remove(mailbox)
+            if case .shelf = opening.use {
+                return try shelfWasNotOpened(refusal, on: relay, &turn)
+            }
             // The inbox is opened again when there is time; a drop, when something is to go there.
             if opening.use == .inbox { lines[relay]?.inboxDay = nil }
             let asked = AskedQuestion(question: .open(mailbox, ticket: ticket), mailbox: mailbox)
@@ -124,7 +133,12 @@ extension NodeCore {
         guard let line = lines[relay] else { return nil }
         let left = try tickets(for: relay, store).filter { !line.spending.contains($0) }
         if opening.use == .inbox { return left.first }
-        guard let inbox = line.inbox, line.paid.contains(inbox), left.count > 1 else { return nil }
+        var kept = 1
+        // A file is of less use than what people say for a month.
+        if case .shelf = opening.use { kept = Self.ticketReserveCount }
+        guard let inbox = line.inbox, line.paid.contains(inbox), left.count > kept else {
+            return nil
+        }
         return left.first
     }
 

@@ -84,9 +84,11 @@ extension NodeCore {
                     delivered.append(.init(tag: log.tag, places: places))
                 }
             }
-            guard !delivered.isEmpty else { continue }
+            let held = try takeHeldFiles(in: number, turn.store)
+            guard !delivered.isEmpty || !held.isEmpty else { continue }
             delivered = try FormerMarks.complete(delivered, .delivered, in: space, turn.store)
-            _ = try write([Receipts(delivered: delivered).draft()], in: space, &turn)
+            let receipts = Receipts(delivered: delivered, held: held)
+            _ = try write([receipts.draft()], in: space, &turn)
         }
     }
 

@@ -185,6 +185,7 @@ public struct NodeCore: Sendable {
         try heedChanges(&turn)
         try tendSignals(&turn)
         try tendRelays(&turn)
+        try tendShelves(&turn)
         try sendOperations(&turn)
         try serveFiles(&turn)
     }
@@ -219,6 +220,7 @@ public struct NodeCore: Sendable {
         case .files: try tendFiles(&turn)
         case .fileRetry: try retryFiles(&turn)
         case .collection: try collectFiles(&turn)
+        case .shelves: try lookAfterShelves(&turn)
         }
     }
 
@@ -290,6 +292,8 @@ public enum Refusal: String, CaseIterable, Sendable {
     case unaskedFile = "unasked-file"
     /// A peer asked for more pieces of files than may wait for it.
     case tooManyPieces = "too-many-file-pieces"
+    /// A shelf at a relay on which too much lay that is of no use.
+    case uselessShelf = "useless-shelf"
 }
 
 /// What must be taken back before a node may write again.

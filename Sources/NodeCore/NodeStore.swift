@@ -78,6 +78,14 @@ public enum ValueTable: UInt8, CaseIterable, Sendable {
     case ownFile = 38
     /// What sealed files take on the disk, by file. See ``HeldFile``.
     case heldFile = 39
+    /// Sealed files that messages of this device bring and that somebody may lack, by file. See ``OwnShelf``.
+    case ownShelf = 40
+    /// What of them lies at relays, by file and relay. See ``ShelfRecord``.
+    case shelf = 41
+    /// How far shelves of others were read, by file, relay and owner. See ``ShelfCursor``.
+    case shelfCursor = 42
+    /// Messages whose files are all here, which is still to be told, by space, log and place.
+    case untoldFiles = 43
 }
 
 /// What the node keeps beside logs and views. All of it is sealed at rest, keys included.
@@ -160,7 +168,7 @@ public enum SecretPurpose: UInt8, CaseIterable, Sendable {
     case chain = 4
     /// The outer key and the mailboxes' secret of an epoch, by it.
     case epochKeys = 5
-    /// What the keys of this device's inboxes grow from; of no space.
+    /// What the keys of this device's inboxes and shelves grow from; of no space.
     case inbox = 6
     /// What rights to write into this device's inboxes grow from, by number and time; of no space.
     case inboxWriter = 7

@@ -260,7 +260,7 @@ struct RelayRecord: Equatable {
 /// A mailbox that is being opened.
 struct Opening: Sendable {
     let key: DeviceSigningKey
-    /// Who else may write; nil for a drop.
+    /// Who else may write, or read where it is a shelf; nil for a drop.
     let writers: [WriterID]?
     /// What for.
     let use: Use
@@ -272,5 +272,7 @@ struct Opening: Sendable {
         case drop(SpaceNumber)
         /// A card for those who take an invite.
         case invite
+        /// A file that somebody lacks.
+        case shelf(BlobID)
     }
 }

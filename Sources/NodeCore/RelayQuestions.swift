@@ -23,6 +23,14 @@ enum RelayQuestion: Equatable, Sendable {
     case inviteCard(UInt64, Digest)
     /// The card of who gave an invite.
     case card(MailboxID)
+    /// A piece of a file that is laid on this device's shelf of it.
+    case piece(BlobID, Int)
+    /// Whether what was laid there first still lies there.
+    case shelf(BlobID)
+    /// That nothing lies there any more.
+    case takenAway(BlobID)
+    /// What lies on a shelf of somebody else.
+    case shelfPage(ForeignShelf)
     /// Something that is of use now or never.
     case passing
     /// Whatever comes of it changes nothing.
@@ -37,7 +45,19 @@ enum RelayQuestion: Equatable, Sendable {
     var isLetter: Bool {
         switch self {
         case .letter, .welcome, .request, .reminder, .passing: true
-        case .page, .glance, .put, .subscribe, .open, .inviteCard, .card, .whatever: false
+        case .page, .glance, .put, .subscribe, .open, .inviteCard, .card, .piece, .shelf,
+            .takenAway, .shelfPage, .whatever:
+            false
+        }
+    }
+
+    /// Whether it is about a shelf.
+    var isOfShelf: Bool {
+        switch self {
+        case .piece, .shelf, .takenAway, .shelfPage: true
+        case .page, .glance, .put, .letter, .welcome, .request, .reminder, .passing, .subscribe,
+            .open, .inviteCard, .card, .whatever:
+            false
         }
     }
 }
@@ -68,10 +88,15 @@ struct RelayQuestions: Sendable {
             switch $0.question {
             case .put, .letter: true
             case .page, .glance, .subscribe, .welcome, .request, .reminder, .open, .inviteCard,
-                .card, .passing, .whatever:
+                .card, .piece, .shelf, .takenAway, .shelfPage, .passing, .whatever:
                 false
             }
         }
+    }
+
+    /// Pieces of files that were put and have no answer yet.
+    var pieceCount: Int {
+        pending.values.count { if case .piece = $0.question { true } else { false } }
     }
 
     /// Signals that were given to the relay and have no answer yet.

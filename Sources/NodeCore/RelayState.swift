@@ -6,6 +6,8 @@ public struct RelayState: Equatable, Sendable {
     public var relay: NoiseKey
     /// Where it is.
     public var addresses: [String]
+    /// Whether this device reads there; else it only brings something.
+    public var isRead: Bool
     /// Whether a connection stands.
     public var isConnected: Bool
     /// Whether everything that lay there was taken.
@@ -21,7 +23,8 @@ extension NodeCore {
     public var relayStates: [RelayState] {
         lines.sorted { $0.key < $1.key }.map { relay, line in
             RelayState(
-                relay: relay, addresses: line.places.addresses, isConnected: line.phase == .open,
+                relay: relay, addresses: line.places.addresses, isRead: line.isReading,
+                isConnected: line.phase == .open,
                 isDrained: line.isOpenAndDrained,
                 lacksTicket: line.lacksTicket, failureCount: line.pace.failureCount)
         }

@@ -64,6 +64,7 @@ extension Refusal {
         case .wrongFile: "a piece of a file that is not what it should be; it is asked of others"
         case .unaskedFile: "a piece of a file that was not asked for, or came too late"
         case .tooManyPieces: "more pieces of files at once than anybody honest asks for"
+        case .uselessShelf: "a shelf at a relay on which too much lay that is of no use"
         }
     }
 }

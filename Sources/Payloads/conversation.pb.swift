@@ -180,6 +180,9 @@ public nonisolated struct PayloadAttachment: Sendable {
   /// Whether it was spoken for this message.
   public var voice: Bool = false
 
+  /// The key of the shelf on which its sender lays the sealed file, 32 bytes; empty for none.
+  public var shelf: Data = Data()
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -347,6 +350,9 @@ public nonisolated struct PayloadReceipts: Sendable {
   public var read: [PayloadReceiptMark] = []
 
   public var delivered: [PayloadReceiptMark] = []
+
+  /// Of messages that bring sealed files: those of which its author holds all of them.
+  public var held: [PayloadReceiptMark] = []
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -915,7 +921,7 @@ nonisolated extension PayloadText: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension PayloadAttachment: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Attachment"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}size\0\u{1}blob\0\u{1}key\0\u{1}content\0\u{1}type\0\u{1}preview\0\u{1}width\0\u{1}height\0\u{1}duration\0\u{1}waveform\0\u{1}voice\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}size\0\u{1}blob\0\u{1}key\0\u{1}content\0\u{1}type\0\u{1}preview\0\u{1}width\0\u{1}height\0\u{1}duration\0\u{1}waveform\0\u{1}voice\0\u{1}shelf\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -935,6 +941,7 @@ nonisolated extension PayloadAttachment: SwiftProtobuf.Message, SwiftProtobuf._M
       case 10: try { try decoder.decodeSingularUInt32Field(value: &self.duration) }()
       case 11: try { try decoder.decodeSingularBytesField(value: &self.waveform) }()
       case 12: try { try decoder.decodeSingularBoolField(value: &self.voice) }()
+      case 13: try { try decoder.decodeSingularBytesField(value: &self.shelf) }()
       default: break
       }
     }
@@ -977,6 +984,9 @@ nonisolated extension PayloadAttachment: SwiftProtobuf.Message, SwiftProtobuf._M
     if self.voice != false {
       try visitor.visitSingularBoolField(value: self.voice, fieldNumber: 12)
     }
+    if !self.shelf.isEmpty {
+      try visitor.visitSingularBytesField(value: self.shelf, fieldNumber: 13)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -993,6 +1003,7 @@ nonisolated extension PayloadAttachment: SwiftProtobuf.Message, SwiftProtobuf._M
     if lhs.duration != rhs.duration {return false}
     if lhs.waveform != rhs.waveform {return false}
     if lhs.voice != rhs.voice {return false}
+    if lhs.shelf != rhs.shelf {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1304,7 +1315,7 @@ nonisolated extension PayloadCall: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension PayloadReceipts: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Receipts"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}read\0\u{1}delivered\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}read\0\u{1}delivered\0\u{1}held\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1314,6 +1325,7 @@ nonisolated extension PayloadReceipts: SwiftProtobuf.Message, SwiftProtobuf._Mes
       switch fieldNumber {
       case 1: try { try decoder.decodeRepeatedMessageField(value: &self.read) }()
       case 2: try { try decoder.decodeRepeatedMessageField(value: &self.delivered) }()
+      case 3: try { try decoder.decodeRepeatedMessageField(value: &self.held) }()
       default: break
       }
     }
@@ -1326,12 +1338,16 @@ nonisolated extension PayloadReceipts: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if !self.delivered.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.delivered, fieldNumber: 2)
     }
+    if !self.held.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.held, fieldNumber: 3)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: PayloadReceipts, rhs: PayloadReceipts) -> Bool {
     if lhs.read != rhs.read {return false}
     if lhs.delivered != rhs.delivered {return false}
+    if lhs.held != rhs.held {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

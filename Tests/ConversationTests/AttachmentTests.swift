@@ -33,6 +33,29 @@ struct AttachmentTests {
         #expect(files.map(\.blob) == [blob, nil, nil])
     }
 
+    @Test("name a shelf, but for files that are in the message; what is no key is none")
+    func shelf() {
+        var file = File(name: "a", size: 70_000, type: "", content: .blob(blob, key: key))
+        file.shelf = DeviceID { $0[0] = 9 }
+        #expect(read([file]) == [file])
+        for bytes in [[], [1], [UInt8](repeating: 1, count: 33)] {
+            var field = file.payload
+            field.shelf = ParleyPayloads.field(bytes)
+            #expect(File(field)?.blob == blob && File(field)?.shelf == nil)
+        }
+        var inline = File(name: "a", size: 1, type: "", content: .inline([1])).payload
+        inline.shelf = ParleyPayloads.field([UInt8](repeating: 1, count: 32))
+        #expect(File(inline) != nil && File(inline)?.shelf == nil)
+    }
+
+    @Test("are told of in receipts beside what was received and read")
+    func held() {
+        let progress = Receipts.Progress(tag: LogTag(7), places: PlaceSet(3..<9))
+        let receipts = Receipts(read: [], delivered: [], held: [progress])
+        let payload = receipts.draft().payload
+        #expect(payload.flatMap { Receipts(payload: $0) } == receipts)
+    }
+
     @Test("Attack 213: one that breaks a limit is left out, and too many are none")
     func limits() {
         func file(_ change: (inout PayloadAttachment) -> Void) -> File? {

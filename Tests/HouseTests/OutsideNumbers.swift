@@ -58,6 +58,7 @@ enum OutsideNumbers {
         "Sources/NodeCore/OpenInvite.swift": .init(2, "this device's own rows"),
         "Sources/NodeCore/Outbox.swift": .init(3, "this device's own rows"),
         "Sources/NodeCore/RelayLine.swift": .init(2, "counters of a relay, compared"),
+        "Sources/NodeCore/ShelfRecord.swift": .init(5, "this device's own rows"),
     ]
 
     /// What fields of decoded values are called whose type is a plain integer. Places in logs are

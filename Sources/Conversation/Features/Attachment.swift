@@ -51,6 +51,8 @@ public struct Attachment: Equatable, Sendable {
     public var content: Content
     /// How it looks.
     public var look = Look()
+    /// The key of the shelf on which its sender lays it for those who are away; nil where it lies on none.
+    public var shelf: DeviceID?
 
     /// A file with these fields.
     public init(name: String, size: BlobSize, type: String, content: Content, look: Look = Look()) {
@@ -89,6 +91,8 @@ public struct Attachment: Equatable, Sendable {
         look.duration = field.duration
         look.waveform = fieldBytes(field.waveform)
         look.isVoice = field.voice
+        // What is no key is none: the file stands all the same.
+        shelf = blob == nil ? nil : DeviceID(fieldBytes(field.shelf))
     }
 
     var payload: PayloadAttachment {
@@ -99,6 +103,7 @@ public struct Attachment: Equatable, Sendable {
         case .blob(let blob, let key):
             field.blob = ParleyPayloads.field(blob.bytes)
             field.key = ParleyPayloads.field(key)
+            if let shelf { field.shelf = ParleyPayloads.field(shelf.bytes) }
         }
         field.preview = ParleyPayloads.field(look.preview)
         (field.width, field.height) = (look.width, look.height)

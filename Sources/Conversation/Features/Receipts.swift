@@ -31,11 +31,14 @@ public struct Receipts: Equatable, Sendable {
     public var read: [Progress]
     /// What the device has received.
     public var delivered: [Progress]
+    /// Of messages that bring sealed files those of which the device holds all of them.
+    public var held: [Progress]
 
     /// Receipts with these fields.
-    public init(read: [Progress] = [], delivered: [Progress] = []) {
+    public init(read: [Progress] = [], delivered: [Progress] = [], held: [Progress] = []) {
         self.read = read
         self.delivered = delivered
+        self.held = held
     }
 
     /// The receipts in a payload, or nil. A mark that can tell nothing is left out.
@@ -43,6 +46,7 @@ public struct Receipts: Equatable, Sendable {
         guard let message = Payload.decode(PayloadReceipts.self, payload) else { return nil }
         read = message.read.compactMap(Self.progress)
         delivered = message.delivered.compactMap(Self.progress)
+        held = message.held.compactMap(Self.progress)
     }
 
     private static func progress(_ mark: PayloadReceiptMark) -> Progress? {
@@ -54,6 +58,7 @@ public struct Receipts: Equatable, Sendable {
         var message = PayloadReceipts()
         message.read = read.map(Self.mark)
         message.delivered = delivered.map(Self.mark)
+        message.held = held.map(Self.mark)
         return Draft(
             kind: .receipts, lane: .receipts, payload: Payload.encode(message),
             isErasable: false)
@@ -80,7 +85,11 @@ enum ReceiptsRule: MergeRule {
         guard let payload = applied.operation.operation.payload,
             let receipts = Receipts(payload: payload)
         else { return [] }
-        for (kind, list) in [(MarkKind.read, receipts.read), (.delivered, receipts.delivered)] {
+        let all = [
+            (MarkKind.read, receipts.read), (.delivered, receipts.delivered),
+            (.held, receipts.held),
+        ]
+        for (kind, list) in all {
             for progress in try possible(list, context, in: store) {
                 try store.replace(
                     Mark(

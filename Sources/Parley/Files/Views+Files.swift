@@ -87,7 +87,9 @@ extension Views {
     /// Why a file is not here, and from whom it can come.
     func explanation(of file: Attachment) throws -> [String] {
         let (state, held) = try state(of: file)
-        guard let blob = file.blob, state != "here" else { return ["It is on this device."] }
+        guard let blob = file.blob else { return ["It is on this device."] }
+        let shelves = try core.shelfStates(of: blob, in: store).map(Self.line)
+        if state == "here" { return ["It is on this device."] + shelves }
         let heldLine =
             held == 0
             ? "Nothing of it is on this device."
@@ -110,7 +112,7 @@ extension Views {
                     + "every ten minutes, and by `parley files get`.",
             ]
         }
-        return try [heldLine] + sources(of: blob, outlook)
+        return try [heldLine] + sources(of: blob, outlook) + shelves
     }
 
     private func sources(of blob: BlobID, _ outlook: FileOutlook) throws -> [String] {
@@ -121,15 +123,33 @@ extension Views {
         if !outlook.others.isEmpty {
             lines.append("Asked, and has nothing of it: \(try names(of: outlook.others)).")
         }
+        let relays = core.relaysAsked(for: blob).compactMap(\.first).sorted()
+        if !relays.isEmpty {
+            lines.append("Looked for at: relay \(relays.joined(separator: ", relay ")).")
+        }
         let rosters = try store.naming(blob, limit: NodeCore.namingCountMax)
             .compactMap { try store.space($0.space) }.compactMap { try roster(of: $0) }
         if !rosters.isEmpty, rosters.allSatisfy({ isOut(of: $0) }) {
             lines.append(
                 "You are not in that conversation any more: nobody there gives it to you.")
-        } else if outlook.holders.isEmpty {
+        } else if outlook.holders.isEmpty, relays.isEmpty {
             lines.append("Nobody who has it is reached now; it comes when somebody is.")
         }
         return lines
+    }
+
+    /// What is told of a file that this device lays at a relay.
+    private static func line(_ shelf: ShelfState) -> String {
+        let place = shelf.addresses.first ?? "a relay"
+        let devices =
+            shelf.lackingCount == 1 ? "1 device" : "\(shelf.lackingCount) devices"
+        if shelf.isTooLarge { return "It is more than a shelf at \(place) holds." }
+        guard shelf.laidCount >= shelf.pieceCount else {
+            let count = "\(shelf.laidCount) of its \(shelf.pieceCount) pieces"
+            return "\(count) lie at \(place) for \(devices)."
+        }
+        let lack = shelf.lackingCount == 1 ? "lacks" : "lack"
+        return "It lies at \(place) for \(devices) that \(lack) it."
     }
 
     private func names(of persons: Set<PersonID>) throws -> String {

@@ -1,0 +1,128 @@
+import ParleyConversation
+import ParleyFiles
+import ParleyLedger
+import ParleyRoster
+import ParleyWire
+
+/// Saying in receipts which messages' files are here, so that who laid them at a relay takes them away.
+/// Source: `Protocol/13-files.md`, "Held".
+extension NodeCore {
+    /// A file came: of the messages that name it those are told whose files are all here now.
+    mutating func noteHeld(_ blob: BlobID, _ turn: inout some Turn) throws(StoreError) {
+        let element = try turn.store.locator(blob.bytes)
+        for entry in try turn.store.naming(blob: element, limit: Self.namingCountMax) {
+            try noteHeldFiles(of: entry.operation, &turn)
+        }
+    }
+
+    /// Notes that a message of somebody else is to be told of, if all sealed files that it brings are here.
+    mutating func noteHeldFiles(
+        of number: OperationNumber, _ turn: inout some Turn
+    ) throws(StoreError) {
+        guard let stored = try turn.store.operation(number),
+            let log = try turn.store.log(stored.log), log.device != identity.device,
+            log.lane == .content,
+            let message = stored.operation.payload.flatMap(TextMessage.init(payload:))
+        else { return }
+        guard message.files.contains(where: { $0.blob != nil }), try isAllHere(message, turn.store)
+        else { return }
+        let actor = Digest(reinterpreting: identity.device)
+        let said = try turn.store.mark(.held, of: actor, on: log.tag, in: log.space)
+        guard said?.places.contains(stored.sequence) != true else { return }
+        let key = Self.heldKey(log.space, log.tag, stored.sequence)
+        try turn.store.setValue([1], .untoldFiles, key)
+        unreceipted.insert(log.space)
+        timers.set(.receipts, in: Self.receiptDelay, &turn)
+    }
+
+    /// Whether all sealed files that a message brings are here.
+    private func isAllHere(
+        _ message: TextMessage?, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        for blob in message?.files.compactMap(\.blob) ?? [] {
+            guard try store.blobs.heldBlob(blob)?.chunks.isWhole == true else { return false }
+        }
+        return true
+    }
+
+    /// Goes on with what was not told before this start.
+    mutating func resumeHeldFiles(_ turn: inout some Turn) throws(StoreError) {
+        for (key, _) in try turn.store.values(.untoldFiles) {
+            guard let space = SpaceNumber(key: Array(key.prefix(8))) else { continue }
+            unreceipted.insert(space)
+            timers.set(.receipts, in: Self.receiptDelay, &turn)
+        }
+    }
+
+    /// Takes what is to be told of files of a space: of each log all that can be said.
+    mutating func takeHeldFiles(
+        in space: SpaceNumber, _ store: some Store
+    ) throws(StoreError) -> [Receipts.Progress] {
+        let actor = Digest(reinterpreting: identity.device)
+        var new: [LogTag: PlaceSet] = [:]
+        var keys: [LogTag: [(key: [UInt8], place: UInt64)]] = [:]
+        for (key, _) in try store.values(.untoldFiles) where key.starts(with: space.key) {
+            guard key.count == 24 else { continue }
+            let tag = LogTag(key[8..<16].reduce(0) { $0 << 8 | UInt64($1) })
+            let place = key[16...].reduce(0) { $0 << 8 | UInt64($1) }
+            new[tag, default: PlaceSet()].insert(place..<place + 1)
+            keys[tag, default: []].append((key, place))
+        }
+        var progress: [Receipts.Progress] = []
+        for (tag, places) in new.sorted(by: { $0.key < $1.key }) {
+            // Of whom nothing counts, no mark is kept either.
+            guard let log = try store.log(tag, in: space), let roster = judges[space]?.roster,
+                roster.person(of: log.device) != nil,
+                roster.members.count <= Receipts.deliveryMemberCountMax
+            else {
+                for row in keys[tag] ?? [] { try store.setValue(nil, .untoldFiles, row.key) }
+                continue
+            }
+            var told = try store.mark(.held, of: actor, on: tag, in: space)?.places ?? PlaceSet()
+            var all = told
+            all.formUnion(places)
+            try closeGaps(in: &all, of: log, store)
+            told.tell(all)
+            progress.append(.init(tag: tag, places: told))
+            // What one receipt has no room for is told once gaps close.
+            for row in keys[tag] ?? [] where told.contains(row.place) {
+                try store.setValue(nil, .untoldFiles, row.key)
+            }
+        }
+        return progress
+    }
+
+    /// Adds what lies between the places where messages bring no file that is not here: else who is sent many
+    /// files between texts could not tell of them all.
+    private mutating func closeGaps(
+        in places: inout PlaceSet, of log: LogRecord, _ store: some Store
+    ) throws(StoreError) {
+        guard places.ranges.count > PlaceSet.rangeCountMax / 2,
+            let received = try FormerMarks.received(log, &judges[log.space], in: store)
+        else { return }
+        var lacking: [UInt64] = []
+        for entry in try store.files(in: log.space, before: nil, limit: .max) {
+            guard let stored = try store.operation(entry.operation), stored.log == log.number,
+                !places.contains(stored.sequence),
+                try !isAllHere(stored.operation.payload.flatMap(TextMessage.init), store)
+            else { continue }
+            lacking.append(stored.sequence)
+        }
+        for (left, right) in zip(places.ranges, places.ranges.dropFirst()) {
+            let gap = left.upperBound..<right.lowerBound
+            if received.contains(PlaceSet(gap)), !lacking.contains(where: gap.contains) {
+                places.insert(gap)
+            }
+        }
+    }
+
+    private static func heldKey(
+        _ space: SpaceNumber, _ tag: LogTag, _ sequence: UInt64
+    ) -> [UInt8] {
+        var writer = ByteWriter(capacity: 24)
+        writer.raw(space.key)
+        writer.uint64(tag.value)
+        writer.uint64(sequence)
+        return writer.bytes
+    }
+}
