@@ -99,6 +99,9 @@ final class IdleIsQuiet: Checker {
             .relay(_, .opened), .relay(_, .closed), .relay(_, .leaving), .relay(_, .day), .roomOn:
             return true
         // A file is under way.
+        case .relay(_, .answered(_, .entries(let entries, _, _)))
+        where entries.contains(where: { $0.envelope.count == Limits.chunkByteCount }):
+            return true
         case .frame(_, let bytes) where bytes.first == Frame.Kind.blobChunk.rawValue: return true
         case .frame, .dialFailed, .timer, .madeDurable, .relay: return false
         }
