@@ -9,8 +9,7 @@ import ParleyWire
 extension NodeCore {
     /// A file came: of the messages that name it those are told whose files are all here now.
     mutating func noteHeld(_ blob: BlobID, _ turn: inout some Turn) throws(StoreError) {
-        let element = try turn.store.locator(blob.bytes)
-        for entry in try turn.store.naming(blob: element, limit: Self.namingCountMax) {
+        for entry in try turn.store.naming(blob, limit: Self.namingCountMax) {
             try noteHeldFiles(of: entry.operation, &turn)
         }
     }

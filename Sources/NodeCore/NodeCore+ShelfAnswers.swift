@@ -82,8 +82,7 @@ extension NodeCore {
 
     /// What is told of a file changed.
     private func showShelves(of blob: BlobID, _ turn: inout some Turn) throws(StoreError) {
-        let element = try turn.store.locator(blob.bytes)
-        let naming = try turn.store.naming(blob: element, limit: Self.namingCountMax)
+        let naming = try turn.store.naming(blob, limit: Self.namingCountMax)
         turn.emit(.changed(naming.map { .message($0.space, $0.operation) }))
     }
 

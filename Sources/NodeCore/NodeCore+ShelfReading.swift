@@ -44,8 +44,7 @@ extension NodeCore {
         if let known = shelves.sources(of: blob, at: turn.now.monotonic) { return known }
         var found: [DeviceID: [UInt8]] = [:]
         let own = try shelfKey(of: blob, &turn).device
-        let element = try turn.store.locator(blob.bytes)
-        for entry in try turn.store.naming(blob: element, limit: Self.namingCountMax) {
+        for entry in try turn.store.naming(blob, limit: Self.namingCountMax) {
             let stored = try turn.store.operation(entry.operation)
             let message = stored?.operation.payload.flatMap(TextMessage.init(payload:))
             for file in message?.files ?? [] {

@@ -120,8 +120,7 @@ extension NodeCore {
         let owner = try shelfKey(of: blob, &turn)
         var (lacking, isLinked): ([NoiseKey: Set<DeviceID>], Bool) = ([:], false)
         var found: (file: Attachment, space: SpaceNumber)?
-        let element = try turn.store.locator(blob.bytes)
-        for entry in try turn.store.naming(blob: element, limit: Self.namingCountMax) {
+        for entry in try turn.store.naming(blob, limit: Self.namingCountMax) {
             guard let message = try ownMessage(entry.operation, turn.store),
                 let file = message.files.first(where: {
                     $0.blob == blob && $0.shelf == owner.device
