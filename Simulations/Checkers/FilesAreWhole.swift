@@ -5,8 +5,9 @@ import ParleyNodeCore
 import ParleySimulation
 import ParleyWire
 
-/// I40: what is here of a file is what was sent; a file that came and that a message names is here or wanted,
-/// so that nothing is forgotten; and of a file that no message names nothing is left.
+/// I40: what is here of a file is what was sent; a file that came and that a message names is here, wanted or
+/// given up for others, so that nothing is forgotten; of a file that no message names nothing is left; and what
+/// files are noted to take is what they take.
 ///
 /// What was sent is known from outside: simulated people send files whose bytes follow from their size and
 /// key. It is looked at when all is settled: what was deleted a moment before is still there.
@@ -19,6 +20,7 @@ final class FilesAreWhole: Checker {
         for node in world.honestNodes where !node.isDown {
             let named = try files(at: node)
             for (file, isOwn) in named { try look(at: file, isOwn: isOwn, of: node) }
+            try count(node)
             let blobs = Set(named.compactMap(\.0.blob))
             // What a person was about to send no message may name: the shell lets go of that.
             for blob in try node.store.blobs.blobs()
@@ -28,6 +30,16 @@ final class FilesAreWhole: Checker {
                     throw violation("\(node.name) keeps a file that no message names")
                 }
             }
+        }
+    }
+
+    private func count(_ node: SimulatedNode) throws {
+        checkCount += 1
+        let noted = try HeldFile.all(in: node.store).reduce(0) { $0 + $1.byteCount }
+        guard noted == node.core.fileByteCount else {
+            throw violation(
+                "\(node.name) reckons with \(node.core.fileByteCount) bytes of files, and notes \(noted)"
+            )
         }
     }
 
@@ -64,7 +76,9 @@ final class FilesAreWhole: Checker {
         checkCount += 1
         let isWhole = held?.chunks.isWhole == true && held?.shape == shape
         // What a device itself sent and lost, as with a store that was set back, it does not ask for.
-        guard try isWhole || isOwn || WantedFile.kept(blob, in: node.store) != nil else {
+        let isGivenUp = try HeldFile.kept(blob, in: node.store)?.state == .givenUp
+        guard try isWhole || isOwn || isGivenUp || WantedFile.kept(blob, in: node.store) != nil
+        else {
             throw violation("\(node.name) neither has nor wants a file that a message brings")
         }
     }

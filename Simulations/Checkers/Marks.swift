@@ -75,7 +75,7 @@ public struct Marks {
         case .changed(let changes) where changes.contains(where: \.isMention): hit("mentioned")
         case .hangUp, .admitted, .commitFully, .dial, .timer, .changed, .linksChanged, .reply,
             .renewIdentity, .forgetKeys, .callRelay, .askRelay, .leaveRelay, .call, .tellRoom,
-            .removeFile:
+            .removeFile, .keepFile:
             break
         }
     }

@@ -162,6 +162,9 @@ struct Trace {
         case .removeFile(let blob):
             add(32)
             add(blob.bytes)
+        case .keepFile(let blob):
+            add(33)
+            add(blob.bytes)
         case .callRelay(let relay, _):
             add(27)
             add(relay.bytes)

@@ -153,7 +153,7 @@ extension World {
             case .commitFully, .changed, .linksChanged, .admitted, .reply, .renewIdentity: break
             case .forgetKeys, .call, .tellRoom: perform([effect], of: index)
             // It is looked for again.
-            case .removeFile: break
+            case .removeFile, .keepFile: break
             }
         }
     }
@@ -217,6 +217,8 @@ extension World {
             case .forgetKeys: nodes[index].forgetKeys()
             case .tellRoom(let link): tellRoom(on: link, to: index)
             case .removeFile(let blob): nodes[index].remove(blob)
+            // What a crash takes of a file the disk of a simulation never does.
+            case .keepFile: break
             }
         }
     }

@@ -89,7 +89,7 @@ public struct BlobFetcher<Link: Hashable & Comparable & Sendable>: Sendable {
         let chunks = try store.heldBlob(blob)?.chunks ?? ChunkSet(of: shape.chunkCount)
         fetches[blob] = BlobFetch(shape, holding: chunks)
         order.append(blob)
-        return chunks.isWhole ? complete(blob, in: store) : []
+        return chunks.isWhole ? complete(blob) : []
     }
 
     /// Ends a fetch. What is held of it stays.
@@ -201,7 +201,7 @@ public struct BlobFetcher<Link: Hashable & Comparable & Sendable>: Sendable {
         do throws(StoreError) { try store.keep(chunk) } catch { return fail(chunk.blob, error) }
         fetches[chunk.blob]?.note(chunk.index)
         let isWhole = fetches[chunk.blob]?.chunks.isWhole == true
-        let ended = isWhole ? complete(chunk.blob, in: store) : []
+        let ended = isWhole ? complete(chunk.blob) : []
         return try ended + ask(link, at: now, in: store)
     }
 
@@ -277,11 +277,8 @@ public struct BlobFetcher<Link: Hashable & Comparable & Sendable>: Sendable {
 
     // MARK: Ends
 
-    private mutating func complete(_ blob: BlobID, in store: some BlobStore) -> [Output] {
+    private mutating func complete(_ blob: BlobID) -> [Output] {
         stop(blob)
-        do throws(StoreError) { try store.makeDurable(blob) } catch {
-            return [.failed(blob, error)]
-        }
         return [.completed(blob)]
     }
 

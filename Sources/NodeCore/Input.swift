@@ -260,8 +260,10 @@ public enum Effect: Sendable {
     case send(LinkID, [UInt8])
     /// Offer ``Input/roomOn(_:)`` once next to nothing waits to be taken on a link.
     case tellRoom(LinkID)
-    /// Remove a sealed file, unless a message names it by now.
+    /// Remove a sealed file, unless it is needed by now. See ``HeldFile/isUnneeded(_:in:)``.
     case removeFile(BlobID)
+    /// Make a sealed file, all of which came, survive a crash of the machine; nobody waits for it.
+    case keepFile(BlobID)
     /// End a link, after what was sent.
     case hangUp(LinkID, HangUpReason)
     /// A link's peer is somebody whom this node talks to: it need not count as a stranger any more.

@@ -17,8 +17,8 @@ extension NodeCore {
     /// What the disk refused is tried again after so long.
     static let fileRetryInterval: UInt64 = 600_000
 
-    /// Whether a file is being fetched now.
-    public func isFetching(_ blob: BlobID) -> Bool { fileDesk.fetcher.blobs.contains(blob) }
+    /// Whether a file is being fetched now, from somebody who has some of it.
+    public func isFetching(_ blob: BlobID) -> Bool { fileDesk.fetcher.isHeld(blob) }
 
     // MARK: Wanting
 
@@ -252,6 +252,7 @@ extension NodeCore {
         try endShelfReading(blob, turn.store)
         try noteHeld(blob, &turn)
         lookAtShelves(in: Self.shelfDelay, &turn)
+        turn.emit(.keepFile(blob))
         let naming = try turn.store.naming(blob, limit: Self.namingCountMax)
         turn.emit(.changed(naming.map { .message($0.space, $0.operation) }))
         try tellAskers(of: blob, &turn)

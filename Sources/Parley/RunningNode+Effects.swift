@@ -29,6 +29,7 @@ extension RunningNode {
             case .forgetKeys: renewal.want()
             case .tellRoom(let link): told.append(link)
             case .removeFile(let blob): removeFile(blob)
+            case .keepFile(let blob): keepFile(blob)
             case .renewIdentity(let operations): outlet?.renewIdentity(operations)
             case .callRelay(let relay, let addresses): outlet?.callRelay(relay, at: addresses)
             case .askRelay(let relay, let request): outlet?.askRelay(relay, request)
@@ -90,7 +91,7 @@ extension RunningNode {
             case .admitted(let link): outlet?.markKnown(link)
             case .tellRoom(let link): outlet?.tellRoom(on: link)
             // Files that nobody names are looked for again.
-            case .commitFully, .changed, .linksChanged, .call, .removeFile: break
+            case .commitFully, .changed, .linksChanged, .call, .removeFile, .keepFile: break
             }
         }
     }

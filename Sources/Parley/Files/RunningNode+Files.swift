@@ -1,3 +1,5 @@
+import Dispatch
+import Logging
 import ParleyConversation
 import ParleyFiles
 import ParleyLedger
@@ -47,6 +49,23 @@ extension RunningNode {
         guard let count = stagedFiles[blob] else { return }
         stagedFiles[blob] = count > 1 ? count - 1 : nil
         if stagedFiles[blob] == nil { removeFile(blob) }
+    }
+
+    /// Disks take long over large files, and no message waits for that: it is done one after the other beside
+    /// the node.
+    private static let disk = DispatchQueue(label: "parley.disk", qos: .utility)
+
+    /// Makes a file survive a crash of the machine. What that takes all the same is found not to be what its
+    /// hash says, and fetched again.
+    func keepFile(_ blob: BlobID) {
+        guard let folder = opened?.blobs as? BlobFolder else { return }
+        let (path, logger) = (folder.path, logger)
+        Self.disk.async {
+            do { try BlobFolder(path).makeDurable(blob) } catch {
+                logger.warning(
+                    "a file may not survive a loss of power", metadata: ["why": "\(error)"])
+            }
+        }
     }
 
     /// A part of a file was found to be damaged by somebody else: what is known of it is read anew.
