@@ -40,7 +40,7 @@ enum FileLines {
         for lack in files.lackedBy {
             let count = counted(lack.count, "file")
             lines.append(
-                ("not there", "\(count) of yours: \(harmless(lack.name)) is not known to have"))
+                ("lacked", "\(count) of yours, by \(harmless(lack.name)) as far as is known"))
         }
         return lines
     }
