@@ -412,7 +412,7 @@ public nonisolated struct PayloadProfile: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// 1 status, 2 language, 3 time zone.
+  /// 1 status, 2 language, 3 time zone, 4 picture.
   public var field: UInt32 = 0
 
   /// Empty for nothing.

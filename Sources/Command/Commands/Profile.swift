@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Parley
 
 struct ProfileCommand: NodeCommand {
@@ -6,12 +7,15 @@ struct ProfileCommand: NodeCommand {
         commandName: "profile",
         abstract: "show what you or a contact say of themselves, or change it",
         discussion: """
-            Beside the name: a line of text, a language and a time zone, on all of your devices and for \
-            your contacts; groups are not told. An empty text says nothing any more.
+            Beside the name: a line of text, a language, a time zone and a small picture, on all of your \
+            devices and for your contacts; groups are not told. An empty text says nothing any more. A \
+            picture is made small, and freed of where and with what it was taken, by vipsthumbnail, ffmpeg \
+            or ImageMagick, whichever is installed.
 
             Example:
               parley profile --status "at the lake" --time-zone Europe/Berlin
-              parley profile ben
+              parley profile --picture me.jpg
+              parley profile ben --save-picture ben.jpg
             """)
 
     @OptionGroup var place: HomeOptions
@@ -25,28 +29,65 @@ struct ProfileCommand: NodeCommand {
     @Option(name: .long, help: ArgumentHelp("where your clock is", valueName: "zone"))
     var timeZone: String?
 
-    private var isChange: Bool { status != nil || language != nil || timeZone != nil }
+    @Option(name: .long, help: "a file with a picture of you", completion: .file())
+    var picture: String?
+    @Flag(name: .long, help: "show no picture of you any more")
+    var noPicture = false
+    @Option(
+        name: .long, help: ArgumentHelp("write their picture into a file", valueName: "file"),
+        completion: .file())
+    var savePicture: String?
+
+    private var isChange: Bool {
+        status != nil || language != nil || timeZone != nil || picture != nil || noPicture
+    }
 
     func validate() throws {
         if let person { try Check.name(person, "a name") }
         if person != nil, isChange {
             throw ValidationError("you can change your own profile alone")
         }
+        for path in [picture, savePicture].compactMap({ $0 }) { try Check.file(path) }
+        if picture != nil, noPicture {
+            throw ValidationError("--picture and --no-picture exclude each other")
+        }
     }
 
     func run(with node: any NodeService) async throws {
+        let bytes: [UInt8]? =
+            try noPicture ? [] : picture.map(SmallPicture.bytes(ofFile:))
         let profile =
             isChange
             ? try await node.perform(
-                ChangeProfile(status: status, language: language, timeZone: timeZone))
+                ChangeProfile(
+                    status: status, language: language, timeZone: timeZone,
+                    picture: bytes.map { Data($0).base64EncodedString() }))
             : try await node.perform(GetProfile(person: person))
+        if let savePicture { try await save(to: savePicture, of: profile, on: node) }
         let lines = [
             ("status", profile.status), ("language", profile.language),
-            ("time zone", profile.timeZone),
+            ("time zone", profile.timeZone), ("picture", profile.hasPicture ? "yes" : nil),
         ].compactMap { name, value in value.map { [name, $0] } }
         try Output.show(
             profile, json: output.json,
             as: ([harmless(profile.name)] + Table(lines).lines.map { "  " + $0 })
                 .joined(separator: "\n"))
+    }
+
+    private func save(
+        to file: String, of profile: ProfileView, on node: any NodeService
+    ) async throws {
+        let picture = try await node.perform(GetPicture(person: person))
+        guard let bytes = Data(base64Encoded: picture.base64), !bytes.isEmpty else {
+            throw NodeError("no-picture", "\(harmless(profile.name)) shows no picture.")
+        }
+        let path = absolutePath(file)
+        do {
+            try bytes.write(to: URL(filePath: path), options: .withoutOverwriting)
+        } catch {
+            throw NodeError(
+                "unwritable", "\(path) cannot be written, or is there already.",
+                hint: "Give another name: nothing is written over.")
+        }
     }
 }

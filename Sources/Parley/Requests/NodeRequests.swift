@@ -56,6 +56,7 @@ public enum NodeRequests {
         GetMessageHistory.self,
         GetNote.self,
         GetNoteHistory.self,
+        GetPicture.self,
         GetPoll.self,
         GetProfile.self,
         GetSafetyNumber.self,

@@ -1,3 +1,4 @@
+import Foundation
 import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
@@ -39,7 +40,7 @@ public struct ChangeProfile: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = ChangeProfile(
-        status: "at the lake", language: "en", timeZone: "Europe/Berlin")
+        status: "at the lake", language: "en", timeZone: "Europe/Berlin", picture: "")
 
     /// What one does, or how one is: a line of at most 256 bytes.
     public var status: String?
@@ -47,12 +48,18 @@ public struct ChangeProfile: NodeRequest {
     public var language: String?
     /// Where one's clock is, as `Europe/Berlin`.
     public var timeZone: String?
+    /// A picture of oneself, in Base64: a JPEG, PNG, GIF or WebP of at most 32 KiB.
+    public var picture: String?
 
     /// A request with these parameters.
-    public init(status: String? = nil, language: String? = nil, timeZone: String? = nil) {
+    public init(
+        status: String? = nil, language: String? = nil, timeZone: String? = nil,
+        picture: String? = nil
+    ) {
         self.status = status
         self.language = language
         self.timeZone = timeZone
+        self.picture = picture
     }
 
     /// Answers it.
@@ -70,9 +77,67 @@ public struct ChangeProfile: NodeRequest {
             }
             fields.append(field)
         }
+        if let picture { fields.append(try Self.field(ofPicture: picture)) }
         for field in fields { _ = try await node.running.perform(.say(field)) }
         return try await node.read { try $0.profile(of: $0.ownPerson) }
     }
+}
+
+extension ChangeProfile {
+    /// What a picture may be, as its first bytes tell.
+    private static let pictureTypes: Set<String> = [
+        "image/jpeg", "image/png", "image/gif", "image/webp",
+    ]
+
+    private static func field(ofPicture text: String) throws -> ProfileField {
+        guard let data = Data(base64Encoded: text), data.count <= Limits.inlineFileByteCountMax,
+            data.isEmpty || pictureTypes.contains(FileKind.type(of: Array(data.prefix(512)))),
+            let field = ProfileField(.picture, data.isEmpty ? "" : Base64URL.encode(Array(data)))
+        else {
+            throw NodeError(
+                "bad-picture", "That cannot be a picture of a profile.",
+                hint: "It is a JPEG, PNG, GIF or WebP of at most "
+                    + "\(Limits.inlineFileByteCountMax >> 10) KiB.")
+        }
+        return field
+    }
+}
+
+/// The picture of a person, or nothing where they show none.
+public struct GetPicture: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "picture", RequestScope.read,
+        "The picture of a person: oneself, or a contact."
+    )
+    /// As somebody would ask it.
+    public static let example = GetPicture(person: "ben")
+
+    /// The person: their name, or the start of their identifier; nil for oneself.
+    public var person: String?
+
+    /// A request with these parameters.
+    public init(person: String? = nil) { self.person = person }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> PictureView {
+        try await node.read { views in
+            let person = try person.map { try views.person($0) } ?? views.ownPerson
+            let text = try views.profileFields(of: person, [.picture])[.picture] ?? ""
+            let bytes = Base64URL.decode(text) ?? []
+            return PictureView(
+                base64: Data(bytes).base64EncodedString(),
+                type: bytes.isEmpty ? "" : FileKind.type(of: Array(bytes.prefix(512))))
+        }
+    }
+}
+
+/// A small picture, as its sender gave it: nobody has looked at it.
+public struct PictureView: Codable, Equatable, Sendable {
+    /// The bytes, in Base64; empty where there is none.
+    public var base64: String
+    /// What it is by its first bytes, as "image/jpeg"; empty where that is not known.
+    public var type: String
 }
 
 /// What a person says of themselves.
@@ -87,6 +152,8 @@ public struct ProfileView: Codable, Equatable, Sendable {
     public var language: String?
     /// Where their clock is; nil where they say nothing.
     public var timeZone: String?
+    /// Whether they show a picture of themselves. See ``GetPicture``.
+    public var hasPicture = false
 }
 
 extension Views {
@@ -95,13 +162,16 @@ extension Views {
         return ProfileView(
             person: person.description, name: try bareName(of: person),
             status: said[.status].map(VisibleName.shown), language: said[.language],
-            timeZone: said[.timeZone])
+            timeZone: said[.timeZone], hasPicture: said[.picture] != nil)
     }
 
     /// What a person says of themselves: oneself in one's own space, another in the conversation with them.
-    func profileFields(of person: PersonID) throws -> [ProfileField.Subject: String] {
+    func profileFields(
+        of person: PersonID,
+        _ subjects: [ProfileField.Subject] = ProfileField.Subject.allCases
+    ) throws -> [ProfileField.Subject: String] {
         let space = person == ownPerson ? core.ownSpace : try directConversation(with: person)
         guard let space else { return [:] }
-        return try Overview.profile(of: person, in: space.number, store: store)
+        return try Overview.profile(of: person, in: space.number, subjects, store: store)
     }
 }
