@@ -1,0 +1,38 @@
+#ifndef CCAGE_H
+#define CCAGE_H
+
+#include <sys/types.h>
+
+/// What a child may reach and use.
+struct parley_cage {
+    /// The program's path, its words and its environment, each list ended by a null pointer.
+    const char *program;
+    char *const *words;
+    char *const *environment;
+    /// What it finds as its standard input, output and errors; -1 for nothing.
+    int input;
+    int output;
+    int errors;
+    /// Whether it may reach other machines. Without it no socket can be made.
+    int has_network;
+    /// Bytes of memory that it may write to, and seconds of a processor.
+    unsigned long long memory_byte_count;
+    unsigned long long processor_seconds;
+    /// Bytes of a file that it writes.
+    unsigned long long file_byte_count;
+};
+
+/// Starts a program in a cage: it leads a process group of its own, has no file of this process, reads
+/// the system's programs and libraries and its standard input and nothing else, writes to its outputs and
+/// nowhere else, starts no process, and ends with the thread that called.
+///
+/// Returns the process, or the error number, negative, of the step that failed: then there is none.
+pid_t parley_cage_start(const struct parley_cage *cage);
+
+/// A file in memory that has no name; -1 where there is none.
+int parley_memory_file(void);
+
+/// A pipe, neither end of which any child finds open. Returns 0, or -1 with the error's number.
+int parley_pipe(int ends[2]);
+
+#endif
