@@ -87,7 +87,7 @@ let targets: [Target] = [
     room(
         "",
         [
-            "ParleyWire", "ParleyFiles", "ParleyWords", "ParleySealing", "ParleyLedger",
+            "CProcess", "ParleyWire", "ParleyFiles", "ParleyWords", "ParleySealing", "ParleyLedger",
             "ParleyRoster",
             "ParleyConversation", "ParleyReconciliation", "ParleySignalling", "ParleyRelaying",
             "ParleyNodeCore", "ParleyStorage", "ParleyTransport", "ParleySearch", logging,
@@ -229,11 +229,13 @@ let targets: [Target] = [
         [
             "Parley", "ParleyWire", "ParleySealing", "ParleySignalling", "ParleyNodeCore",
             "ParleySearch", "ParleyTransport", "ParleyRelaying", "ParleyRelayServer",
-            "ParleyLedger", "ParleyStorage", logging,
+            "ParleyLedger", "ParleyStorage", "ParleyFiles", "ParleyConversation", logging,
         ]),
     tests("LocalAPI", ["Parley", "ParleyLocalAPI", "ParleyTransport"]),
     tests("Importing", ["Parley", "ParleyImporting", "LocalAPITests"]),
-    tests("Command", ["Parley", "ParleyImporting", "parley", "LocalAPITests", arguments]),
+    tests(
+        "Command",
+        ["Parley", "ParleyConversation", "ParleyImporting", "parley", "LocalAPITests", arguments]),
     tests(
         "Process",
         [

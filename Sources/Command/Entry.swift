@@ -242,7 +242,8 @@ struct ParleyCommand: AsyncParsableCommand {
                 subcommands: [
                     Send.self, DraftCommand.self, Reply.self, Edit.self, Edits.self, Delete.self,
                     React.self, Forward.self, StarCommand.self, StarsCommand.self,
-                    FilesCommand.self, PinCommand.self, PinsCommand.self, MentionsCommand.self,
+                    FilesCommand.self, Record.self, LinkPreviewsCommand.self, PinCommand.self,
+                    PinsCommand.self, MentionsCommand.self,
                     ThreadCommand.self, ThreadsCommand.self, Import.self,
                 ]),
             CommandGroup(

@@ -103,7 +103,7 @@ extension NodeCore {
                     byteCount: origin.author.utf8.count, limit: Limits.nameByteCountMax)
             }
         }
-        if message.files.isEmpty { return refusal(text: message.text) }
+        if message.files.isEmpty, message.link == nil { return refusal(text: message.text) }
         guard message.files.count <= Limits.attachmentCountMax else {
             return .tooManyFiles(limit: Limits.attachmentCountMax)
         }
@@ -112,7 +112,7 @@ extension NodeCore {
         guard byteCount <= Limits.messagePayloadByteCountMax else {
             return .tooLong(byteCount: byteCount, limit: Limits.messagePayloadByteCountMax)
         }
-        return message.text.isEmpty ? nil : refusal(text: message.text)
+        return message.text.isEmpty && !message.files.isEmpty ? nil : refusal(text: message.text)
     }
 
     static func refusal(text: String) -> CommandRefusal? {

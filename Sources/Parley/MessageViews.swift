@@ -111,6 +111,8 @@ public struct MessageView: Codable, Equatable, Sendable {
     public var forwardedFrom: String?
     /// The files that it brings, in their order.
     public var files: [FileView] = []
+    /// What its author saw behind an address in it, where they made a preview.
+    public var link: LinkPreviewView?
     /// Whether it is pinned in its conversation, for everybody.
     public var isPinned = false
     /// Whether one marked it for oneself; nobody else knows.
@@ -137,11 +139,12 @@ extension MessageView {
             + mentions.flatMap {
                 [$0.person, $0.name, ""]
             }
-        let fileNames = files.flatMap { [$0.name, $0.type, "", ""] }
-        return ([text ?? "", author, importedBy ?? "", forwardedFrom ?? ""] + names + fileNames)
-            .reduce(1024 + 256 * files.count) {
-                $0 + 8 + Self.jsonByteCount($1)
-            }
+        let fileNames = files.flatMap { [$0.name, $0.type, $0.transcript ?? "", ""] }
+        let linkWords = link.map { [$0.address, $0.title, $0.description, $0.site] } ?? []
+        let words = [text ?? "", author, importedBy ?? "", forwardedFrom ?? ""]
+        return (words + names + fileNames + linkWords).reduce(1024 + 1024 * files.count) {
+            $0 + 8 + Self.jsonByteCount($1)
+        }
     }
 
     private static func jsonByteCount(_ text: String) -> Int {

@@ -29,6 +29,7 @@ public final class Node: Sendable {
     let watch = SearchWatch()
     let media: MediaDesk
     let depot: FileDepot
+    let links = LinkDesk()
 
     private init(
         store: sending SQLiteStore, keys: NodeKeys, settings: NodeSettings

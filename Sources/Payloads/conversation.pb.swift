@@ -130,6 +130,16 @@ public nonisolated struct PayloadText: Sendable {
   /// What is sent with the text, which may be empty then; without a meaning beside what was brought in.
   public var attachments: [PayloadAttachment] = []
 
+  /// What the author saw behind an address of the text; without a meaning beside what was brought in.
+  public var link: PayloadLinkPreview {
+    get {_link ?? PayloadLinkPreview()}
+    set {_link = newValue}
+  }
+  /// Returns true if `link` has been explicitly set.
+  public var hasLink: Bool {self._link != nil}
+  /// Clears the value of `link`. Subsequent reads from it will return its default value.
+  public mutating func clearLink() {self._link = nil}
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -137,6 +147,7 @@ public nonisolated struct PayloadText: Sendable {
   fileprivate var _imported: PayloadImported? = nil
   fileprivate var _forwarded: PayloadForwarded? = nil
   fileprivate var _mentions: PayloadMentions? = nil
+  fileprivate var _link: PayloadLinkPreview? = nil
 }
 
 /// A file in a message: its content, or what opens it and says where it is. Protocol/13-files.md.
@@ -182,6 +193,33 @@ public nonisolated struct PayloadAttachment: Sendable {
 
   /// The key of the shelf on which its sender lays the sealed file, 32 bytes; empty for none.
   public var shelf: Data = Data()
+
+  /// What is said in it, by its sender's word.
+  public var transcript: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// What the author of a text saw behind an address in it. Protocol/13-files.md.
+public nonisolated struct PayloadLinkPreview: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// As it stands in the text.
+  public var address: String = String()
+
+  public var title: String = String()
+
+  public var description_p: String = String()
+
+  /// What the place calls itself.
+  public var site: String = String()
+
+  /// A small picture: JPEG, PNG or WebP.
+  public var picture: Data = Data()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -867,7 +905,7 @@ nonisolated extension PayloadFounder: SwiftProtobuf.Message, SwiftProtobuf._Mess
 
 nonisolated extension PayloadText: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Text"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}text\0\u{1}imported\0\u{1}forwarded\0\u{1}mentions\0\u{1}attachments\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}text\0\u{1}imported\0\u{1}forwarded\0\u{1}mentions\0\u{1}attachments\0\u{1}link\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -880,6 +918,7 @@ nonisolated extension PayloadText: SwiftProtobuf.Message, SwiftProtobuf._Message
       case 3: try { try decoder.decodeSingularMessageField(value: &self._forwarded) }()
       case 4: try { try decoder.decodeSingularMessageField(value: &self._mentions) }()
       case 5: try { try decoder.decodeRepeatedMessageField(value: &self.attachments) }()
+      case 6: try { try decoder.decodeSingularMessageField(value: &self._link) }()
       default: break
       }
     }
@@ -905,6 +944,9 @@ nonisolated extension PayloadText: SwiftProtobuf.Message, SwiftProtobuf._Message
     if !self.attachments.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.attachments, fieldNumber: 5)
     }
+    try { if let v = self._link {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -914,6 +956,7 @@ nonisolated extension PayloadText: SwiftProtobuf.Message, SwiftProtobuf._Message
     if lhs._forwarded != rhs._forwarded {return false}
     if lhs._mentions != rhs._mentions {return false}
     if lhs.attachments != rhs.attachments {return false}
+    if lhs._link != rhs._link {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -921,7 +964,7 @@ nonisolated extension PayloadText: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension PayloadAttachment: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Attachment"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}size\0\u{1}blob\0\u{1}key\0\u{1}content\0\u{1}type\0\u{1}preview\0\u{1}width\0\u{1}height\0\u{1}duration\0\u{1}waveform\0\u{1}voice\0\u{1}shelf\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}size\0\u{1}blob\0\u{1}key\0\u{1}content\0\u{1}type\0\u{1}preview\0\u{1}width\0\u{1}height\0\u{1}duration\0\u{1}waveform\0\u{1}voice\0\u{1}shelf\0\u{1}transcript\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -942,6 +985,7 @@ nonisolated extension PayloadAttachment: SwiftProtobuf.Message, SwiftProtobuf._M
       case 11: try { try decoder.decodeSingularBytesField(value: &self.waveform) }()
       case 12: try { try decoder.decodeSingularBoolField(value: &self.voice) }()
       case 13: try { try decoder.decodeSingularBytesField(value: &self.shelf) }()
+      case 14: try { try decoder.decodeSingularStringField(value: &self.transcript) }()
       default: break
       }
     }
@@ -987,6 +1031,9 @@ nonisolated extension PayloadAttachment: SwiftProtobuf.Message, SwiftProtobuf._M
     if !self.shelf.isEmpty {
       try visitor.visitSingularBytesField(value: self.shelf, fieldNumber: 13)
     }
+    if !self.transcript.isEmpty {
+      try visitor.visitSingularStringField(value: self.transcript, fieldNumber: 14)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1004,6 +1051,57 @@ nonisolated extension PayloadAttachment: SwiftProtobuf.Message, SwiftProtobuf._M
     if lhs.waveform != rhs.waveform {return false}
     if lhs.voice != rhs.voice {return false}
     if lhs.shelf != rhs.shelf {return false}
+    if lhs.transcript != rhs.transcript {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PayloadLinkPreview: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".LinkPreview"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}address\0\u{1}title\0\u{1}description\0\u{1}site\0\u{1}picture\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.address) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.title) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.description_p) }()
+      case 4: try { try decoder.decodeSingularStringField(value: &self.site) }()
+      case 5: try { try decoder.decodeSingularBytesField(value: &self.picture) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.address.isEmpty {
+      try visitor.visitSingularStringField(value: self.address, fieldNumber: 1)
+    }
+    if !self.title.isEmpty {
+      try visitor.visitSingularStringField(value: self.title, fieldNumber: 2)
+    }
+    if !self.description_p.isEmpty {
+      try visitor.visitSingularStringField(value: self.description_p, fieldNumber: 3)
+    }
+    if !self.site.isEmpty {
+      try visitor.visitSingularStringField(value: self.site, fieldNumber: 4)
+    }
+    if !self.picture.isEmpty {
+      try visitor.visitSingularBytesField(value: self.picture, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: PayloadLinkPreview, rhs: PayloadLinkPreview) -> Bool {
+    if lhs.address != rhs.address {return false}
+    if lhs.title != rhs.title {return false}
+    if lhs.description_p != rhs.description_p {return false}
+    if lhs.site != rhs.site {return false}
+    if lhs.picture != rhs.picture {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -212,6 +212,16 @@ public enum Limits {
     public static let previewByteCountMax = 8 * 1024
     /// How loud a recording is, in parts of its time.
     public static let waveformByteCountMax = 128
+    /// What is said in a recording, in UTF-8 bytes.
+    public static let transcriptByteCountMax = 4 * 1024
+    /// The address of a page that a text names, in bytes.
+    public static let linkAddressByteCountMax = 2 * 1024
+    /// What such a page calls itself, in UTF-8 bytes.
+    public static let linkTitleByteCountMax = 300
+    /// What such a page says of itself, in UTF-8 bytes.
+    public static let linkDescriptionByteCountMax = 1000
+    /// What the place of such a page calls itself, in UTF-8 bytes.
+    public static let linkSiteByteCountMax = 100
     /// A file: more goes through nothing that people have at home within a day.
     public static let fileByteCountMax: UInt64 = 4 << 30
     /// A sealed chunk, its tag included, but for the last one of a file.

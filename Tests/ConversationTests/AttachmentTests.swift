@@ -22,6 +22,7 @@ struct AttachmentTests {
         look.preview = [1, 2, 3]
         (look.width, look.height, look.duration) = (640, 480, 1_500)
         (look.waveform, look.isVoice) = ([0, 255], true)
+        look.transcript = "hello"
         let files = [
             File(
                 name: "hut.jpg", size: 70_000, type: "image/jpeg", content: .blob(blob, key: key),
@@ -79,6 +80,11 @@ struct AttachmentTests {
             file { $0.preview = ParleyPayloads.field([UInt8](repeating: 0, count: 8_193)) } == nil)
         #expect(
             file { $0.waveform = ParleyPayloads.field([UInt8](repeating: 0, count: 129)) } == nil)
+        // What is said in it is left out alone.
+        let told = String(repeating: "t", count: 4_096)
+        #expect(file { $0.transcript = told }?.look.transcript == told)
+        let longer = file { $0.transcript = told + "t" }
+        #expect(longer != nil && longer?.look.transcript == nil)
         // A content of another length than is said, or too long.
         let inline = File(name: "a", size: 3, type: "", content: .inline([1, 2]))
         #expect(read([inline]).isEmpty)
@@ -94,5 +100,54 @@ struct AttachmentTests {
         #expect(read(Array(repeating: one, count: 16)).count == 16)
         #expect(read(Array(repeating: one, count: 17)).isEmpty)
         #expect(read([inline, one]) == [one])
+    }
+}
+
+@Suite("Previews of links in messages")
+struct LinkPreviewTests {
+    private func read(_ text: String, _ preview: LinkPreview) -> LinkPreview? {
+        TextMessage(text: text, link: preview).draft().payload.flatMap {
+            TextMessage(payload: $0)?.link
+        }
+    }
+
+    @Test("come back as they were written, beside their address")
+    func roundTrip() {
+        let preview = LinkPreview(
+            address: "https://a.example/x", title: "A", description: "B", site: "C",
+            picture: [1, 2])
+        for text in [
+            "https://a.example/x", "see (https://a.example/x), yes", "<https://a.example/x>",
+            "first https://b.example/ then https://a.example/x.",
+        ] {
+            #expect(read(text, preview) == preview, "\(text)")
+        }
+    }
+
+    @Test(
+        "Attack 248: one whose address the text does not name, or that breaks a limit, is left out")
+    func lies() {
+        func preview(_ change: (inout LinkPreview) -> Void = { _ in }) -> LinkPreview {
+            var preview = LinkPreview(address: "https://bank.example", title: "My bank")
+            change(&preview)
+            return preview
+        }
+        for text in [
+            "https://evil.example", "https://bank.example.evil.example/", "https://bank.example/x",
+            "https://bank.example@evil.example/", "bank.example", "HTTPS://bank.example", "",
+            "xhttps://bank.example\u{200B}", "https://bank.example\u{301}",
+        ] {
+            #expect(read(text, preview()) == nil, "\(text)")
+        }
+        let text = "look: https://bank.example"
+        #expect(read(text, preview()) != nil)
+        #expect(read(text, preview { $0.title = String(repeating: "t", count: 300) }) != nil)
+        #expect(read(text, preview { $0.title = String(repeating: "t", count: 301) }) == nil)
+        #expect(
+            read(text, preview { $0.description = String(repeating: "t", count: 1_001) }) == nil)
+        #expect(read(text, preview { $0.site = String(repeating: "t", count: 101) }) == nil)
+        #expect(read(text, preview { $0.picture = Array(repeating: 0, count: 8_193) }) == nil)
+        let long = "https://a.example/" + String(repeating: "a", count: 2_031)
+        #expect(read(long, preview { $0.address = long }) == nil)
     }
 }

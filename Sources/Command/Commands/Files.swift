@@ -17,8 +17,8 @@ struct FilesCommand: AsyncParsableCommand {
               parley files save 12
             """,
         subcommands: [
-            FilesList.self, FilesGet.self, FilesOpen.self, FilesSave.self, FilesForget.self,
-            FilesRoom.self, FilesWhy.self,
+            FilesList.self, FilesGet.self, FilesOpen.self, FilesSave.self, FilesPlay.self,
+            FilesForget.self, FilesRoom.self, FilesWhy.self,
         ],
         defaultSubcommand: FilesList.self)
 }
@@ -121,6 +121,8 @@ struct FilesSave: NodeCommand {
     var path: String?
     @Option(name: .long, help: "which of its files, from 1")
     var number: Int?
+    @Flag(name: .long, help: "the small picture that stands in its place")
+    var preview = false
 
     func validate() throws {
         if let path { try Check.file(path) }
@@ -130,7 +132,8 @@ struct FilesSave: NodeCommand {
     func run(with node: any NodeService) async throws {
         let saved = try await node.perform(
             SaveFile(
-                message: message.reference, number: number, path: absolutePath(path ?? ".")))
+                message: message.reference, number: number, path: absolutePath(path ?? "."),
+                isPreview: preview ? true : nil))
         try Output.show(
             saved, json: output.json,
             as: "saved \(harmless(saved.path)) (\(FileLines.size(saved.size)))")
@@ -176,13 +179,13 @@ enum FileStaging {
     ///
     /// - Returns: the tickets that name them.
     static func stage(
-        _ paths: [String], on node: any NodeService, json: Bool
+        _ requests: [StageFile], on node: any NodeService, json: Bool
     ) async throws -> [String] {
-        var tickets: [String] = []
+        var (tickets, notes): ([String], [String]) = ([], [])
         let progress = FileProgress(json: json)
         defer { progress.end() }
-        for (place, path) in paths.enumerated() {
-            var file = try await node.perform(StageFile(path: absolutePath(path)))
+        for (place, request) in requests.enumerated() {
+            var file = try await node.perform(request)
             while true {
                 if let failure = file.failure { throw failure }
                 try progress.show(
@@ -193,7 +196,10 @@ enum FileStaging {
                 file = try await node.perform(GetStagedFile(ticket: file.ticket))
             }
             tickets.append(file.ticket)
+            if let note = file.note, !notes.contains(note) { notes.append(note) }
         }
+        progress.end()
+        for note in notes { World.current.say(harmless(note)) }
         return tickets
     }
 }

@@ -23,6 +23,7 @@ struct Send: AsyncParsableCommand {
               git log --format=%s -3 | parley send team --lines
               parley send trip --thread 12 "and the stove?"
               parley send trip "the hut" --file hut.jpg --file map.pdf
+              parley send trip --voice note.wav
               parley send team --stranded said.json
             """)
 
@@ -46,6 +47,7 @@ struct Send: AsyncParsableCommand {
         help: ArgumentHelp("a file that goes with it; may be said several times", valueName: "file")
     )
     var files: [String] = []
+    @OptionGroup var media: FileOptions
     @Option(
         name: .long, help: "say again what this file holds of what a device of yours had to keep")
     var stranded: String?
@@ -54,7 +56,8 @@ struct Send: AsyncParsableCommand {
         try Check.name(conversation, "a conversation's name")
         if let text { try Check.text(text) }
         for file in files { try Check.file(file) }
-        if !files.isEmpty, lines || stranded != nil {
+        try media.check(hasFiles: !files.isEmpty)
+        if !files.isEmpty || media.voice != nil, lines || stranded != nil {
             throw ValidationError("--file goes with one message")
         }
         if lines, thread != nil { throw ValidationError("--thread is for one message") }
@@ -73,7 +76,7 @@ struct Send: AsyncParsableCommand {
                 try await sendStranded(stranded, with: $0.node)
             }
         }
-        if !files.isEmpty {
+        if !files.isEmpty || media.voice != nil {
             return try await World.current.lend(place) { try await sendFiles($0.node) }
         }
         // Read before anything is opened: what is wrong with it is said first.
@@ -88,10 +91,13 @@ struct Send: AsyncParsableCommand {
                 batches, count: texts.count, named: batches.joined().joined(separator: "\u{0}"),
                 with: node)
         }
+        let link =
+            lines || texts.count != 1
+            ? nil : try await LinkStaging.stage(texts[0], isWanted: media.linkPreview, on: node)
         let sent = try await node.perform(
             SendMessages(
                 conversation: conversation, texts: texts, thread: thread?.reference,
-                withoutMentions: lines ? true : mentions.without))
+                withoutMentions: lines ? true : mentions.without, link: link))
         if lines, !output.json {
             World.current.write("saved \(counted(sent.count, "message"))")
         } else {
@@ -103,11 +109,14 @@ struct Send: AsyncParsableCommand {
 extension Send {
     /// Sends the files, with the text where there is one.
     private func sendFiles(_ node: any NodeService) async throws {
-        let tickets = try await FileStaging.stage(files, on: node, json: output.json)
+        let tickets = try await FileStaging.stage(
+            media.requests(files, with: text ?? ""), on: node, json: output.json)
+        let link = try await LinkStaging.stage(
+            text ?? "", isWanted: media.linkPreview, on: node)
         let sent = try await node.perform(
             SendMessages(
                 conversation: conversation, texts: [text ?? ""], thread: thread?.reference,
-                withoutMentions: mentions.without, files: tickets))
+                withoutMentions: mentions.without, files: tickets, link: link))
         try Output.show(sent, json: output.json, as: MessageLines.text(sent))
     }
 

@@ -2,11 +2,22 @@ import Parley
 
 /// Files of messages as lines.
 enum FileLines {
+    /// Blocks of eight heights, for what was heard.
+    private static let blocks = Array("▁▂▃▄▅▆▇█")
+    private static let barColumns = 24
+
     /// One file, as it stands below its message.
     static func text(_ file: FileView) -> String {
-        var marks = [size(file.size)]
-        if file.duration > 0 { marks.append(duration(file.duration)) }
-        if file.width > 0, file.height > 0 { marks.append("\(file.width)×\(file.height)") }
+        var marks: [String] = []
+        if file.isVoice {
+            let bars = bars(file.waveform)
+            marks.append("voice \(duration(file.duration))" + (bars.isEmpty ? "" : " " + bars))
+        } else {
+            marks.append(kind(file.type) + harmless(file.name))
+            if file.duration > 0 { marks.append(duration(file.duration)) }
+            if file.width > 0, file.height > 0 { marks.append("\(file.width)×\(file.height)") }
+            marks.append(size(file.size))
+        }
         switch file.state {
         case "here": break
         case "fetching": marks.append("fetching, \(percent(file)) % here")
@@ -16,8 +27,30 @@ enum FileLines {
         case "full": marks.append("does not fit")
         default: marks.append("not here")
         }
-        let what = file.isVoice ? "voice note" : harmless(file.name)
-        return "[\(what), \(marks.joined(separator: ", "))]"
+        return "[\(marks.joined(separator: ", "))]"
+    }
+
+    /// A word for what its sender says that it is.
+    private static func kind(_ type: String) -> String {
+        if type.hasPrefix("image/") { return "picture " }
+        if type.hasPrefix("video/") { return "video " }
+        return type.hasPrefix("audio/") ? "sound " : ""
+    }
+
+    /// How loud it was, as a row of blocks.
+    static func bars(_ waveform: [UInt8]) -> String {
+        let count = min(barColumns, waveform.count)
+        return String(
+            (0..<count).map { bar in
+                let part = waveform[
+                    bar * waveform.count / count..<(bar + 1) * waveform.count / count]
+                return blocks[Int(part.max() ?? 0) * blocks.count / 256]
+            })
+    }
+
+    /// What is said in it, where somebody wrote it down.
+    static func transcript(_ file: FileView) -> String? {
+        file.transcript.map { "“\(harmless($0))”" }
     }
 
     /// What is still to come, and what others lack.

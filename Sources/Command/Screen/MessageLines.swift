@@ -137,7 +137,11 @@ struct MessageLines {
             message.isAction ? "*" : Self.author(of: message), authorColumns)
         let (margin, width, isBelow) = room(beside: columnCount(place + author) + 2)
         var lines = body(message).flatMap { Columns.wrap($0, to: width) }
-        for file in message.files { lines += Columns.wrap(FileLines.text(file), to: width) }
+        for file in message.files {
+            lines += Columns.wrap(FileLines.text(file), to: width)
+            if let said = FileLines.transcript(file) { lines += Columns.wrap(said, to: width) }
+        }
+        if let link = message.link { lines += Columns.wrap(LinkLines.text(link), to: width) }
         // A file may come without a word.
         if message.files.count > 0, message.text == "", lines.count > 1, lines[0].isEmpty {
             lines = Array(lines.dropFirst())

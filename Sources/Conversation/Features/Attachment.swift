@@ -36,6 +36,8 @@ public struct Attachment: Equatable, Sendable {
         public var waveform: [UInt8] = []
         /// Whether it was spoken for its message.
         public var isVoice = false
+        /// What is said in it; nil where nobody wrote it down.
+        public var transcript: String?
 
         /// Of a file of which nothing is known.
         public init() {}
@@ -93,6 +95,9 @@ public struct Attachment: Equatable, Sendable {
         look.isVoice = field.voice
         // What is no key is none: the file stands all the same.
         shelf = blob == nil ? nil : DeviceID(fieldBytes(field.shelf))
+        // A program that does not know the field shows the file all the same.
+        let isTold = (1...Limits.transcriptByteCountMax).contains(field.transcript.utf8.count)
+        look.transcript = isTold ? field.transcript : nil
     }
 
     var payload: PayloadAttachment {
@@ -110,6 +115,7 @@ public struct Attachment: Equatable, Sendable {
         field.duration = look.duration
         field.waveform = ParleyPayloads.field(look.waveform)
         field.voice = look.isVoice
+        field.transcript = look.transcript ?? ""
         return field
     }
 

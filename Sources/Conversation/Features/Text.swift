@@ -38,12 +38,15 @@ public struct TextMessage: Equatable, Sendable {
     public var mentions = Mentions()
     /// What is sent with it; nothing where it was brought in.
     public var files: [Attachment] = []
+    /// What its author saw behind an address in it; nil where it was brought in.
+    public var link: LinkPreview?
 
     /// A message with these fields.
     public init(
         text: String, origin: ImportedOrigin? = nil, forwardedFrom: String? = nil,
-        mentions: Mentions = Mentions(), files: [Attachment] = []
+        mentions: Mentions = Mentions(), files: [Attachment] = [], link: LinkPreview? = nil
     ) {
+        self.link = link
         self.text = text
         self.mentions = mentions
         self.files = files
@@ -65,6 +68,7 @@ public struct TextMessage: Equatable, Sendable {
             forwardedFrom = isNamed ? name : nil
             if !message.hasForwarded { mentions = Mentions(message.mentions, in: text) }
             files = Attachment.all(in: message)
+            if message.hasLink { link = LinkPreview(message.link, in: text) }
             return
         }
         guard message.imported.time < Limits.wallClockMax,
@@ -91,6 +95,7 @@ public struct TextMessage: Equatable, Sendable {
             message.mentions = mentions.payload
         }
         if origin == nil { message.attachments = files.map(\.payload) }
+        if origin == nil, let link { message.link = link.payload }
         return Draft(
             kind: .text, lane: .content, references: parent.map { [$0] } ?? [],
             payload: Payload.encode(message))
@@ -98,6 +103,12 @@ public struct TextMessage: Equatable, Sendable {
 }
 
 extension Message {
+    /// What its author saw behind an address in it, as long as that stands in what it says now.
+    public var link: LinkPreview? {
+        guard let link = content?.link, let text else { return nil }
+        return editCount == 0 || LinkPreview.addresses(in: text).contains(link.address) ? link : nil
+    }
+
     /// What its author calls whoever wrote it first: see ``TextMessage/forwardedFrom``. Nil once it was
     /// edited: nobody is named beside words that another one chose.
     public var forwardedFrom: String? { editCount == 0 ? content?.forwardedFrom : nil }
@@ -115,7 +126,8 @@ extension Message {
         guard let text, !flags.contains(.deleted) else { return nil }
         let first = editCount == 0 ? origin?.author ?? forwardedFrom : nil
         return TextMessage(
-            text: text, forwardedFrom: name.map { first ?? $0 }, files: content?.files ?? [])
+            text: text, forwardedFrom: name.map { first ?? $0 }, files: content?.files ?? [],
+            link: link)
     }
 }
 

@@ -1,24 +1,24 @@
 import Foundation
 
 /// A process that was started, and this node's ends of its pipes.
-struct MediaChild {
+package struct MediaChild: Sendable {
     /// Why there is none.
-    struct Refusal: Error {
-        var reason: String
+    package struct Refusal: Error {
+        package var reason: String
 
         init(_ number: Int32) { reason = String(cString: strerror(number)) }
     }
 
-    let process: pid_t
+    package let process: Int32
     /// Where it is told.
-    let input: Int32
+    package let input: Int32
     /// Where it tells.
-    let output: Int32
+    package let output: Int32
     /// Where it complains.
-    let errors: Int32
+    package let errors: Int32
 
     /// Starts a program with three pipes and nothing else of this process.
-    static func start(_ program: String, _ words: [String]) throws(Refusal) -> MediaChild {
+    package static func start(_ program: String, _ words: [String]) throws(Refusal) -> MediaChild {
         var pipes: [[Int32]] = []
         func closeAll() { for file in pipes.joined() { close(file) } }
         for _ in 0..<3 {
@@ -83,7 +83,7 @@ struct MediaChild {
     }
 
     /// Waits until a process is gone; returns its status, or its signal, negative.
-    static func wait(for process: pid_t) -> Int32 {
+    package static func wait(for process: Int32) -> Int32 {
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0 {
             guard errno == EINTR else { return 0 }

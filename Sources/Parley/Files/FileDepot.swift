@@ -10,8 +10,6 @@ import Synchronization
 final class FileDepot: Sendable {
     /// Files that wait to be sent, at most: what nobody sends is let go of, the oldest first.
     static let stagedCountMax = 64
-    /// By so many first bytes it is told what a file is.
-    private static let kindByteCount = 512
 
     /// A file on its way into a message.
     struct Staged {
@@ -28,6 +26,8 @@ final class FileDepot: Sendable {
     private let running: RunningNode
     private let folder: String
     private let queue = DispatchQueue(label: "parley.files", qos: .utility)
+    /// Where programs look at files before they are sealed: others are opened and saved meanwhile.
+    private let looking = DispatchQueue(label: "parley.media", qos: .utility)
     private let state = Mutex(State())
 
     init(running: RunningNode, folder: String) {
@@ -54,14 +54,16 @@ final class FileDepot: Sendable {
     /// Begins to seal a file of this machine.
     ///
     /// - Throws: ``NodeError`` where it is none, or none that can be read or sent.
-    func stage(_ path: String, called name: String?, type: String?) async throws -> StagedFile {
+    func stage(
+        _ path: String, called name: String?, type: String?, _ wish: FileWish = FileWish()
+    ) async throws -> StagedFile {
         let source = try FileSource(path)
         var random = SystemRandom()
         let ticket = hex((0..<8).map { _ in UInt8.random(in: 0...255, using: &random) })
         let shown = FileName.harmless(name ?? (path as NSString).lastPathComponent)
         let view = StagedFile(
-            ticket: ticket, name: shown, size: UInt64(source.byteCount), sealedByteCount: 0,
-            isReady: false)
+            ticket: ticket, name: shown, size: source.byteCount, sealedByteCount: 0,
+            isReady: false, hasPreview: false)
         let displaced = state.withLock { state in
             state.staged[ticket] = Staged(view: view)
             state.order.append(ticket)
@@ -70,33 +72,42 @@ final class FileDepot: Sendable {
         if let displaced { await drop(displaced) }
         let key = (0..<FileSeal.keyByteCount).map { _ in UInt8.random(in: 0...255, using: &random) }
         let nonce = random.next()
-        queue.async {
-            let result = Result { try self.seal(source, ticket, key: key, named: nonce) }
-            Task { await self.finish(ticket, shown, type, result) }
+        looking.async {
+            let looked = Result { try OutgoingFile(source, called: shown, wish) }
+            self.queue.async {
+                let result = Result {
+                    let file = try looked.get()
+                    let sealed = try self.seal(file, ticket, key: key, named: nonce)
+                    try source.requireUnchanged()
+                    return (file, sealed)
+                }
+                Task { await self.finish(ticket, shown, type, result) }
+            }
         }
         return view
     }
 
     private enum Sealed {
         case inline([UInt8])
-        case blob(BlobWriter.Finished, start: [UInt8])
+        case blob(BlobWriter.Finished)
     }
 
     private func seal(
-        _ source: FileSource, _ ticket: String, key: [UInt8], named name: UInt64
+        _ file: OutgoingFile, _ ticket: String, key: [UInt8], named name: UInt64
     ) throws -> Sealed {
-        if source.byteCount <= Limits.inlineFileByteCountMax {
-            return .inline(try source.next(source.byteCount))
+        var content = file.content
+        if file.isInline {
+            return .inline(try content.next(Int(content.byteCount)))
         }
-        guard let size = BlobSize(exactly: UInt64(source.byteCount)), let shape = BlobShape(size)
+        guard let size = BlobSize(exactly: content.byteCount), let shape = BlobShape(size)
         else { throw NodeError.fileTooLarge }
+        state.withLock { $0.staged[ticket]?.view.size = content.byteCount }
         let writer = try Node.explaining {
             try BlobWriter(into: folder, named: name, shape, key: key)
         }
-        var (done, start) = (0, [UInt8]())
+        var done = 0
         while writer.nextByteCount > 0 {
-            let bytes = try source.next(writer.nextByteCount)
-            if done == 0 { start = Array(bytes.prefix(Self.kindByteCount)) }
+            let bytes = try content.next(writer.nextByteCount)
             try Node.explaining { try writer.add(bytes) }
             done += bytes.count
             let isWanted = state.withLock { state in
@@ -105,30 +116,33 @@ final class FileDepot: Sendable {
             }
             guard isWanted else { throw NodeError("stopped", "The file is not to be sent.") }
         }
-        try source.requireEnd()
-        return .blob(try Node.explaining { try writer.finish() }, start: start)
+        return .blob(try Node.explaining { try writer.finish() })
     }
 
     private func finish(
-        _ ticket: String, _ name: String, _ type: String?, _ result: Result<Sealed, any Error>
+        _ ticket: String, _ name: String, _ type: String?,
+        _ result: Result<(OutgoingFile, Sealed), any Error>
     ) async {
         do {
-            let attachment: Attachment
-            switch try result.get() {
+            let (file, sealed) = try result.get()
+            let name = file.look.isVoice ? FileName.ending(name, in: "opus") : name
+            var attachment = Attachment(
+                name: name, size: 0, type: type ?? file.type, content: .inline([]), look: file.look)
+            switch sealed {
             case .inline(let bytes):
-                attachment = Attachment(
-                    name: name, size: BlobSize(clamping: UInt64(bytes.count)),
-                    type: type ?? FileKind.type(of: bytes), content: .inline(bytes))
-            case .blob(let finished, let start):
+                attachment.content = .inline(bytes)
+                attachment.size = BlobSize(clamping: UInt64(bytes.count))
+            case .blob(let finished):
                 let (blob, key) = try await running.take(finished)
-                attachment = Attachment(
-                    name: name, size: finished.shape.size,
-                    type: type ?? FileKind.type(of: start),
-                    content: .blob(blob, key: key))
+                attachment.content = .blob(blob, key: key)
+                attachment.size = finished.shape.size
             }
             let isWanted = state.withLock { state in
                 state.staged[ticket]?.attachment = attachment
+                state.staged[ticket]?.view.size = attachment.size.value
                 state.staged[ticket]?.view.sealedByteCount = attachment.size.value
+                state.staged[ticket]?.view.hasPreview = !file.look.preview.isEmpty
+                state.staged[ticket]?.view.note = file.note
                 state.staged[ticket]?.view.isReady = true
                 return state.staged[ticket] != nil
             }

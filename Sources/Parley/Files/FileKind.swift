@@ -1,14 +1,29 @@
+import ParleyFiles
+
 /// What a file is, by how it begins; its name decides nothing.
 enum FileKind {
     private static let beginnings: [(offset: Int, bytes: [UInt8], type: String)] = [
         (0, [0xFF, 0xD8, 0xFF], "image/jpeg"),
         (0, [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], "image/png"),
-        (0, Array("GIF8".utf8), "image/gif"),
+        (0, Array("GIF87a".utf8), "image/gif"), (0, Array("GIF89a".utf8), "image/gif"),
         (8, Array("WEBP".utf8), "image/webp"),
         (4, Array("ftypheic".utf8), "image/heic"), (4, Array("ftypheix".utf8), "image/heic"),
         (4, Array("ftypmif1".utf8), "image/heif"), (4, Array("ftypavif".utf8), "image/avif"),
         (4, Array("ftypqt".utf8), "video/quicktime"), (4, Array("ftypM4A".utf8), "audio/mp4"),
-        (4, Array("ftyp".utf8), "video/mp4"),
+        (4, Array("ftypcrx ".utf8), "image/x-raw"), (4, Array("ftyphevc".utf8), "image/heic"),
+        (4, Array("ftypmsf1".utf8), "image/heif"), (4, Array("ftypavis".utf8), "image/avif"),
+        (4, Array("ftyp".utf8), "video/mp4"), (4, Array("moov".utf8), "video/quicktime"),
+        (4, Array("mdat".utf8), "video/quicktime"), (4, Array("wide".utf8), "video/quicktime"),
+        (4, Array("JXL \r\n".utf8), "image/jxl"),
+        (0, Array("II*\0".utf8), "image/tiff"), (0, Array("MM\0*".utf8), "image/tiff"),
+        (0, Array("IIRO\u{8}\0".utf8), "image/x-raw"),
+        (0, Array("IIRS\u{8}\0".utf8), "image/x-raw"),
+        (0, Array("IIU\0".utf8), "image/x-raw"), (0, Array("FUJIFILMCCD-RAW".utf8), "image/x-raw"),
+        (0, Array("FOVb".utf8), "image/x-raw"),
+        (0, Array("8BPS\0\u{1}".utf8), "image/vnd.adobe.photoshop"),
+        (8, Array("AVI ".utf8), "video/x-msvideo"), (0, Array("FLV\u{1}".utf8), "video/x-flv"),
+        (0, [0x30, 0x26, 0xB2, 0x75, 0x8E, 0x66, 0xCF, 0x11], "video/x-ms-asf"),
+        (0, [0, 0, 1, 0xBA], "video/mpeg"),
         (8, Array("WAVE".utf8), "audio/wav"), (0, Array("fLaC".utf8), "audio/flac"),
         (28, Array("OpusHead".utf8), "audio/ogg"), (0, Array("OggS".utf8), "application/ogg"),
         (0, Array("ID3".utf8), "audio/mpeg"), (0, [0xFF, 0xFB], "audio/mpeg"),
@@ -23,10 +38,50 @@ enum FileKind {
     /// What a file with these first bytes is; empty where that is not known.
     static func type(of start: [UInt8]) -> String {
         for beginning in beginnings
-        where start.dropFirst(beginning.offset).starts(with: beginning.bytes) {
+        where start.dropFirst(beginning.offset).starts(with: beginning.bytes)
+            && mayStandBefore(beginning.offset, start)
+        {
             return beginning.type
         }
+        // A stream of packets, as cameras write it, with a time before each or without.
+        for (offset, length) in [(0, 188), (4, 192)]
+        where start.count > offset + 2 * length
+            && (0...2).allSatisfy({ start[offset + $0 * length] == 0x47 })
+        { return "video/mp2t" }
         return isText(start) ? "text/plain" : ""
+    }
+
+    /// A word within a text is no sign: something has to stand before it.
+    private static func mayStandBefore(_ offset: Int, _ start: [UInt8]) -> Bool {
+        switch offset {
+        // A length, which no file has that begins with a letter.
+        case 4: start[0] == 0
+        case 8: start.starts(with: Array("RIFF".utf8))
+        case 28: start.starts(with: Array("OggS".utf8))
+        default: true
+        }
+    }
+
+    /// The form of what is of this type; nil where it is none that is read.
+    static func container(of type: String) -> MediaForm.Container? {
+        switch type {
+        case "image/jpeg": .jpeg
+        case "image/png": .png
+        case "image/gif": .gif
+        case "image/webp": .webp
+        case "image/heic", "image/heif", "image/avif", "image/jxl", "video/mp4", "video/quicktime",
+            "audio/mp4":
+            .isoMedia
+        case "video/webm": .matroska
+        case "audio/wav": .wav
+        case "audio/ogg": .ogg
+        default: nil
+        }
+    }
+
+    /// Whether what is of this type may tell where and with what it was made.
+    static func mayTellPlaces(_ type: String) -> Bool {
+        type.hasPrefix("image/") || type.hasPrefix("video/") || type == "audio/mp4"
     }
 
     private static func isText(_ start: [UInt8]) -> Bool {

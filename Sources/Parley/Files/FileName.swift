@@ -45,6 +45,12 @@ enum FileName {
         return start + kept
     }
 
+    /// The name with another ending.
+    static func ending(_ name: String, in ending: String) -> String {
+        let dot = name.lastIndex(of: ".") ?? name.endIndex
+        return shortened("\(dot > name.startIndex ? name[..<dot] : name[...]).\(ending)")
+    }
+
     /// The name with a number before its ending, as "photo (2).jpg".
     static func numbered(_ name: String, _ number: Int) -> String {
         guard number > 1 else { return name }

@@ -1,66 +1,64 @@
 import Foundation
 import Glibc
+import ParleyFiles
 import ParleyNodeCore
 import ParleyWire
 
-/// A file of this machine that is read from its start to its end.
-///
-/// It is sent unchecked: whoever opened it hands it over, and one thread reads it.
-final class FileSource: @unchecked Sendable {
-    private let descriptor: Int32
+/// A file of this machine that is read while it is sent.
+final class FileSource: PlacedBytes {
+    /// Its number in this process: it is closed with this value.
+    let descriptor: Int32
     private let path: String
     /// How long it was when it was opened.
-    let byteCount: Int
+    let byteCount: UInt64
+    /// When it was changed last then: what it holds, or what is said of it.
+    private let changes: [Int]
 
     /// Opens a file: a regular one, that its user may read.
     init(_ path: String) throws {
         self.path = path
         descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else {
-            byteCount = 0
-            throw NodeError(
-                "unreadable", "\(path) cannot be read: \(String(cString: strerror(errno))).")
-        }
         var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            byteCount = 0
+        let isOpen = descriptor >= 0 && fstat(descriptor, &status) == 0
+        let number = errno
+        byteCount = isOpen ? UInt64(clamping: status.st_size) : 0
+        changes = Self.changes(status)
+        guard isOpen else {
+            throw NodeError(
+                "unreadable", "\(path) cannot be read: \(String(cString: strerror(number))).")
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else {
             throw NodeError(
                 "no-file", "\(path) is no file.", hint: "Of a folder, send its files or an archive."
             )
         }
-        byteCount = Int(status.st_size)
-        guard UInt64(byteCount) <= Limits.fileByteCountMax else { throw NodeError.fileTooLarge }
+        guard byteCount <= Limits.fileByteCountMax else { throw NodeError.fileTooLarge }
     }
 
     deinit {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// The next bytes, exactly so many.
-    func next(_ count: Int) throws -> [UInt8] {
-        var failure: Int32 = 0
-        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-            filled = 0
-            while filled < count {
-                let got = read(descriptor, buffer.baseAddress?.advanced(by: filled), count - filled)
-                if got < 0, errno == EINTR { continue }
-                if got < 0 { failure = errno }
-                if got <= 0 { return }
-                filled += got
-            }
-        }
-        guard failure == 0 else {
-            throw NodeError(
-                "unreadable", "\(path) cannot be read: \(String(cString: strerror(failure))).")
-        }
+    /// Bytes of it: exactly so many.
+    func bytes(at place: UInt64, count: Int) throws -> [UInt8] {
+        let bytes = FileBytes.read(descriptor, at: place, count: count)
         guard bytes.count == count else { throw Self.changed(path) }
         return bytes
     }
 
-    /// Refuses a file that grew while it was read.
-    func requireEnd() throws {
-        var byte: UInt8 = 0
-        if read(descriptor, &byte, 1) > 0 { throw Self.changed(path) }
+    /// Refuses a file that changed while it was read: what was looked at is not what was sent.
+    func requireUnchanged() throws {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, UInt64(clamping: status.st_size) == byteCount,
+            Self.changes(status) == changes
+        else { throw Self.changed(path) }
+    }
+
+    private static func changes(_ status: stat) -> [Int] {
+        [
+            status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_ctim.tv_sec,
+            status.st_ctim.tv_nsec,
+        ]
     }
 
     private static func changed(_ path: String) -> NodeError {

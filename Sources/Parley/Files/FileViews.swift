@@ -25,7 +25,11 @@ public struct FileView: Codable, Equatable, Sendable {
     public var duration: Int
     /// Whether it was spoken for its message.
     public var isVoice: Bool
-    /// Whether a small picture of it came along.
+    /// How loud it is in equal parts of its time, 0 to 255 each; empty where its sender does not say.
+    public var waveform: [UInt8]
+    /// What is said in it, by its sender's word; nil where they do not say.
+    public var transcript: String?
+    /// Whether a small picture of it came along: ``ReadPreview`` gives it.
     public var hasPreview: Bool
     /// The sealed file's name, the same on all devices; nil of one that is inside its message.
     public var blob: String?
@@ -59,6 +63,10 @@ public struct StagedFile: Codable, Equatable, Sendable {
     public var sealedByteCount: UInt64
     /// Whether it can be sent.
     public var isReady: Bool
+    /// Whether a small picture of it goes along.
+    public var hasPreview: Bool
+    /// Why something that could be expected of it is missing; nil where nothing is.
+    public var note: String?
     /// Why it cannot; nil while it can, or may yet.
     public var failure: NodeError?
 }
@@ -71,6 +79,14 @@ public struct FileBytes: Codable, Equatable, Sendable {
     public var base64: String
     /// How many bytes the file has.
     public var size: UInt64
+}
+
+/// The small picture in the place of a file.
+public struct FilePreview: Codable, Equatable, Sendable {
+    /// JPEG, PNG or WebP, in Base64. Its sender made it: decode it where nothing can be lost.
+    public var base64: String
+    /// What it is, by how it begins: `image/jpeg`, `image/png` or `image/webp`.
+    public var type: String
 }
 
 /// A file that was written into a folder.

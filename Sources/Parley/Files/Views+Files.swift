@@ -23,7 +23,9 @@ extension Views {
             type: FileKind.shown(file.type), state: state, heldByteCount: held,
             width: Int(file.look.width), height: Int(file.look.height),
             duration: Int(file.look.duration), isVoice: file.look.isVoice,
-            hasPreview: !file.look.preview.isEmpty, blob: file.blob?.description)
+            waveform: file.look.waveform, transcript: file.look.transcript,
+            hasPreview: PreviewForm.type(of: file.look.preview) != nil, blob: file.blob?.description
+        )
     }
 
     private func state(of file: Attachment) throws -> (String, UInt64) {
@@ -41,11 +43,7 @@ extension Views {
 
     /// One file of a message, by its place among them, from 1; the only one where that is nil.
     func file(_ number: Int?, of reference: MessageReference) throws -> Attachment {
-        let found = try message(reference)
-        guard let space = try conversation(of: found), let roster = try roster(of: space),
-            let message = try timeline(of: space, roster).message(found, in: store)
-        else { throw NodeError(.unknownMessage) }
-        if message.flags.contains(.deleted) { throw NodeError(.deleted) }
+        let message = try content(of: reference)
         let files = message.content?.files ?? []
         guard !files.isEmpty else { throw NodeError(.noFile) }
         if number == nil, files.count > 1 {
@@ -59,6 +57,21 @@ extension Views {
                 hint: "Its files are counted from 1 to \(files.count).")
         }
         return files[(number ?? 1) - 1]
+    }
+
+    /// A message that was not deleted.
+    private func content(of reference: MessageReference) throws -> Message {
+        let found = try message(reference)
+        guard let space = try conversation(of: found), let roster = try roster(of: space),
+            let message = try timeline(of: space, roster).message(found, in: store)
+        else { throw NodeError(.unknownMessage) }
+        if message.flags.contains(.deleted) { throw NodeError(.deleted) }
+        return message
+    }
+
+    /// What the author of a message saw behind an address in it.
+    func link(of reference: MessageReference) throws -> LinkPreview? {
+        try content(of: reference).link
     }
 
     /// A page of the messages that bring files, of a conversation or of all.

@@ -22,12 +22,26 @@ public struct StageFile: NodeRequest {
     public var name: String?
     /// What it is, as "image/jpeg"; as its first bytes tell where it is left out.
     public var type: String?
+    /// Whether it goes with all that it tells of where and with what it was made: else that is taken out of
+    /// pictures and videos. Nil for false.
+    public var keepsMetadata: Bool?
+    /// Whether it becomes a voice note. Nil for false.
+    public var isVoice: Bool?
+    /// How many bytes of its message it may take, its preview among them: several files share 44 KiB with
+    /// their text. All that one file may take where it is left out.
+    public var room: Int?
 
     /// A request with these parameters.
-    public init(path: String, name: String? = nil, type: String? = nil) {
+    public init(
+        path: String, name: String? = nil, type: String? = nil, keepsMetadata: Bool? = nil,
+        isVoice: Bool? = nil, room: Int? = nil
+    ) {
         self.path = path
         self.name = name
         self.type = type
+        self.keepsMetadata = keepsMetadata
+        self.isVoice = isVoice
+        self.room = room
     }
 
     /// Answers it.
@@ -35,7 +49,9 @@ public struct StageFile: NodeRequest {
         guard path.hasPrefix("/"), !path.utf8.contains(0) else {
             throw NodeError("bad-path", "A path begins with a slash.")
         }
-        return try await node.depot.stage(path, called: name, type: type)
+        var wish = FileWish(keepsMetadata: keepsMetadata == true, isVoice: isVoice == true)
+        if let room { wish.room = min(room, wish.room) }
+        return try await node.depot.stage(path, called: name, type: type, wish)
     }
 }
 
@@ -159,12 +175,17 @@ public struct SaveFile: NodeRequest {
     /// Where it goes, from the root of the file system on. In a folder it gets its own name, with a number
     /// where that is taken.
     public var path: String
+    /// Whether its small picture is written in its place. Nil for false.
+    public var isPreview: Bool?
 
     /// A request with these parameters.
-    public init(message: MessageReference, number: Int? = nil, path: String) {
+    public init(
+        message: MessageReference, number: Int? = nil, path: String, isPreview: Bool? = nil
+    ) {
         self.message = message
         self.number = number
         self.path = path
+        self.isPreview = isPreview
     }
 
     /// Answers it.
@@ -172,18 +193,20 @@ public struct SaveFile: NodeRequest {
         guard path.hasPrefix("/"), !path.utf8.contains(0) else {
             throw NodeError("bad-path", "A path begins with a slash.")
         }
-        let file = try await node.read { try $0.file(number, of: message) }
+        var file = try await node.read { try $0.file(number, of: message) }
+        if isPreview == true { file = try file.preview() }
+        let saved = file
         var isFolder: ObjCBool = false
         let isThere = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
         guard isThere, isFolder.boolValue else {
-            return try await node.opening(file) { try await node.depot.save(file, to: path) }
+            return try await node.opening(saved) { try await node.depot.save(saved, to: path) }
         }
         let folder = path.hasSuffix("/") ? path : path + "/"
         for place in 1...1000 {
-            let name = FileName.numbered(FileName.harmless(file.name), place)
+            let name = FileName.numbered(FileName.harmless(saved.name), place)
             do {
-                return try await node.opening(file) {
-                    try await node.depot.save(file, to: folder + name)
+                return try await node.opening(saved) {
+                    try await node.depot.save(saved, to: folder + name)
                 }
             } catch let error as NodeError where error.code == "exists" { continue }
         }

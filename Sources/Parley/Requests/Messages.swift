@@ -29,12 +29,16 @@ public struct SendMessages: NodeRequest {
     public var withoutMentions: Bool?
     /// Tickets of files, as ``StageFile`` gave them, which the one message brings; its text may be empty.
     public var files: [String]?
+    /// The ticket of a preview, as ``MakeLinkPreview`` gave it for the one text; nil for none.
+    public var link: String?
 
     /// A request with these parameters.
     public init(
         conversation: String, texts: [String], replyTo: MessageReference? = nil,
-        thread: MessageReference? = nil, withoutMentions: Bool? = nil, files: [String]? = nil
+        thread: MessageReference? = nil, withoutMentions: Bool? = nil, files: [String]? = nil,
+        link: String? = nil
     ) {
+        self.link = link
         self.files = files
         self.thread = thread
         self.conversation = conversation
@@ -46,6 +50,7 @@ public struct SendMessages: NodeRequest {
     /// Answers it.
     public func perform(on node: Node) async throws -> [MessageView] {
         let attachments = try attachments(on: node)
+        let preview = try linkPreview(on: node)
         let (space, parent, messages) = try await node.read { views in
             let parent =
                 try replyTo.map { try views.message($0) }
@@ -53,15 +58,17 @@ public struct SendMessages: NodeRequest {
             let space = try views.writable(conversation, answering: parent)
             let messages = try texts.map { text in
                 guard withoutMentions != true else {
-                    return TextMessage(text: text, files: attachments)
+                    return TextMessage(text: text, files: attachments, link: preview)
                 }
                 let (written, mentions) = try views.resolvingMentions(text, in: space)
-                return TextMessage(text: written, mentions: mentions, files: attachments)
+                return TextMessage(
+                    text: written, mentions: mentions, files: attachments, link: preview)
             }
             return (space.id, parent, messages)
         }
         let sent = try await node.send(messages, to: space, replyingTo: parent)
         for ticket in files ?? [] { await node.depot.drop(ticket) }
+        if let link { node.links.drop(link) }
         // A draft whose names are written otherwise than they were typed is sent all the same.
         if texts.count == 1, messages[0].text != texts[0],
             try await node.read({ try $0.draft(in: space) }) == texts[0]
@@ -73,6 +80,17 @@ public struct SendMessages: NodeRequest {
 }
 
 extension SendMessages {
+    /// What its author saw behind an address in the message.
+    private func linkPreview(on node: Node) throws -> LinkPreview? {
+        guard let link else { return nil }
+        guard let preview = node.links.preview(link) else { throw NodeError.noTicket }
+        guard texts.count == 1, LinkPreview.addresses(in: texts[0]).contains(preview.address) else {
+            throw NodeError(
+                "other-link", "That preview is of an address that the text does not name.")
+        }
+        return preview
+    }
+
     /// The files that the message brings.
     private func attachments(on node: Node) throws -> [Attachment] {
         let files = files ?? []

@@ -1,0 +1,44 @@
+import ArgumentParser
+import Parley
+import ParleyWire
+
+/// How files of a message are sent.
+struct FileOptions: ParsableArguments {
+    /// What a message says beside its text and its files.
+    private static let restByteCount = 2 * 1024
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("a recording that becomes a voice note", valueName: "file"),
+        completion: .file())
+    var voice: String?
+    @Flag(
+        name: .long,
+        help: "leave in pictures and videos what they tell of where and with what they were made")
+    var keepMetadata = false
+
+    @Flag(
+        inversion: .prefixedNo,
+        help: "fetch the page behind the first address in the text, and send a preview of it along")
+    var linkPreview: Bool?
+
+    func check(hasFiles: Bool) throws {
+        if let voice { try Check.file(voice) }
+        if keepMetadata, !hasFiles { throw ValidationError("--keep-metadata goes with --file") }
+    }
+
+    /// What is asked of the node for these files, which go with this text.
+    func requests(_ files: [String], with text: String) -> [StageFile] {
+        let count = files.count + (voice == nil ? 0 : 1)
+        let room = Limits.messagePayloadByteCountMax - Self.restByteCount - text.utf8.count
+        let share = room / max(1, count)
+        let voices = voice.map {
+            [StageFile(path: absolutePath($0), isVoice: true, room: share)]
+        }
+        let staged = files.map { file in
+            StageFile(
+                path: absolutePath(file), keepsMetadata: keepMetadata ? true : nil, room: share)
+        }
+        return (voices ?? []) + staged
+    }
+}

@@ -1,0 +1,133 @@
+import Dispatch
+import Foundation
+import ParleyConversation
+import ParleyFiles
+import ParleyLedger
+import ParleyNodeCore
+import ParleySealing
+import ParleyStorage
+import ParleyWire
+import Synchronization
+
+/// Makes previews of links for messages that are about to be written, away from the node's own thread.
+final class LinkDesk: Sendable {
+    /// Previews that wait for their message, at most: the oldest goes first.
+    private static let waitingCountMax = 16
+
+    private struct State {
+        var previews: [String: LinkPreview] = [:]
+        var order: [String] = []
+    }
+
+    private let queue = DispatchQueue(label: "parley.links", qos: .utility)
+    private let state = Mutex(State())
+
+    /// What was made under a ticket; nil where that is none.
+    func preview(_ ticket: String) -> LinkPreview? { state.withLock { $0.previews[ticket] } }
+
+    /// A preview went, or is not to go.
+    func drop(_ ticket: String) {
+        state.withLock { state in
+            state.previews[ticket] = nil
+            state.order.removeAll { $0 == ticket }
+        }
+    }
+
+    /// Makes a preview of the first address in a text, and keeps it under a ticket.
+    func make(
+        of text: String, by fetcher: LinkFetcher = LinkFetcher()
+    ) async throws -> (ticket: String, preview: LinkPreview) {
+        guard let address = LinkPreview.addresses(in: text).first else {
+            throw NodeError("no-link", "There is no address of a page in that text.")
+        }
+        let preview = try await withCheckedThrowingContinuation { continuation in
+            queue.async {
+                continuation.resume(with: Result { try Self.look(at: address, by: fetcher) })
+            }
+        }
+        var random = SystemRandom()
+        let ticket = hex((0..<8).map { _ in UInt8.random(in: 0...255, using: &random) })
+        state.withLock { state in
+            state.previews[ticket] = preview
+            state.order.append(ticket)
+            if state.order.count > Self.waitingCountMax {
+                state.previews[state.order[0]] = nil
+                state.order = Array(state.order.dropFirst())
+            }
+        }
+        return (ticket, preview)
+    }
+
+    /// What a page says of itself, with its picture where it has one. It blocks.
+    static func look(at text: String, by fetcher: LinkFetcher) throws -> LinkPreview {
+        let end = ContinuousClock.now + LinkFetcher.time
+        do {
+            let found = try fetcher.fetch(
+                LinkAddress(text), ["text/html", "application/xhtml+xml"],
+                atMost: LinkFetcher.pageByteCountMax, isWhole: false, until: end)
+            guard let page = LinkPage(found.bytes) else { throw LinkFailure.nothingSaid }
+            var preview = LinkPreview(
+                address: text, title: page.title, description: page.description, site: page.site)
+            if let picture = page.picture {
+                // A page without its picture is worth showing.
+                preview.picture =
+                    (try? self.picture(found.address.resolving(picture), by: fetcher, until: end))
+                    ?? []
+            }
+            return preview
+        } catch let failure as LinkFailure {
+            throw NodeError(failure, text)
+        }
+    }
+
+    private static func picture(
+        _ address: LinkAddress, by fetcher: LinkFetcher, until end: ContinuousClock.Instant
+    ) throws -> [UInt8] {
+        let found = try fetcher.fetch(
+            address, ["image/jpeg", "image/png", "image/webp", "image/gif"],
+            atMost: LinkFetcher.pictureByteCountMax, isWhole: true, until: end)
+        // What it is, is told by itself.
+        let type = FileKind.type(of: found.bytes)
+        guard type.hasPrefix("image/") else { return [] }
+        return try PreviewMaker(folders: fetcher.folders).preview(
+            of: MemoryFile(found.bytes), type, duration: 0, atMost: Limits.previewByteCountMax
+        ).bytes
+    }
+}
+
+/// Whether messages get previews of links without being told, on this device.
+struct LinkSettings: Codable, Equatable, Sendable {
+    private static let key = Array("links".utf8)
+
+    var isOn = false
+
+    static func read(in store: SQLiteStore) throws -> LinkSettings {
+        guard let bytes = try store.value(.profile, key) else { return LinkSettings() }
+        return try JSONDecoder().decode(LinkSettings.self, from: Data(bytes))
+    }
+
+    func keep(in store: SQLiteStore) throws {
+        let bytes = Array(try JSONEncoder().encode(self))
+        try store.transact(.full) { try store.setValue(bytes, .profile, Self.key) }
+    }
+}
+
+extension NodeError {
+    /// What a person is told of a link of which no preview was made.
+    init(_ failure: LinkFailure, _ address: String) {
+        let hint = "The message can be sent without a preview."
+        let why: String
+        switch failure {
+        case .badAddress: why = "it is no address that two programs read alike"
+        case .notPublic:
+            why = "it leads to this machine or into its network, or is not on port 80 or 443"
+        case .noSuchName: why = "its name is not known"
+        case .noProgram: why = "curl is not installed"
+        case .unreachable: why = "it did not answer in time"
+        case .tooManyRedirects: why = "it leads on more than \(LinkFetcher.redirectCountMax) times"
+        case .notTaken: why = "it is no page"
+        case .nothingSaid: why = "the page does not say what it is"
+        }
+        self.init("no-link-preview", "No preview of \(address): \(why).", hint: hint)
+    }
+}
