@@ -232,6 +232,10 @@ pid_t parley_cage_start(const struct parley_cage *cage) {
     return failure > 0 ? -failure : -EIO;
 }
 
-int parley_memory_file(void) { return memfd_create("parley", MFD_CLOEXEC); }
+int parley_memory_file(void) { return memfd_create("parley", MFD_CLOEXEC | MFD_ALLOW_SEALING); }
+
+int parley_seal_memory_file(int file) {
+    return fcntl(file, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+}
 
 int parley_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }

@@ -34,7 +34,7 @@ enum MediaSamples {
         let head =
             [0xFF, 0xD8] + segment(0xE0, ascii("JFIF\0") + [1, 1, 0, 0, 1, 0, 1, 0, 0])
             + segment(0xE1, ascii("Exif\0\0") + exif(orientation))
-            + segment(0xE1, ascii("http://ns.adobe.com/xap/1.0/\0") + secret)
+            + segment(0xE1, ascii("http:" + "//ns.adobe.com/xap/1.0/\0") + secret)
             + segment(0xE2, ascii("ICC_PROFILE\0") + [1, 1, 9])
             + segment(0xE2, ascii("MPF\0") + secret)
             + segment(0xED, ascii("Photoshop 3.0") + secret)

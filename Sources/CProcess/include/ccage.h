@@ -32,6 +32,9 @@ pid_t parley_cage_start(const struct parley_cage *cage);
 /// A file in memory that has no name; -1 where there is none.
 int parley_memory_file(void);
 
+/// Ends all changes to such a file: who is given it to read cannot write to it.
+int parley_seal_memory_file(int file);
+
 /// A pipe, neither end of which any child finds open. Returns 0, or -1 with the error's number.
 int parley_pipe(int ends[2]);
 

@@ -26,9 +26,9 @@ public struct FileView: Codable, Equatable, Sendable {
     /// Whether it was spoken for its message.
     public var isVoice: Bool
     /// How loud it is in equal parts of its time, 0 to 255 each; empty where its sender does not say.
-    public var waveform: [UInt8]
+    public var waveform: [UInt8] = []
     /// What is said in it, by its sender's word; nil where they do not say.
-    public var transcript: String?
+    public var transcript: String? = nil
     /// Whether a small picture of it came along: ``ReadPreview`` gives it.
     public var hasPreview: Bool
     /// The sealed file's name, the same on all devices; nil of one that is inside its message.

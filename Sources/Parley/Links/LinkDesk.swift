@@ -69,10 +69,10 @@ final class LinkDesk: Sendable {
             var preview = LinkPreview(
                 address: text, title: page.title, description: page.description, site: page.site)
             if let picture = page.picture {
-                // A page without its picture is worth showing.
-                preview.picture =
-                    (try? self.picture(found.address.resolving(picture), by: fetcher, until: end))
-                    ?? []
+                // A page without its picture is worth showing, and why it did not come is nothing to know.
+                let made = try? self.picture(
+                    found.address.resolving(picture), by: fetcher, until: end)
+                preview.picture = made ?? []
             }
             return preview
         } catch let failure as LinkFailure {

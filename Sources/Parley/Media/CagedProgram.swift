@@ -18,7 +18,7 @@ enum CageFailure: Error, Equatable {
 /// Nothing decodes such bytes inside the node. The program runs in a cage: without the node's files and
 /// environment, without a network unless it needs one, with bounds on memory, time and what it writes.
 /// It reads its input and the system's own files, and nothing of the person's. What it gives back is
-/// as foreign as what it read. Source: `Protocol/13-files.md`, "Programs that decode".
+/// as foreign as what it read. Source: `Protocol/13-files.md`, "Pictures, videos and sound".
 struct CagedProgram: Sendable {
     /// What it may use.
     struct Bounds: Sendable {

@@ -23,6 +23,9 @@ final class MemoryFile: PlacedBytes {
             guard count > 0 else { throw .notStarted(String(cString: strerror(errno))) }
             done += count
         }
+        guard parley_seal_memory_file(descriptor) == 0 else {
+            throw .notStarted(String(cString: strerror(errno)))
+        }
     }
 
     deinit {

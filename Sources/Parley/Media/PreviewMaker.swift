@@ -47,6 +47,7 @@ struct PreviewMaker: Sendable {
         let small = try MemoryFile(try small(file, type, duration))
         for (side, quality) in Self.tries {
             let made = try encode(small, side, quality)
+            // What is no picture is not the one that is looked for.
             guard let preview = try? Self.checked(made) else { continue }
             if preview.bytes.count <= min(byteCountMax, Limits.previewByteCountMax) {
                 return preview
@@ -72,6 +73,7 @@ struct PreviewMaker: Sendable {
                     "-o",
                     ".png",
                 ]
+                // Another program may know what this one does not.
                 let made = try? vips.output(words, input: file.descriptor)
                 // What it was built without another one may know.
                 if let made, !made.isEmpty { return made }
@@ -89,6 +91,7 @@ struct PreviewMaker: Sendable {
                 + [CagedProgram.input, "-map", "0:v:0", "-frames:v", "1", "-filter_threads", "1"]
                 + ["-vf", Self.scale(Self.sideMax), "-threads", "1"]
                 + ["-c:v", "png", "-f", "image2pipe", "pipe:1"]
+            // Another place may have a picture; without one the file goes all the same.
             let made = try? ffmpeg.output(words, input: file.descriptor)
             if let made, !made.isEmpty { return made }
         }

@@ -124,6 +124,7 @@ struct SoundPrograms: Sendable {
         var loudness = Loudness(stepSampleCount: Self.rate / Self.stepRate)
         // A note without a waveform is one all the same.
         guard
+            // Why there is none is nothing to the person.
             (try? ffmpeg.run(
                 words, input: note.descriptor, bounds: bounds, take: { loudness.add($0) }))
                 != nil
