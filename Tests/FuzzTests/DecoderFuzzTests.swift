@@ -4,7 +4,8 @@ import Testing
 @Suite("Decoders under mutated bytes")
 struct DecoderFuzzTests {
     static let all: [Decoder] = [
-        Decoder.wire, Decoder.files, Decoder.relay, Decoder.sealing, Decoder.payloads, Decoder.control,
+        Decoder.wire, Decoder.files, Decoder.relay, Decoder.sealing, Decoder.payloads,
+        Decoder.control,
         Decoder.devices, Decoder.node, Decoder.home, Decoder.signalling,
     ].flatMap { (list: [Decoder]) in list }
 
