@@ -133,6 +133,8 @@ extension NodeCore {
         for entry in fresh {
             switch reader.read(entry.envelope) {
             case .section(let section):
+                // What does not fit here is fetched no more, and nothing of it is kept.
+                guard try takesRoom(for: section, &turn) else { return }
                 outputs += try fileDesk.fetcher.takeShelved(
                     section, at: turn.now.monotonic, in: turn.store.blobs)
             case .chunk(let chunk):

@@ -305,6 +305,19 @@ struct ShelfTests {
         #expect(try ben.store.values(.untoldFiles).isEmpty)
     }
 
+    @Test func `what does not fit into the room for files is not begun from a shelf`() throws {
+        _ = try world.perform(
+            .file(.set(FileSettings(roomByteCount: 900_000, keptDayCount: 0))), on: ben)
+        try sendPastEachOther(file)
+        #expect(try ben.store.blobs.heldBlob(file.blob)?.chunks.count ?? 0 == 0)
+        #expect(ben.core.hasNoRoom(for: file.blob))
+        #expect(try WantedFile.kept(file.blob, in: ben.store) != nil)
+        _ = try world.perform(
+            .file(.set(FileSettings(roomByteCount: 9_000_000, keptDayCount: 0))), on: ben)
+        world.run(for: 60_000)
+        #expect(try holds(ben, file))
+    }
+
     @Test("Attack 216: a shelf with much of no use is left for an hour, and read on then")
     func junk() throws {
         try sendPastEachOther(file) {

@@ -4,7 +4,7 @@ import ParleyLocalAPI
 import Testing
 
 /// Files between processes that are never there together. Source: `Protocol/13-files.md`, "Shelves".
-@Suite("Files at a relay", .serialized, .timeLimit(.minutes(5)))
+@Suite("Files at a relay", .serialized, .timeLimit(.minutes(8)))
 struct ShelfProcessTests {
     private let place = FileManager.default.temporaryDirectory
         .appending(path: "parley-shelves-\(UUID().uuidString)")
