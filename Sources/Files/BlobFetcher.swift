@@ -211,8 +211,11 @@ public struct BlobFetcher<Link: Hashable & Comparable & Sendable>: Sendable {
     public mutating func takeShelved(
         _ section: BlobSection, at now: UInt64, in store: some BlobStore
     ) throws(StoreError) -> [Output] {
-        guard fetches[section.blob] != nil else { return [] }
-        do throws(StoreError) { try store.keep(section) } catch {
+        guard let shape = fetches[section.blob]?.shape else { return [] }
+        do throws(StoreError) {
+            try store.beginBlob(section.blob, shape)
+            try store.keep(section)
+        } catch {
             return fail(section.blob, error)
         }
         fetches[section.blob]?.note(section)
@@ -229,7 +232,7 @@ public struct BlobFetcher<Link: Hashable & Comparable & Sendable>: Sendable {
         do throws(StoreError) { try store.keep(chunk) } catch { return fail(chunk.blob, error) }
         fetches[chunk.blob]?.note(chunk.index)
         let isWhole = fetches[chunk.blob]?.chunks.isWhole == true
-        return isWhole ? complete(chunk.blob, in: store) : []
+        return isWhole ? complete(chunk.blob) : []
     }
 
     private mutating func gave(_ link: Link, at now: UInt64) {
