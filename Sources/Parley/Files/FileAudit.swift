@@ -86,7 +86,7 @@ extension Node {
                 try views.store.naming(blob, limit: 1)
             }
             guard let message = naming.first?.operation else { continue }
-            _ = try await running.perform(.fetchFiles(message))
+            _ = try await running.perform(.file(.fetch(message)))
         }
     }
 }
