@@ -159,7 +159,7 @@ struct FileTests {
         _ = try send(large, by: ann, to: group, holding: false)
         world.run(for: 60_000)
         #expect(try holds(ann, large))
-        _ = try world.perform(.fetchFiles(message(at: ben)), on: ben)
+        _ = try world.perform(.file(.fetch(message(at: ben))), on: ben)
         world.run(for: 60_000)
         #expect(try holds(ben, large))
     }
@@ -170,7 +170,7 @@ struct FileTests {
         world.run(for: 60_000)
         world.stopProcess(of: ann)
         world.run(for: 60_000)
-        _ = try world.perform(.fetchFiles(message(at: ben)), on: ben)
+        _ = try world.perform(.file(.fetch(message(at: ben))), on: ben)
         world.run(for: 20_000)
         #expect(
             ben.core.outlook(for: large.blob)
