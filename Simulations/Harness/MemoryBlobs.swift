@@ -7,6 +7,8 @@ public final class MemoryBlobs: BlobStore {
     private struct Blob {
         let shape: BlobShape
         var chunks: [Int: [UInt8]] = [:]
+        /// The places of those.
+        var places: ChunkSet
         var sections: [SectionIndex: BlobSection] = [:]
     }
 
@@ -37,17 +39,15 @@ public final class MemoryBlobs: BlobStore {
 
     /// What is held of a blob; nil where nothing was begun.
     public func heldBlob(_ blob: BlobID) throws(StoreError) -> HeldBlob? {
-        guard let found = held[blob] else { return nil }
-        var chunks = ChunkSet(of: found.shape.chunkCount)
-        // A set has no order.
-        for chunk in found.chunks.keys { chunks.insert(chunk) }
-        return HeldBlob(shape: found.shape, chunks: chunks)
+        held[blob].map { HeldBlob(shape: $0.shape, chunks: $0.places) }
     }
 
     /// Makes room for a blob, if there is none.
     public func beginBlob(_ blob: BlobID, _ shape: BlobShape) throws(StoreError) {
         try check("making room for a file")
-        if held[blob] == nil { held[blob] = Blob(shape: shape) }
+        if held[blob] == nil {
+            held[blob] = Blob(shape: shape, places: ChunkSet(of: shape.chunkCount))
+        }
     }
 
     /// The hashes of a section's chunks, if they are held.
@@ -76,12 +76,14 @@ public final class MemoryBlobs: BlobStore {
             throw StoreError(.full, attempt: "keeping a part of a file")
         }
         held[chunk.blob]?.chunks[Int(chunk.index.value)] = chunk.bytes
+        held[chunk.blob]?.places.insert(Int(chunk.index.value))
         byteCount += chunk.bytes.count
     }
 
     /// A chunk is not what it was: it is held no more.
     public func loseChunk(_ chunk: ChunkIndex, of blob: BlobID) throws(StoreError) {
         let gone = held[blob]?.chunks.removeValue(forKey: Int(chunk.value))
+        held[blob]?.places.remove(Int(chunk.value))
         byteCount -= gone?.count ?? 0
     }
 
