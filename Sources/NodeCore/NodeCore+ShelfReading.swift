@@ -85,7 +85,8 @@ extension NodeCore {
     private func reader(
         of blob: BlobID, key: [UInt8], _ store: some Store
     ) throws(StoreError) -> ShelfReader? {
-        guard let shape = try store.blobs.heldBlob(blob)?.shape else { return nil }
+        // Nothing of it lies on the disk before something came.
+        guard let shape = fileDesk.fetcher.shape(of: blob) else { return nil }
         var known: [BlobSection] = []
         for number in 0..<shape.sectionCount {
             let index = SectionIndex(clamping: UInt64(number))
