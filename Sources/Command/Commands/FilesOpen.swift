@@ -68,7 +68,7 @@ enum FileArrival {
         defer { progress.end() }
         while let file = lacking(files, number) {
             if file.state == "full" { throw noRoom(file) }
-            if !json, file.state == "waiting", file.heldByteCount == 0 {
+            if !json, file.state == "waiting" {
                 progress.say("waiting for somebody who has \(harmless(file.name))")
             } else {
                 try progress.show(
