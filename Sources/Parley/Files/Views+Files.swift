@@ -38,7 +38,7 @@ extension Views {
         let bytes = min(held, shape.size.value)
         guard try WantedFile.kept(blob, in: store) != nil else { return ("absent", bytes) }
         if core.hasNoRoom(for: blob) { return ("full", bytes) }
-        return (core.outlook(for: blob).holders.isEmpty ? "waiting" : "fetching", bytes)
+        return (core.isFetching(blob) ? "fetching" : "waiting", bytes)
     }
 
     /// One file of a message, by its place among them, from 1; the only one where that is nil.
