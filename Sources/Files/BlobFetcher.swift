@@ -176,15 +176,7 @@ public struct BlobFetcher<Link: Hashable & Comparable & Sendable>: Sendable {
         else {
             return try bar(link, from: section.blob, at: now, in: store)
         }
-        do throws(StoreError) {
-            try store.beginBlob(section.blob, shape)
-            try store.keep(section)
-        } catch {
-            return fail(section.blob, error)
-        }
-        fetches[section.blob]?.note(section)
-        // Others may hold chunks whose hashes are known now.
-        return try askAll(at: now, in: store)
+        return try keep(section, shape, at: now, in: store)
     }
 
     /// A peer gave a chunk.
@@ -212,6 +204,12 @@ public struct BlobFetcher<Link: Hashable & Comparable & Sendable>: Sendable {
         _ section: BlobSection, at now: UInt64, in store: some BlobStore
     ) throws(StoreError) -> [Output] {
         guard let shape = fetches[section.blob]?.shape else { return [] }
+        return try keep(section, shape, at: now, in: store)
+    }
+
+    private mutating func keep(
+        _ section: BlobSection, _ shape: BlobShape, at now: UInt64, in store: some BlobStore
+    ) throws(StoreError) -> [Output] {
         do throws(StoreError) {
             try store.beginBlob(section.blob, shape)
             try store.keep(section)
@@ -219,6 +217,7 @@ public struct BlobFetcher<Link: Hashable & Comparable & Sendable>: Sendable {
             return fail(section.blob, error)
         }
         fetches[section.blob]?.note(section)
+        // Others may hold chunks whose hashes are known now.
         return try askAll(at: now, in: store)
     }
 
