@@ -32,7 +32,10 @@ struct MethodTests {
         arguments: [
             (
                 "send",
-                ["conversation", "texts", "replyTo?", "thread?", "withoutMentions?", "files?"]
+                [
+                    "conversation", "texts", "replyTo?", "thread?", "withoutMentions?", "files?",
+                    "link?",
+                ]
             ),
             ("import", ["conversation", "fileHash", "throughLine", "rows", "beginnings?"]),
             ("react", ["message", "emoji", "on"]),
