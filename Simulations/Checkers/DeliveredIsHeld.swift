@@ -27,8 +27,8 @@ final class DeliveredIsHeld: Checker {
         let sequence: UInt64
     }
 
-    private var seen: Set<Place> = []
-    private var read: Set<Place> = []
+    private var seen: Set<OperationID> = []
+    private var read: Set<OperationID> = []
     private var floors = HighestFloors()
     /// Devices that have had more than they have now.
     private var forgetful: Set<DeviceID> = []
@@ -45,8 +45,11 @@ final class DeliveredIsHeld: Checker {
     func looked(at world: World) throws {
         guard world.liars.isEmpty else { return }
         for node in world.nodes { try floors.note(node) }
-        for node in world.nodes where !forgetful.contains(node.identity.device) {
+        for node in world.nodes {
+            let isForgetful = forgetful.contains(node.identity.device)
             for space in try node.store.spaces() {
+                // Of who was set back everything is known again where the two branches are.
+                if isForgetful, try !hasFork(space, node) { continue }
                 guard
                     // Who is not in it any more sees nothing.
                     let messages = try? node.messages(
@@ -64,9 +67,16 @@ final class DeliveredIsHeld: Checker {
                         try lookForReader(of: place, node, space, world)
                     }
                 }
+                guard !isForgetful else { continue }
                 try lookAtChanges(of: messages, node, space, world)
                 try lookAtCount(node, space, world)
             }
+        }
+    }
+
+    private func hasFork(_ space: SpaceRecord, _ node: SimulatedNode) throws -> Bool {
+        try node.store.logs(in: space.number).contains {
+            $0.device == node.identity.device && $0.lane == .content && $0.fork != nil
         }
     }
 
@@ -167,11 +177,12 @@ final class DeliveredIsHeld: Checker {
     private func isHeld(
         _ place: Place, _ node: SimulatedNode, _ world: World
     ) throws -> Bool? {
-        if seen.contains(place) { return true }
+        let shown = try operation(at: place, of: node)
+        if let shown, seen.contains(shown) { return true }
         checkCount += 1
         let others = world.nodes.filter { $0.identity.person != node.identity.person }
         switch try holding(of: place, among: others, asSeenBy: node) {
-        case .held: seen.insert(place)
+        case .held: _ = shown.map { seen.insert($0) }
         case .unknown: return nil
         case .nobody: return false
         }
@@ -211,7 +222,8 @@ final class DeliveredIsHeld: Checker {
     private func lookForReader(
         of place: Place, _ node: SimulatedNode, _ space: SpaceRecord, _ world: World
     ) throws {
-        guard !read.contains(place) else { return }
+        let shown = try operation(at: place, of: node)
+        if let shown, read.contains(shown) { return }
         checkCount += 1
         let marks = try node.store.marks(.read, in: space.number).filter {
             $0.tag == place.tag && $0.places.contains(place.sequence)
@@ -221,12 +233,19 @@ final class DeliveredIsHeld: Checker {
             readers.contains($0.identity.device) && $0.identity.person != node.identity.person
         }
         switch try holding(of: place, among: devices, asSeenBy: node) {
-        case .held: read.insert(place)
+        case .held: _ = shown.map { read.insert($0) }
         case .unknown: return
         case .nobody:
             throw violation(
                 "\(node.name) shows a message as read that nobody holds who says they have read it")
         }
+    }
+
+    private func operation(at place: Place, of node: SimulatedNode) throws -> OperationID? {
+        guard let space = try node.store.space(place.space),
+            let log = try node.store.log(place.tag, in: space.number)
+        else { return nil }
+        return try node.store.operation(at: place.sequence, in: log.number)?.id
     }
 
     private enum Holding { case held, nobody, unknown }
@@ -236,9 +255,7 @@ final class DeliveredIsHeld: Checker {
     ) throws -> Holding {
         let space = try node.store.space(place.space)
         let roster = try space.flatMap { try node.roster(of: $0) }
-        let shown = try space.flatMap { try node.store.log(place.tag, in: $0.number) }.flatMap {
-            try node.store.operation(at: place.sequence, in: $0.number)?.id
-        }
+        let shown = try operation(at: place, of: node)
         for other in others {
             if forgetful.contains(other.identity.device) || other.refusal != nil { return .held }
             guard let record = try other.store.space(place.space),

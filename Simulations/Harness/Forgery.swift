@@ -158,7 +158,9 @@ extension Forgery {
                     space: space.id, isComplete: true, asksForMissing: true, entries: [entry])),
             .want(Want(space: space.id, limit: 4_096, ranges: [range])),
             .acknowledge(
-                Acknowledgement(space: space.id, entries: [.init(tag: tag, sequence: 1_000)])),
+                Acknowledgement(
+                    space: space.id,
+                    entries: [.init(tag: tag, sequence: 1_000, check: entry.check)])),
             .credit(1),
         ]
     }

@@ -123,7 +123,8 @@ enum HostileBench {
 
     private static func acknowledgement(_ world: HostileWorld) -> [UInt8] {
         let entries = (1...UInt64(Limits.frontierEntryCountMax)).map {
-            Acknowledgement.Entry(tag: LogTag($0 << 40), sequence: 1)
+            OperationReference(
+                tag: LogTag($0 << 40), sequence: 1, check: Check(high: $0, low: 0))
         }
         return Frame.acknowledge(Acknowledgement(space: world.space, entries: entries)).encoded()
     }

@@ -123,12 +123,16 @@ public struct Mark: Equatable, Sendable {
     public var places: PlaceSet
     /// The place of the receipt in the device's own log of receipts; 0 where there is none.
     public var said: UInt64
+    /// The start of the identifier of what stands at the last place: it tells which branch of the log is
+    /// meant. Nil where that was not said.
+    public var check: Check?
 
     /// A mark with these fields.
     public init(
         space: SpaceNumber, kind: MarkKind, actor: Digest, tag: LogTag, places: PlaceSet,
-        said: UInt64 = 0
+        said: UInt64 = 0, check: Check? = nil
     ) {
+        self.check = check
         self.space = space
         self.kind = kind
         self.actor = actor
@@ -253,17 +257,17 @@ extension ConversationStore {
         try put(mark)
     }
 
-    /// A device acknowledged a log up to a place. An earlier word changes nothing.
+    /// A device acknowledged a log up to an operation. An earlier word changes nothing.
     public func acknowledge(
-        _ tag: LogTag, through place: UInt64, by device: DeviceID, in space: SpaceNumber
+        _ last: OperationReference, by device: DeviceID, in space: SpaceNumber
     ) throws(StoreError) {
         let actor = Digest(reinterpreting: device)
-        let known = try mark(.acknowledged, of: actor, on: tag, in: space)
-        if let known, known.places.contains(place) { return }
+        let known = try mark(.acknowledged, of: actor, on: last.tag, in: space)
+        if let known, known.places.contains(last.sequence) { return }
         try put(
             Mark(
-                space: space, kind: .acknowledged, actor: actor, tag: tag,
-                places: PlaceSet(0..<place + 1)))
+                space: space, kind: .acknowledged, actor: actor, tag: last.tag,
+                places: PlaceSet(0..<last.sequence + 1), check: last.check))
     }
 
     /// At most `limit` entries of messages that name a sealed file, of all spaces, by their rows.

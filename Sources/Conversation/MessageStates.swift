@@ -7,12 +7,12 @@ public import ParleyWire
 /// Receipts name the places that somebody has. An acknowledgement says only how far: who came later
 /// does not hold what lies below their horizon, or, if they have come back, nobody knows how much.
 ///
-/// What lies at or above a fork or beyond a cut is nobody's but this node's: others may hold another
-/// branch at the same places, and whoever knows of it applies neither.
+/// Of what lies at or above a fork others may hold another branch: it is theirs where what they say ends
+/// with what stands there here. What lies beyond a cut is nobody's but this node's.
 struct MessageStates {
     private var read: [LogTag: PlaceSet] = [:]
     private var delivered: [LogTag: PlaceSet] = [:]
-    private var ends: [LogTag: UInt64] = [:]
+    private var logs: [LogTag: LogRecord] = [:]
     /// Where own logs begin for all others: below that nobody else will have anything.
     private var beginnings: [LogTag: UInt64] = [:]
     private let relayed: [LogTag: [Range<UInt64>]]
@@ -31,14 +31,14 @@ struct MessageStates {
                 let id = OperationHash.log(space: space.id, device: device, lane: lane)
                 authors[LogTag(id)] = (device, lane)
                 guard let log = try store.log(LogTag(id), in: space.number) else { continue }
-                ends[log.tag] = log.bound?.sequence ?? UInt64.max
+                logs[log.tag] = log
                 beginnings[log.tag] = Self.beginning(of: log, for: roster, besides: ownPerson)
             }
         }
         for kind in MarkKind.allCases where kind != .held {
             for mark in try store.marks(kind, in: space.number) {
                 let device = DeviceID(reinterpreting: mark.actor)
-                guard let author = authors[mark.tag], let end = ends[mark.tag],
+                guard let author = authors[mark.tag], let log = logs[mark.tag],
                     let person = roster.person(of: device), person != ownPerson
                 else { continue }
                 var first: UInt64 = 0
@@ -46,8 +46,7 @@ struct MessageStates {
                     let place = roster.horizon(of: device).place(of: author.device, author.lane)
                     first = place.map { $0.sequence + 1 } ?? 0
                 }
-                guard first < end else { continue }
-                let places = mark.places.clamped(to: first..<end)
+                let places = try store.shared(mark, in: log).clamped(to: first..<UInt64.max)
                 if kind == .read {
                     read[mark.tag, default: PlaceSet()].formUnion(places)
                 } else {
@@ -69,14 +68,24 @@ struct MessageStates {
     }
 
     /// Whether one of the person's own devices writes the log.
-    func isOwn(_ tag: LogTag) -> Bool { ends[tag] != nil }
+    func isOwn(_ tag: LogTag) -> Bool { logs[tag] != nil }
 
     /// The places of an own log below its end that nobody else holds and somebody may have, ascending.
     func waiting(in log: LogRecord) -> [Range<UInt64>] {
+        let first = max(log.base, beginnings[log.tag] ?? 0)
+        return held(of: log).gaps(in: first..<max(first, log.agreed.end))
+    }
+
+    /// The places of an own log at or above its fork that nobody else holds, ascending.
+    func stranded(in log: LogRecord) -> [Range<UInt64>] {
+        guard let fork = log.fork, fork.sequence < log.end else { return [] }
+        return held(of: log).gaps(in: fork.sequence..<log.end)
+    }
+
+    private func held(of log: LogRecord) -> PlaceSet {
         var held = delivered[log.tag] ?? PlaceSet()
         held.formUnion(read[log.tag] ?? PlaceSet())
-        let first = max(log.base, beginnings[log.tag] ?? 0)
-        return held.gaps(in: first..<max(first, log.agreed.end))
+        return held
     }
 
     func state(of tag: LogTag, _ sequence: UInt64) -> MessageState {
@@ -100,5 +109,25 @@ extension Overview {
             }
         }
         return nil
+    }
+}
+
+extension ConversationStore where Self: LogStore {
+    /// The places of a log of which a mark tells that its author has what stands there here.
+    ///
+    /// At or above a fork that is so where the mark ends with what stands there here. Where it ends with
+    /// something else, the two parted somewhere below, and until that is found nothing is known.
+    public func shared(_ mark: Mark, in log: LogRecord) throws(StoreError) -> PlaceSet {
+        var end = log.bound?.sequence ?? UInt64.max
+        if let said = mark.check, let last = mark.places.last,
+            let check = try self.check(at: last, of: log)
+        {
+            if check == said {
+                end = log.limit?.sequence ?? UInt64.max
+            } else if log.fork == nil {
+                return PlaceSet()
+            }
+        }
+        return mark.places.clamped(to: 0..<end)
     }
 }

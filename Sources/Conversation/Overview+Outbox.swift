@@ -35,8 +35,8 @@ extension Overview {
         let states = try MessageStates(in: space, roster: roster, besides: ownPerson, store: store)
         var counts = WaitingCounts()
         for log in try store.logs(in: space.number) where states.isOwn(log.tag) {
-            if let fork = log.fork, log.device == device, fork.sequence < log.end {
-                counts.stranded += try writtenCount(in: log, fork.sequence..<log.end, store)
+            for range in log.device == device ? states.stranded(in: log) : [] {
+                counts.stranded += try writtenCount(in: log, range, store)
             }
             for gap in states.waiting(in: log) {
                 if SharedWord.lanes.contains(log.lane) {

@@ -20,6 +20,9 @@ public struct PlaceSet: Equatable, Hashable, Sendable {
     /// Whether there is no place in it.
     public var isEmpty: Bool { ranges.isEmpty }
 
+    /// The highest place; nil where there is none.
+    public var last: UInt64? { ranges.last.map { $0.upperBound - 1 } }
+
     /// Whether a place is in it.
     public func contains(_ place: UInt64) -> Bool { range(around: place) != nil }
 

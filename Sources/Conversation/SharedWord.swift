@@ -125,6 +125,34 @@ public struct SharedWord: Equatable, Sendable {
 }
 
 extension Overview {
+    /// What a device did in lanes 3 and 4 at or above where it wrote two histories, and nobody else holds.
+    public static func wordsStranded(
+        in space: SpaceRecord, roster: Roster, by device: DeviceID, ownPerson: PersonID,
+        store: some MergeStore
+    ) throws(StoreError) -> [SharedWord] {
+        let own = SharedWord.lanes.map {
+            LogTag(OperationHash.log(space: space.id, device: device, lane: $0))
+        }
+        var logs: [LogRecord] = []
+        for tag in own {
+            if let log = try store.log(tag, in: space.number) { logs.append(log) }
+        }
+        // Almost always there is none.
+        guard logs.contains(where: { $0.fork != nil }) else { return [] }
+        let states = try MessageStates(
+            in: space, roster: roster, besides: ownPerson, store: store)
+        var found: [SharedWord] = []
+        for log in logs {
+            for range in states.stranded(in: log) {
+                try store.eachOperation(of: log, in: range) { stored in
+                    if let word = SharedWord(stored, in: log) { found.append(word) }
+                    return true
+                }
+            }
+        }
+        return found
+    }
+
     /// What a person did in lanes 3 and 4 and no device of another person holds, log by log.
     ///
     /// - Parameters:

@@ -25,19 +25,7 @@ public struct ViewDigest {
     ) throws(StoreError) {
         hash.update(space.id)
         add(text: try Overview.name(of: space.number, in: store))
-        for kind in [MarkKind.read, .delivered] {
-            for mark in try store.marks(kind, in: space.number)
-            where Self.isOfMember(mark, roster) {
-                hash.update(kind.rawValue)
-                hash.update(mark.tag.value)
-                hash.update(mark.actor)
-                hash.update(UInt64(mark.places.ranges.count))
-                for range in mark.places.ranges {
-                    hash.update(range.lowerBound)
-                    hash.update(range.upperBound)
-                }
-            }
-        }
+        try add(marksOf: space, roster, in: store)
         let timeline = Timeline(
             of: space, roster: roster, ownPerson: PersonID(reinterpreting: space.id))
         var before: OrderKey?
@@ -127,6 +115,28 @@ public struct ViewDigest {
         for ballot in poll.ballots {
             hash.update(ballot.person)
             hash.update(UInt64(ballot.choices.mask))
+        }
+    }
+
+    private mutating func add(
+        marksOf space: SpaceRecord, _ roster: Roster, in store: some MergeStore
+    ) throws(StoreError) {
+        for kind in [MarkKind.read, .delivered] {
+            for mark in try store.marks(kind, in: space.number)
+            where Self.isOfMember(mark, roster) {
+                hash.update(kind.rawValue)
+                hash.update(mark.tag.value)
+                hash.update(mark.actor)
+                hash.update(UInt64(mark.places.ranges.count))
+                for range in mark.places.ranges {
+                    hash.update(range.lowerBound)
+                    hash.update(range.upperBound)
+                }
+                if let check = mark.check {
+                    hash.update(check.high)
+                    hash.update(check.low)
+                }
+            }
         }
     }
 

@@ -157,6 +157,15 @@ extension LogStore {
         try log(tag, in: space)?.agreed
     }
 
+    /// The start of the identifier of what stands at a place of a log; nil where that is not known.
+    public func check(at place: UInt64, of log: LogRecord) throws(StoreError) -> Check? {
+        guard place < log.end else { return nil }
+        if place + 1 == log.end { return log.tip.check }
+        // The floor tells it of the place right below, which need not be held.
+        if let floor = log.floor, place + 1 == floor.sequence { return floor.anchor.check }
+        return try log.holds(place) ? operation(at: place, in: log.number)?.id.check : nil
+    }
+
     /// The last place of a log up to which nothing is missing and all is vouched for for good, or nil.
     ///
     /// What a signature does not reach, as where the rest of its run still waits, or where a cut alone
@@ -168,5 +177,12 @@ extension LogStore {
         else { return place }
         let signed = try heads(in: log.number, log.base...place).last?.sequence
         return signed ?? (log.base > 0 ? log.base - 1 : nil)
+    }
+
+    /// What stands at ``lastSoundPlace(of:)``, or nil.
+    public func lastSound(of log: LogRecord) throws(StoreError) -> OperationReference? {
+        guard let place = try lastSoundPlace(of: log), let check = try check(at: place, of: log)
+        else { return nil }
+        return OperationReference(tag: log.tag, sequence: place, check: check)
     }
 }

@@ -163,14 +163,15 @@ public enum Explanation {
         _ roster: Roster, _ space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> (DeviceExplanation.State, UInt64?) {
         if device == log.device { return (.wrote, nil) }
-        // Of what lies at or above a fork somebody may hold another branch. Of what lies beyond a cut they
-        // said it before they knew of that.
-        let isShared = log.fork.map { sequence < $0.sequence } ?? true
+        // Of what lies beyond a cut they said it before they knew of that.
+        var log = log
+        log.limit = nil
         func has(_ kind: MarkKind) throws(StoreError) -> Bool {
-            guard isShared else { return false }
             let actor = Digest(reinterpreting: device)
-            return try store.mark(kind, of: actor, on: log.tag, in: space.number)?
-                .places.contains(sequence) ?? false
+            let mark = try store.mark(kind, of: actor, on: log.tag, in: space.number)
+            return try mark.map { mark throws(StoreError) in
+                try store.shared(mark, in: log).contains(sequence)
+            } ?? false
         }
         if try has(.read) {
             return (

@@ -176,7 +176,9 @@ extension NodeCore {
             reading: shown, in: space, roster: roster, by: identity.device, turn.store)
         guard !progress.isEmpty else { return .success(.count(0)) }
         let before = try unreadCount()
-        let read = try FormerMarks.complete(progress, .read, in: space, turn.store)
+        let read = try checked(
+            FormerMarks.complete(progress, .read, in: space, turn.store), .read, in: space.number,
+            turn.store)
         _ = try write([Receipts(read: read).draft()], in: space, &turn)
         turn.emit(.changed([.conversation(space.number)]))
         return .success(.count(before - min(before, try unreadCount())))

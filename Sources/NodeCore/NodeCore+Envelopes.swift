@@ -165,11 +165,11 @@ extension NodeCore {
     ) throws(StoreError) {
         guard device != identity.device else { return }
         for entry in said.entries {
+            // Another branch of a log is none of what is held here.
             guard let log = try turn.store.log(entry.tag, in: space.number),
-                entry.sequence < log.end
+                try turn.store.check(at: entry.sequence, of: log) == entry.check
             else { continue }
-            try turn.store.acknowledge(
-                entry.tag, through: entry.sequence, by: device, in: space.number)
+            try turn.store.acknowledge(entry, by: device, in: space.number)
         }
         turn.emit(.changed([.receipts(space.number)]))
     }

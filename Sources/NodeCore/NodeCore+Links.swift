@@ -253,7 +253,10 @@ extension NodeCore {
                     try perform(renewed, on: id, &turn)
                 }
             case .acknowledged(let acknowledgement):
-                try acknowledged(acknowledgement, by: id, &turn)
+                guard let link = links[id], let space = try turn.store.space(acknowledgement.space),
+                    link.session?.shares(space.number) == true
+                else { continue }
+                try acknowledged(acknowledgement, of: space, by: link.peer.device, &turn)
             case .introduced(let introduction):
                 try introduced(introduction, on: id, &turn)
             case .introduceSpace(let space):
@@ -343,15 +346,15 @@ extension NodeCore {
                 guard let space = try turn.store.space(number), let tags = pending[number] else {
                     continue
                 }
-                var entries: [Acknowledgement.Entry] = []
+                var entries: [OperationReference] = []
                 var unfinished: Set<LogTag> = []
                 for tag in tags.sorted() {
                     guard let log = try turn.store.agreedLog(tag, in: number), log.lane != .receipts
                     else {
                         continue
                     }
-                    if let place = try turn.store.lastSoundPlace(of: log) {
-                        entries.append(.init(tag: tag, sequence: place))
+                    if let last = try turn.store.lastSound(of: log) {
+                        entries.append(last)
                     } else if log.wholeThrough == nil || !log.isWhole {
                         unfinished.insert(tag)
                     }
@@ -362,21 +365,5 @@ extension NodeCore {
                 turn.emit(.send(id, frame.encoded()))
             }
         }
-    }
-
-    func acknowledged(_ acknowledgement: Acknowledgement, by id: LinkID, _ turn: inout some Turn)
-        throws(StoreError)
-    {
-        guard let link = links[id], let space = try turn.store.space(acknowledgement.space),
-            link.session?.shares(space.number) == true
-        else { return }
-        for entry in acknowledgement.entries {
-            guard let log = try turn.store.log(entry.tag, in: space.number),
-                entry.sequence < log.end
-            else { continue }
-            try turn.store.acknowledge(
-                entry.tag, through: entry.sequence, by: link.peer.device, in: space.number)
-        }
-        turn.emit(.changed([.receipts(space.number)]))
     }
 }

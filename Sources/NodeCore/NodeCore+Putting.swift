@@ -95,11 +95,9 @@ extension NodeCore {
     ) throws(StoreError) {
         let logs = try store.agreedLogs(in: space.number)
         guard logs.count <= Self.toldLogCountMax else { return }
-        var held: [Acknowledgement.Entry] = []
+        var held: [OperationReference] = []
         for log in logs where log.device != identity.device {
-            if let place = try store.lastSoundPlace(of: log) {
-                held.append(Acknowledgement.Entry(tag: log.tag, sequence: place))
-            }
+            if let last = try store.lastSound(of: log) { held.append(last) }
         }
         if !held.isEmpty {
             parcel.add(.acknowledge(Acknowledgement(space: space.id, entries: held)))

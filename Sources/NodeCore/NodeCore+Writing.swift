@@ -87,9 +87,32 @@ extension NodeCore {
             let held = try takeHeldFiles(in: number, turn.store)
             guard !delivered.isEmpty || !held.isEmpty else { continue }
             delivered = try FormerMarks.complete(delivered, .delivered, in: space, turn.store)
-            let receipts = Receipts(delivered: delivered, held: held)
+            let receipts = Receipts(
+                delivered: try checked(delivered, .delivered, in: number, turn.store),
+                held: try checked(held, .held, in: number, turn.store))
             _ = try write([receipts.draft()], in: space, &turn)
         }
+    }
+
+    /// Says beside each progress what stands at its last place: of a log that has two branches it tells which
+    /// one is meant.
+    func checked(
+        _ progress: [Receipts.Progress], _ kind: MarkKind, in space: SpaceNumber,
+        _ store: some Store
+    ) throws(StoreError) -> [Receipts.Progress] {
+        let actor = Digest(reinterpreting: identity.device)
+        var all = progress
+        for index in all.indices {
+            let tag = all[index].tag
+            guard let last = all[index].places.last else { continue }
+            let said = try store.mark(kind, of: actor, on: tag, in: space)
+            if said?.places.last == last, let check = said?.check {
+                all[index].check = check
+            } else if let log = try store.log(tag, in: space) {
+                all[index].check = try store.check(at: last, of: log)
+            }
+        }
+        return all
     }
 
     // MARK: What is refused before anything is written

@@ -33,16 +33,11 @@ extension Views {
                 }
                 return true
             }
-            let own = OperationHash.log(space: space.id, device: core.node.device, lane: lane)
-            guard let log = try store.log(LogTag(own), in: space.number), let fork = log.fork,
-                fork.sequence < log.end
-            else { continue }
-            try store.eachOperation(of: log, in: fork.sequence..<log.end) { stored in
-                if !untaken.contains(stored.number), let word = SharedWord(stored, in: log) {
-                    found.append(UndeliveredWord(word: word, state: "stranded"))
-                }
-                return true
-            }
+        }
+        let stranded = try Overview.wordsStranded(
+            in: space, roster: roster, by: core.node.device, ownPerson: ownPerson, store: store)
+        for word in stranded where !untaken.contains(word.operation.number) {
+            found.append(UndeliveredWord(word: word, state: "stranded"))
         }
         let waiting = try Overview.wordsWaiting(
             in: space, roster: roster, ownPerson: ownPerson, known: wordsKnown(in: space),

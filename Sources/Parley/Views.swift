@@ -227,7 +227,7 @@ struct Views {
                 MessageView.Waiting(change: $0.subject.rawValue, state: shown($0.state, roster))
             } + untaken.map(\.view) + marks(on: message.reference, in: space, roster),
             timeDoubt: Self.doubt(about: message, answering: answered, at: SystemClock.now.wall),
-            isStranded: try message.author == ownPerson
+            isStranded: try message.author == ownPerson && message.state ?? .saved < .delivered
                 && isStranded(message.reference, in: space.number), isGoneHere: isGone)
     }
 

@@ -409,6 +409,9 @@ public nonisolated struct PayloadReceiptMark: Sendable {
   /// with some that are. Of all but the first none is 0.
   public var counts: [UInt64] = []
 
+  /// The first 16 bytes of the identifier of what stands at the last place; empty where that is not said.
+  public var check: Data = Data()
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -1453,7 +1456,7 @@ nonisolated extension PayloadReceipts: SwiftProtobuf.Message, SwiftProtobuf._Mes
 
 nonisolated extension PayloadReceiptMark: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".ReceiptMark"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}tag\0\u{1}counts\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}tag\0\u{1}counts\0\u{1}check\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1463,6 +1466,7 @@ nonisolated extension PayloadReceiptMark: SwiftProtobuf.Message, SwiftProtobuf._
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularFixed64Field(value: &self.tag) }()
       case 2: try { try decoder.decodeRepeatedUInt64Field(value: &self.counts) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.check) }()
       default: break
       }
     }
@@ -1475,12 +1479,16 @@ nonisolated extension PayloadReceiptMark: SwiftProtobuf.Message, SwiftProtobuf._
     if !self.counts.isEmpty {
       try visitor.visitRepeatedUInt64Field(value: self.counts, fieldNumber: 2)
     }
+    if !self.check.isEmpty {
+      try visitor.visitSingularBytesField(value: self.check, fieldNumber: 3)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: PayloadReceiptMark, rhs: PayloadReceiptMark) -> Bool {
     if lhs.tag != rhs.tag {return false}
     if lhs.counts != rhs.counts {return false}
+    if lhs.check != rhs.check {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

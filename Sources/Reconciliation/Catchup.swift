@@ -18,13 +18,8 @@ public enum Catchup {
         let logs = try scope.logs(of: space.number, in: store)
         for log in logs {
             guard let place = log.wholeThrough else { continue }
-            let id =
-                log.end == place + 1
-                ? log.tip : try store.operation(at: place, in: log.number)?.id
-            entries.append(
-                Frontier.Entry(
-                    tag: log.tag, sequence: place,
-                    check: id?.check ?? Check(high: 0, low: 0)))
+            let check = try store.check(at: place, of: log) ?? Check(high: 0, low: 0)
+            entries.append(Frontier.Entry(tag: log.tag, sequence: place, check: check))
         }
         return Frontier(
             space: space.id, isComplete: entries.count <= Limits.frontierEntryCountMax,

@@ -43,11 +43,9 @@ extension SpaceExchange {
     mutating func compare(
         _ entry: Frontier.Entry, with log: LogRecord, store: some LogStore
     ) throws(StoreError) {
-        guard searches.isIdle, entry.sequence < log.end, log.holds(entry.sequence) else { return }
-        let id =
-            entry.sequence + 1 == log.end
-            ? log.tip : try store.operation(at: entry.sequence, in: log.number)?.id
-        guard let id, id.check != entry.check else { return }
+        guard searches.isIdle, let check = try store.check(at: entry.sequence, of: log),
+            check != entry.check
+        else { return }
         suspect(log, differsAt: entry.sequence, heldThrough: entry.sequence, on: .peer)
     }
 

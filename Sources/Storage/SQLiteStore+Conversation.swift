@@ -262,7 +262,7 @@ extension SQLiteStore {
         bind(mark.kind, mark.tag, mark.space, statement)
         statement.bind(4, actor)
         statement.bind(5, Int64(clamping: mark.said))
-        statement.bind(6, copying: Self.bytes(mark.places))
+        statement.bind(6, copying: Self.bytes(mark))
         try statement.run("storing a mark")
     }
 
@@ -276,28 +276,45 @@ extension SQLiteStore {
         statement.bind(4, number)
         defer { statement.reset() }
         guard try statement.step("reading a mark") else { return nil }
+        let (places, check) = try Self.places(statement.bytes(1))
         return Mark(
-            space: space, kind: kind, actor: actor, tag: tag,
-            places: try Self.places(statement.bytes(1)),
-            said: UInt64(bitPattern: statement.integer(0)))
+            space: space, kind: kind, actor: actor, tag: tag, places: places,
+            said: UInt64(bitPattern: statement.integer(0)), check: check)
     }
 
-    private static func bytes(_ places: PlaceSet) -> [UInt8] {
-        var writer = ByteWriter(capacity: 16)
-        for count in places.counts { writer.number(count) }
+    /// The places as counts, of which none but the first is 0; with a check behind them, a 0 and the check.
+    private static func bytes(_ mark: Mark) -> [UInt8] {
+        var writer = ByteWriter(capacity: 32)
+        for count in mark.places.counts { writer.number(count) }
+        if let check = mark.check, !mark.places.isEmpty {
+            writer.number(0)
+            writer.check(check)
+        }
         return writer.bytes
     }
 
-    private static func places(_ bytes: UnsafeRawBufferPointer) throws(StoreError) -> PlaceSet {
+    private static func places(
+        _ bytes: UnsafeRawBufferPointer
+    ) throws(StoreError) -> (PlaceSet, Check?) {
         var reader = ByteReader(Array(bytes))
         var counts: [UInt64] = []
+        var check: Check?
         do {
-            while reader.remaining > 0 { counts.append(try reader.number()) }
+            while check == nil, reader.remaining > 0 {
+                let count = try reader.number()
+                if count == 0, !counts.isEmpty {
+                    check = try reader.check()
+                } else {
+                    counts.append(count)
+                }
+            }
         } catch {
             throw damaged("reading a mark")
         }
-        guard let places = PlaceSet(counts: counts) else { throw damaged("reading a mark") }
-        return places
+        guard reader.remaining == 0, let places = PlaceSet(counts: counts) else {
+            throw damaged("reading a mark")
+        }
+        return (places, check)
     }
 
     private func bind(
@@ -319,12 +336,12 @@ extension SQLiteStore {
             guard let actor = actors.name(statement.integer(1)) else {
                 throw Self.damaged("reading marks")
             }
+            let (places, check) = try Self.places(statement.bytes(3))
             found.append(
                 Mark(
                     space: space, kind: kind, actor: actor,
-                    tag: LogTag(UInt64(ordered: statement.integer(0))),
-                    places: try Self.places(statement.bytes(3)),
-                    said: UInt64(bitPattern: statement.integer(2))))
+                    tag: LogTag(UInt64(ordered: statement.integer(0))), places: places,
+                    said: UInt64(bitPattern: statement.integer(2)), check: check))
         }
         return found.sorted { ($0.tag, $0.actor) < ($1.tag, $1.actor) }
     }

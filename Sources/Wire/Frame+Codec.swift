@@ -192,6 +192,7 @@ extension ByteWriter {
         for entry in acknowledgement.entries {
             uint64(entry.tag.value)
             number(entry.sequence)
+            check(entry.check)
         }
     }
 
@@ -310,8 +311,9 @@ extension ByteReader {
         let space: SpaceID = try identifier()
         let entries = try list("acknowledgement", atMost: Limits.frontierEntryCountMax) {
             reader throws(DecodingFailure) in
-            Acknowledgement.Entry(
-                tag: LogTag(try reader.uint64()), sequence: try reader.place())
+            OperationReference(
+                tag: LogTag(try reader.uint64()), sequence: try reader.place(),
+                check: try reader.check())
         }
         try ascending("acknowledgement", entries, by: \.tag)
         return Acknowledgement(space: space, entries: entries)

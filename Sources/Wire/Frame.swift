@@ -229,27 +229,13 @@ public struct Operations: Equatable, Sendable {
 
 /// What the sender holds on its disk of one space.
 public struct Acknowledgement: Equatable, Sendable {
-    /// A log that is held without a gap up to a place.
-    public struct Entry: Equatable, Sendable {
-        /// The log.
-        public var tag: LogTag
-        /// The last place that is safe.
-        public var sequence: UInt64
-
-        /// An entry with these fields.
-        public init(tag: LogTag, sequence: UInt64) {
-            self.tag = tag
-            self.sequence = sequence
-        }
-    }
-
     /// The space.
     public var space: SpaceID
-    /// Ascending by tag.
-    public var entries: [Entry]
+    /// Of each log that is held without a gap the last operation that is safe; ascending by tag.
+    public var entries: [OperationReference]
 
     /// An acknowledgement with these fields.
-    public init(space: SpaceID, entries: [Entry]) {
+    public init(space: SpaceID, entries: [OperationReference]) {
         self.space = space
         self.entries = entries
     }

@@ -63,10 +63,14 @@ extension Decoder {
             Draft(kind: .profile, lane: .shared, payload: [0x08, 0x02, 0x12, 0x02, 0x64, 0x65])
         ) { ProfileField(payload: $0) != nil },
         payload(
-            "receipts", in: ["Sources/Conversation/Features/Receipts.swift": 1],
+            "receipts", in: ["Sources/Conversation/Features/Receipts.swift": 2],
             Receipts(
                 read: [.init(tag: LogTag(1), places: PlaceSet(3..<9))],
-                delivered: [.init(tag: LogTag(2), places: PlaceSet(0..<1 << 40))]
+                delivered: [
+                    .init(
+                        tag: LogTag(2), places: PlaceSet(0..<1 << 40),
+                        check: Check(high: 3, low: 4))
+                ]
             ).draft()
         ) { Receipts(payload: $0) != nil },
         own,

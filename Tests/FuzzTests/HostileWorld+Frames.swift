@@ -68,7 +68,9 @@ extension HostileWorld {
         for _ in 0..<random.below(4) { tips[try tag(in: space)] = place() }
         return Acknowledgement(
             space: space,
-            entries: tips.sorted { $0.key < $1.key }.map { .init(tag: $0.key, sequence: $0.value) })
+            entries: tips.sorted { $0.key < $1.key }.map {
+                .init(tag: $0.key, sequence: $0.value, check: Check(high: random.next(), low: 0))
+            })
     }
 
     /// A run of somebody's, at another place than it has, or as it is.

@@ -72,7 +72,10 @@ struct NodeFuzzTests {
                         ])),
                 .acknowledge(
                     Acknowledgement(
-                        space: space, entries: [.init(tag: log.tag, sequence: tip.last)])),
+                        space: space,
+                        entries: [
+                            .init(tag: log.tag, sequence: tip.last, check: log.tip.check)
+                        ])),
                 .fork(ForkProof(space: space, left: runs, right: runs)),
             ]
         }

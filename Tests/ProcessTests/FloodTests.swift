@@ -90,7 +90,8 @@ struct FloodTests {
                     card: node.card, redemption: nil, join: nil, isRequest: false,
                     isContact: true))
             let entries = (0..<UInt64(Limits.frontierEntryCountMax)).map {
-                Acknowledgement.Entry(tag: LogTag($0 << 40), sequence: 1)
+                OperationReference(
+                    tag: LogTag($0 << 40), sequence: 1, check: Check(high: $0, low: 0))
             }
             let acknowledge = Frame.acknowledge(
                 Acknowledgement(space: node.space, entries: entries))

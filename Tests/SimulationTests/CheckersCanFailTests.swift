@@ -110,7 +110,8 @@ struct CheckersCanFailTests {
         let log = try #require(
             try trial.ben.store.logs(in: space.number).first { $0.lane == .content })
         let told = Acknowledgement(
-            space: space.id, entries: [.init(tag: log.tag, sequence: log.end)])
+            space: space.id,
+            entries: [.init(tag: log.tag, sequence: log.end, check: log.tip.check)])
         trial.world.onStep?(
             StepReport(
                 node: trial.ben, input: .madeDurable,

@@ -286,10 +286,11 @@ struct ConversationContractTests {
         try kind.withStore { store in
             let log = try store.transaction { try store.sampleLog() }
             let actors: [Digest] = [Sample.id(.max), Sample.id(1)]
+            let check = Check(high: 0, low: .max)
             func mark(_ kind: MarkKind, _ actor: Int, _ places: PlaceSet) -> Mark {
                 Mark(
                     space: log.space, kind: kind, actor: actors[actor], tag: log.tag,
-                    places: places, said: 7)
+                    places: places, said: 7, check: actor == 0 ? check : nil)
             }
             var parted = PlaceSet(3..<9)
             parted.insert(1 << 40..<Limits.placeMax)

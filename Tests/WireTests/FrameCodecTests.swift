@@ -147,7 +147,7 @@ extension Frame {
                 + operations.runs.map(\.vectorText)).joined(separator: " ")
         case .acknowledge(let acknowledgement):
             (["ack \(acknowledgement.space)"]
-                + acknowledgement.entries.map { "\($0.tag):\($0.sequence)" })
+                + acknowledgement.entries.map { "\($0.tag):\($0.sequence):\($0.check)" })
                 .joined(separator: " ")
         case .credit(let bytes): "credit \(bytes)"
         case .error(let error): "error \(error.rawValue)"

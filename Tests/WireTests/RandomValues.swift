@@ -85,7 +85,9 @@ extension SeededRandom {
             return Want.Range(tag: LogTag(tag), first: first, last: first + number(below: 1 << 61))
         }
         let places = ascending(atMost: 5).map {
-            Acknowledgement.Entry(tag: LogTag($0), sequence: number(below: Limits.placeMax))
+            OperationReference(
+                tag: LogTag($0), sequence: number(below: Limits.placeMax),
+                check: Check(high: next(), low: next()))
         }
         let runs = try (0..<Int(next() % 4)).map { _ in try run() }
         return fileFrames() + [

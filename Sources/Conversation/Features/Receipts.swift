@@ -19,11 +19,14 @@ public struct Receipts: Equatable, Sendable {
         public var tag: LogTag
         /// The places.
         public var places: PlaceSet
+        /// The start of the identifier of what stands at the last of them; nil where that is not said.
+        public var check: Check?
 
         /// Progress at these places.
-        public init(tag: LogTag, places: PlaceSet) {
+        public init(tag: LogTag, places: PlaceSet, check: Check? = nil) {
             self.tag = tag
             self.places = places
+            self.check = check
         }
     }
 
@@ -50,7 +53,10 @@ public struct Receipts: Equatable, Sendable {
     }
 
     private static func progress(_ mark: PayloadReceiptMark) -> Progress? {
-        PlaceSet(counts: mark.counts).map { Progress(tag: LogTag(mark.tag), places: $0) }
+        guard let places = PlaceSet(counts: mark.counts) else { return nil }
+        var reader = ByteReader(fieldBytes(mark.check))
+        // One that is too short is none: the mark says what it would without.
+        return Progress(tag: LogTag(mark.tag), places: places, check: try? reader.check())
     }
 
     /// The operation that says this.
@@ -68,6 +74,11 @@ public struct Receipts: Equatable, Sendable {
         var mark = PayloadReceiptMark()
         mark.tag = progress.tag.value
         mark.counts = progress.places.counts
+        if let check = progress.check {
+            var writer = ByteWriter(capacity: Check.byteCount)
+            writer.check(check)
+            mark.check = field(writer.bytes)
+        }
         return mark
     }
 }
@@ -95,7 +106,8 @@ enum ReceiptsRule: MergeRule {
                     Mark(
                         space: context.space.number, kind: kind,
                         actor: Digest(reinterpreting: applied.log.device), tag: progress.tag,
-                        places: progress.places, said: applied.operation.sequence))
+                        places: progress.places, said: applied.operation.sequence,
+                        check: progress.check))
             }
         }
         return [.receipts(context.space.number)]
