@@ -23,6 +23,8 @@ extension World {
         {
             let touched = try Self.touched(below: floors, at: node, in: space.number)
                 .union(Self.touched(below: floors, at: other, in: record.number))
+                .union(Self.touched(aboveForksAt: node, in: space.number))
+                .union(Self.touched(aboveForksAt: other, in: record.number))
             let misplaced = try Self.misplaced(
                 at: node, in: space.number, from: other, in: record.number
             ).union(
@@ -96,6 +98,25 @@ extension World {
         for log in try node.store.logs(in: space) {
             guard let floor = floors[log.tag], floor > 0 else { continue }
             for stored in try node.store.operations(in: log.number, 0...(floor - 1), limit: .max) {
+                touched.formUnion(
+                    stored.operation.header.references.map {
+                        LogTip(tag: $0.tag, sequence: $0.sequence)
+                    })
+            }
+        }
+        return touched
+    }
+
+    /// What somebody edited, deleted or reacted to where their histories differ: each holds one of these,
+    /// and what a deletion of it took along is gone there alone.
+    private static func touched(
+        aboveForksAt node: SimulatedNode, in space: SpaceNumber
+    ) throws -> Set<LogTip> {
+        var touched: Set<LogTip> = []
+        for log in try node.store.logs(in: space) {
+            guard let fork = log.proven else { continue }
+            let places = fork.sequence...UInt64.max
+            for stored in try node.store.operations(in: log.number, places, limit: .max) {
                 touched.formUnion(
                     stored.operation.header.references.map {
                         LogTip(tag: $0.tag, sequence: $0.sequence)

@@ -99,10 +99,9 @@ extension NodeCore {
         var cards: [OperationNumber] = []
         var spaces: Set<SpaceNumber> = []
         var (isJoinDue, isRelayDue) = (false, false)
-        var (isRefolded, areInvitationsDue) = (false, false)
+        var areInvitationsDue = false
         var preferences: Set<PreferenceKey> = []
         var memberships: Set<SpaceNumber> = []
-        var files: [OperationNumber] = []
         for case .changed(let changes) in turn.effects {
             for change in changes {
                 switch change {
@@ -117,16 +116,14 @@ extension NodeCore {
                     isJoinDue = true
                 case .relays: isRelayDue = true
                 case .refolded(let number):
-                    isRefolded = true
                     guard number == ownSpace?.number else { break }
                     contactRoots = nil
                     preferences.formUnion(PreferenceKey.all)
                 case .additionPolicy: areInvitationsDue = true
                 case .preference(let key): preferences.insert(key)
-                case .files(_, let message): files.append(message)
                 // Somebody may have said that they hold a file.
                 case .receipts: lookAtShelves(in: Self.shelfDelay, &turn)
-                case .message, .mention, .devices, .typing, .presence, .calls,
+                case .message, .mention, .files, .devices, .typing, .presence, .calls,
                     .invitation, .together, .reminder, .clocks:
                     break
                 }
@@ -150,9 +147,8 @@ extension NodeCore {
         }
         for space in spaces.sorted() { shareCard(in: space, &turn) }
         if isRelayDue { try showRelays(&turn) }
-        // What brought a file may count no more.
-        if isRefolded { try collectFilesSoon(&turn) }
-        try heedFiles(of: files, &turn)
+        // Last: what was done just now may have changed what counts.
+        try heedFiles(&turn)
     }
 
     /// Takes in what devices have shown of themselves that are in a space only now, or again: while

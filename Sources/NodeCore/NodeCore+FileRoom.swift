@@ -67,15 +67,18 @@ extension NodeCore {
     }
 
     /// A message of this device names files that lie here: nobody else is known to have them.
+    ///
+    /// - Parameter areNew: whether it is sent in this step; else what was given up stays so, though it may
+    ///   still lie on the disk.
     mutating func noteOwnFiles(
-        _ files: [Attachment], _ turn: inout some Turn
+        _ files: [Attachment], areNew: Bool, _ turn: inout some Turn
     ) throws(StoreError) {
         for blob in files.compactMap(\.blob) {
             guard let held = try turn.store.blobs.heldBlob(blob), held.chunks.isWhole else {
                 continue
             }
             var row = try HeldFile.kept(blob, in: turn.store)
-            if row?.state == .whole { continue }
+            if row?.state == .whole || row?.state == .givenUp && !areNew { continue }
             row = HeldFile(
                 blob: blob, shape: held.shape, state: .whole,
                 lastUse: WallTime(clamping: turn.now.wall),
@@ -114,7 +117,7 @@ extension NodeCore {
         guard try turn.store.value(.profile, Self.unlookedKey) != nil else { return }
         try turn.store.setValue(nil, .profile, Self.unlookedKey)
         let entries = try turn.store.files(in: nil, before: nil, limit: .max)
-        try heedFiles(of: entries.map(\.operation), &turn)
+        try heedFiles(of: entries.map(\.operation), areNew: false, &turn)
     }
 
     // MARK: Room

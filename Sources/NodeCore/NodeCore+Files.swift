@@ -39,10 +39,35 @@ extension NodeCore {
         timers.set(.collection, in: Self.collectionDelay, &turn)
     }
 
-    /// Messages that bring files came, or are gone.
-    mutating func heedFiles(of messages: [OperationNumber], _ turn: inout some Turn)
-        throws(StoreError)
-    {
+    /// Follows which messages bring files by what a step changed: some came or are gone, and where a
+    /// conversation was folded anew any may count no more, or again.
+    mutating func heedFiles(_ turn: inout some Turn) throws(StoreError) {
+        var fresh: [OperationNumber] = []
+        var refolded: Set<SpaceNumber> = []
+        for case .changed(let changes) in turn.effects {
+            for change in changes {
+                if case .files(_, let message) = change { fresh.append(message) }
+                if case .refolded(let space) = change { refolded.insert(space) }
+            }
+        }
+        try heedFiles(of: fresh, areNew: true, &turn)
+        guard !refolded.isEmpty else { return }
+        var counting: [OperationNumber] = []
+        for space in refolded.sorted() {
+            let entries = try turn.store.files(in: space, before: nil, limit: .max)
+            counting += entries.map(\.operation)
+        }
+        try heedFiles(of: counting, areNew: false, &turn)
+        try collectFilesSoon(&turn)
+    }
+
+    /// Messages that bring files came, are gone, or count.
+    ///
+    /// - Parameter areNew: whether they came or went in this step. What this device sends is here or was
+    ///   asked for; of what counts again the file may have been removed meanwhile.
+    mutating func heedFiles(
+        of messages: [OperationNumber], areNew: Bool, _ turn: inout some Turn
+    ) throws(StoreError) {
         var (isWanted, isOwn) = (false, false)
         for number in messages {
             guard let stored = try turn.store.operation(number),
@@ -55,23 +80,33 @@ extension NodeCore {
             }
             // Who asked before may have it only now, that a message names it here.
             for blob in message.files.compactMap(\.blob) { try tellAskers(of: blob, &turn) }
-            guard log.device != identity.device else {
-                try noteOwnFiles(message.files, &turn)
+            if log.device == identity.device {
+                try noteOwnFiles(message.files, areNew: areNew, &turn)
                 try noteShelves(of: message, &turn)
                 isOwn = isOwn || !message.files.isEmpty
-                continue
+                if areNew { continue }
+            } else {
+                try noteHeldFiles(of: number, &turn)
             }
-            try noteHeldFiles(of: number, &turn)
-            let limit = try FileSettings.kept(in: turn.store).fetchByteCountMax
-            for file in message.files where file.size.value <= limit {
-                let isNew = try want(file, isAskedFor: false, at: turn.now, turn.store)
-                isWanted = isWanted || isNew
-            }
+            isWanted = try wantFiles(of: message, &turn) || isWanted
         }
         if isWanted { try fetchFiles(&turn) }
         guard isOwn else { return }
         try holdBound(&turn)
         for link in links.keys.sorted() { try inquireAfterFiles(on: link, &turn) }
+    }
+
+    /// Wants what comes by itself of a message, and says whether any of it is not held.
+    private func wantFiles(
+        of message: TextMessage, _ turn: inout some Turn
+    ) throws(StoreError) -> Bool {
+        let limit = try FileSettings.kept(in: turn.store).fetchByteCountMax
+        var isWanted = false
+        for file in message.files where file.size.value <= limit {
+            let isNew = try want(file, isAskedFor: false, at: turn.now, turn.store)
+            isWanted = isWanted || isNew
+        }
+        return isWanted
     }
 
     /// Notes that a file is wanted, and says whether it is not held.

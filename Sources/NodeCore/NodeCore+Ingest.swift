@@ -85,31 +85,33 @@ extension NodeCore {
             try count(.invitation, turn.store)
             return try declineRest(of: space, on: peer.link, &turn)
         }
-        // Lane 0 first: what it says of the rest, that must go by.
-        for run in operations.runs where run.lane == .control {
-            guard try ingest(run, in: space, by: peer, &ingested, &turn) else { return }
+        // Lane 0 first: what it says of the rest, that must go by. Behind a run that is not genuine nothing
+        // more is taken, and what was kept before it has its effect like anything else.
+        var isGenuine = true
+        for run in operations.runs where run.lane == .control && isGenuine {
+            isGenuine = try ingest(run, in: space, by: peer, &ingested, &turn)
         }
         if operations.runs.contains(where: { $0.lane == .control }) {
             try admitWaiting(in: space, turn.store, &ingested)
             try followKept(&ingested, in: space, &turn)
         }
         let roster = judges[space.number]?.roster
-        for run in operations.runs where run.lane != .control {
+        for run in operations.runs where run.lane != .control && isGenuine {
             guard mayBringMore(peer, roster), roster?.person(of: run.device) != nil else {
                 try count(.foreignOperations, turn.store)
                 continue
             }
-            guard try ingest(run, in: space, by: peer, &ingested, &turn) else { return }
+            isGenuine = try ingest(run, in: space, by: peer, &ingested, &turn)
         }
         try admitWaiting(in: space, turn.store, &ingested)
         if ingested.hasUnheardControl {
             try followKept(&ingested, in: space, &turn)
         }
-        try settle(ingested, in: space, from: peer.link, &turn)
+        try settle(ingested, in: space, from: isGenuine ? peer.link : nil, &turn)
         for proof in ingested.proofs {
             try learned(proof, by: peer, &turn)
         }
-        guard peer.link == nil, !peer.isAhead else { return }
+        guard isGenuine, peer.link == nil, !peer.isAhead else { return }
         try noteSuspectedGap(
             in: space, reportedBy: peer.device, isDisconnected: ingested.isDisconnected, &turn)
     }
