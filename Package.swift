@@ -209,6 +209,7 @@ let targets: [Target] = [
             "ParleyWire", "ParleySealing", "ParleyRelaying", "ParleyLedger", "ParleyRoster",
             "ParleyConversation", "ParleyFiles", "ParleyNodeCore", "ParleyImporting",
             "ParleySimulation", "Parley", "ParleySignalling", "WireTests", "SignallingTests",
+            "FilesTests",
         ]),
     tests("Example", []),
     // The example package's own tests, as anybody outside compiles them: what is public has to do.

@@ -96,7 +96,8 @@ final class IdleIsQuiet: Checker {
         if operationCounts.updateValue(count, forKey: index) != count { return true }
         switch step.input {
         case .started, .linkOpened, .linkClosed, .networkChanged, .sighted, .command,
-            .relay(_, .opened), .relay(_, .closed), .relay(_, .leaving), .relay(_, .day), .roomOn:
+            .relay(_, .opened), .relay(_, .closed), .relay(_, .leaving), .relay(_, .day), .roomOn,
+            .fileKept:
             return true
         // A file is under way.
         case .relay(_, .answered(_, .entries(let entries, _, _)))

@@ -53,7 +53,7 @@ public struct Marks {
         case .timer(.waiting): hit("waited-long-enough")
         case .relay(_, .opened): hit("relay-reached")
         case .started, .linkOpened, .frame, .networkChanged, .sighted, .timer, .command,
-            .madeDurable, .relay, .roomOn:
+            .madeDurable, .relay, .roomOn, .fileKept:
             break
         }
         for effect in step.effects { saw(effect) }

@@ -52,6 +52,8 @@ struct NaiveModel {
     var profiles: [PersonID: [UInt32: String]] = [:]
     /// What the group is for.
     var text: String?
+    /// The picture that it shows.
+    var picture: [UInt8]?
     var progress: [Progress: Set<UInt64>] = [:]
     /// What became of each call, by when it began.
     var calls: [String] = []
@@ -266,6 +268,8 @@ struct NaiveModel {
         name = lastOf(32, acts).flatMap { Payload.decode(PayloadName.self, $0.payload) }?.name
         let said = lastOf(41, acts).flatMap { Payload.decode(PayloadDescription.self, $0.payload) }
         text = said?.text.isEmpty == false ? said?.text : nil
+        let shown = lastOf(43, acts).flatMap { Payload.decode(PayloadPicture.self, $0.payload) }
+        picture = shown?.content.isEmpty == false ? shown.map { fieldBytes($0.content) } : nil
     }
 
     /// The last of a kind that no other replaced.

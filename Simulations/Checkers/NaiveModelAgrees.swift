@@ -90,6 +90,9 @@ final class NaiveModelAgrees: Checker {
         guard try Overview.description(of: space.number, in: node.store) == model.text else {
             throw violation("\(node.name) and the model differ in what the group is for")
         }
+        guard try Overview.picture(of: space.number, in: node.store) == model.picture else {
+            throw violation("\(node.name) and the model differ in the picture of the group")
+        }
         let calls = try Overview.calls(in: space.number, store: node.store).map { call in
             let persons = call.summary.persons.map(\.description)
             return

@@ -39,7 +39,7 @@ final class NoPlaintextOnDisk: Checker {
             .createGroupInvite, .endGroupInvite, .answerContact, .revokeDevice, .addMember,
             .removeMember, .setRole, .leave, .changeSettings, .chooseRelays, .call, .act, .types,
             .setPresence, .setPrivacy, .acceptInvitation, .declineInvitation, .setAdditionPolicy,
-            .deleteConversation, .removeCallServer, .noteRecoveryCheck, .file:
+            .deleteConversation, .removeCallServer, .noteRecoveryCheck, .file, .setPicture:
             break
         case .together(.ask(_, let question)): add(question.question)
         case .together(.begin(_, let item, _)):

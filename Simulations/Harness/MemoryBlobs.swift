@@ -10,11 +10,15 @@ public final class MemoryBlobs: BlobStore {
         /// The places of those.
         var places: ChunkSet
         var sections: [SectionIndex: BlobSection] = [:]
+        /// Chunks that a loss of power takes.
+        var unkept: Set<Int> = []
     }
 
     private var held: [BlobID: Blob] = [:]
     /// What is refused from now on, as on a disk that is full; nil while all is well.
     public var failure: StoreError.Code?
+    /// Whether nothing is made to survive a loss of power, though everything else succeeds.
+    public var isKeepingNothing = false
     /// How many bytes may be held; a disk has so much room.
     public var byteCountMax = Int.max
     /// Bytes that are held.
@@ -77,6 +81,7 @@ public final class MemoryBlobs: BlobStore {
         }
         held[chunk.blob]?.chunks[Int(chunk.index.value)] = chunk.bytes
         held[chunk.blob]?.places.insert(Int(chunk.index.value))
+        held[chunk.blob]?.unkept.insert(Int(chunk.index.value))
         byteCount += chunk.bytes.count
     }
 
@@ -88,7 +93,24 @@ public final class MemoryBlobs: BlobStore {
     }
 
     /// Makes a blob survive a crash of the machine.
-    public func makeDurable(_ blob: BlobID) throws(StoreError) { try check("keeping a file") }
+    public func makeDurable(_ blob: BlobID) throws(StoreError) {
+        try check("keeping a file")
+        guard !isKeepingNothing else {
+            throw StoreError(.inputOutput, attempt: "keeping a file")
+        }
+        held[blob]?.unkept = []
+    }
+
+    /// The machine dies: chunks that were not made to survive that are gone.
+    public func losePower() {
+        for (blob, file) in held {
+            for chunk in file.unkept {
+                byteCount -= held[blob]?.chunks.removeValue(forKey: chunk)?.count ?? 0
+                held[blob]?.places.remove(chunk)
+            }
+            held[blob]?.unkept = []
+        }
+    }
 
     /// Removes all that is held of a blob.
     public func removeBlob(_ blob: BlobID) throws(StoreError) {

@@ -57,7 +57,7 @@ public struct SampleFile: Sendable {
         BlobChunk(blob: blob, index: ChunkIndex(clamping: UInt64(index)), bytes: chunks[index])
     }
 
-    /// Puts all of it, or these chunks, where sealed files lie.
+    /// Puts all of it, or these chunks, where sealed files lie, for good.
     public func put(
         into store: any BlobStore, chunks: Range<Int>? = nil
     ) throws(StoreError) {
@@ -65,5 +65,6 @@ public struct SampleFile: Sendable {
         try store.beginBlob(blob, shape)
         for section in sections { try store.keep(section) }
         for index in chunks ?? 0..<self.chunks.count { try store.keep(chunk(index)) }
+        try store.makeDurable(blob)
     }
 }

@@ -194,6 +194,7 @@ public final class SimulatedNode {
     /// The process dies; with the power, commits that were not durable are lost.
     func stop(losingPower: Bool) {
         open { try store.afterDeath(losingPower: losingPower) }
+        if losingPower { (store.blobs as? MemoryBlobs)?.losePower() }
         core = NodeCore(identity: identity)
         life += 1
         isDown = true

@@ -63,7 +63,7 @@ extension Trace {
         case .together(let command): add("\(command)")
         // Rare: what it is called is bytes enough.
         case .call, .act, .types, .setPresence, .setPrivacy, .setCallServer,
-            .removeCallServer, .noteRecoveryCheck, .setAlias, .remind, .file:
+            .removeCallServer, .noteRecoveryCheck, .setAlias, .remind, .file, .setPicture:
             add("\(command)")
         }
     }

@@ -96,6 +96,10 @@ struct Trace {
         case .roomOn(let link):
             add(11)
             add(link.rawValue)
+        case .fileKept(let blob, let isDurable):
+            add(12)
+            add(blob.bytes)
+            add(isDurable ? 1 : 0)
         }
     }
 

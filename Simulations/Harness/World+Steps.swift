@@ -1,3 +1,4 @@
+import ParleyFiles
 import ParleyLedger
 public import ParleyNodeCore
 import ParleyWire
@@ -152,8 +153,9 @@ extension World {
             case .askRelay(let relay, _): loseRelay(relay, of: index)
             case .commitFully, .changed, .linksChanged, .admitted, .reply, .renewIdentity: break
             case .forgetKeys, .call, .tellRoom: perform([effect], of: index)
+            case .keepFile: perform([effect], of: index)
             // It is looked for again.
-            case .removeFile, .keepFile: break
+            case .removeFile: break
             }
         }
     }
@@ -197,6 +199,21 @@ extension World {
         offer(.madeDurable, to: index)
     }
 
+    /// How long a disk takes over a file, in milliseconds.
+    private static let fileDelay: UInt64 = 100
+
+    /// A shell tells once a file survives a crash of the machine.
+    private func keep(_ blob: BlobID, at index: Int) {
+        let isDurable: Bool
+        do {
+            try nodes[index].store.blobs.makeDurable(blob)
+            isDurable = true
+        } catch {
+            isDurable = false
+        }
+        schedule(.fileKept(blob, isDurable: isDurable), for: index, at: now + Self.fileDelay)
+    }
+
     private func perform(_ effects: [Effect], of index: Int) {
         for effect in effects {
             switch effect {
@@ -217,8 +234,7 @@ extension World {
             case .forgetKeys: nodes[index].forgetKeys()
             case .tellRoom(let link): tellRoom(on: link, to: index)
             case .removeFile(let blob): nodes[index].remove(blob)
-            // What a crash takes of a file the disk of a simulation never does.
-            case .keepFile: break
+            case .keepFile(let blob): keep(blob, at: index)
             }
         }
     }

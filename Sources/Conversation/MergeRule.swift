@@ -101,7 +101,8 @@ public enum Merge {
     /// Every feature. A new one adds its rule here.
     static let rules: [any MergeRule.Type] = [
         TextRule.self, EditRule.self, DeleteRule.self, ReactionRule.self, ReceiptsRule.self,
-        NameRule.self, DescriptionRule.self, ProfileRule.self, PinRule.self, CallRule.self,
+        NameRule.self, DescriptionRule.self, GroupPictureRule.self, ProfileRule.self, PinRule.self,
+        CallRule.self,
         SharedCardRule.self, OwnNoteRule<Mute>.self,
         OwnNoteRule<Contact>.self,
         OwnNoteRule<DeviceName>.self, OwnNoteRule<RelayChoice>.self,

@@ -39,6 +39,8 @@ public struct SharedWord: Equatable, Sendable {
         case name
         /// It was said what the conversation is for.
         case description
+        /// A picture of it was chosen.
+        case picture
     }
 
     /// What was done.
@@ -56,7 +58,7 @@ public struct SharedWord: Equatable, Sendable {
         switch subject {
         case .vote, .close, .deletion, .change, .noteEdit, .title, .approval, .settling, .pin:
             operation.operation.header.references.first
-        case .poll, .item, .note, .decision, .name, .description: nil
+        case .poll, .item, .note, .decision, .name, .description, .picture: nil
         }
     }
 
@@ -118,6 +120,7 @@ public struct SharedWord: Equatable, Sendable {
         case .pin: .pin
         case .name: .name
         case .groupDescription: .description
+        case .groupPicture: .picture
         // Kinds are numbers: the others are about nothing that a conversation shows.
         default: nil
         }

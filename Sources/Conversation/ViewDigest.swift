@@ -47,6 +47,11 @@ public struct ViewDigest {
         }
         for message in mentioning { add(mentionsOf: message) }
         if let text = try Overview.description(of: space.number, in: store) { add(text: text) }
+        if let picture = try Overview.picture(of: space.number, in: store) {
+            hash.update(Array("picture".utf8))
+            hash.update(UInt64(picture.count))
+            hash.update(picture)
+        }
         // And where nothing is asked what it was before there were polls.
         let polls = try Overview.polls(in: space.number, roster: roster, store: store)
         if !polls.isEmpty { hash.update(Array("polls".utf8)) }

@@ -65,6 +65,8 @@ public enum Command: Sendable {
     case say(ProfileField)
     /// Says what a group is for; an empty text ends that.
     case describe(SpaceID, String)
+    /// Shows a picture of a group; an empty one ends that.
+    case setPicture(SpaceID, [UInt8])
     /// Silences a conversation, for good or until a time, or ends that.
     case mute(SpaceID, isOn: Bool, until: UInt64? = nil)
     /// Opens an invite with this secret.
@@ -330,7 +332,7 @@ extension Command {
             .removeMember, .setRole, .leave, .acceptInvitation, .declineInvitation,
             .setAdditionPolicy, .deleteConversation, .changeSettings, .createGroupInvite,
             .endGroupInvite,
-            .joinGroup, .rename, .describe, .say, .mute, .createInvite, .revokeInvite,
+            .joinGroup, .rename, .describe, .setPicture, .say, .mute, .createInvite, .revokeInvite,
             .acceptInvite,
             .requestContact, .answerContact, .markVerified, .addDevice, .revokeDevice,
             .renameDevice, .chooseRelays, .importMessages, .call, .setPrivacy,

@@ -27,7 +27,8 @@ public struct HeldFile: Equatable, Sendable {
     public var lastUse: WallTime
     /// Whether it came from another device: then somebody else has had all of it.
     public var cameFromOthers: Bool
-    /// Whose devices said that they hold all of it, ascending; of the person's own ones as well.
+    /// Whose devices hold all of it by what they said last, ascending; of the person's own ones as well. Who
+    /// has had it, and may have given it up since, is told by receipts: see ``receivers(of:as:in:)``.
     public private(set) var holders: [PersonID] = []
 
     /// A file with these fields, of which nobody said that they hold it.
@@ -41,7 +42,8 @@ public struct HeldFile: Equatable, Sendable {
         self.cameFromOthers = cameFromOthers
     }
 
-    /// Whether it can come again once it is gone here.
+    /// Whether it can come again once it is gone here. That others have had what was sent from here is too
+    /// little: both ends of a conversation could give it up.
     public var canComeAgain: Bool { cameFromOthers || !holders.isEmpty }
 
     /// Bytes that it takes on this disk, or is to take.
@@ -51,6 +53,13 @@ public struct HeldFile: Equatable, Sendable {
     mutating func note(holder person: PersonID) -> Bool {
         guard holders.count < Self.holderCountMax, !holders.contains(person) else { return false }
         holders = (holders + [person]).sorted()
+        return true
+    }
+
+    /// Notes that no device of somebody is known to hold all of it any more. Returns whether that is news.
+    mutating func withdraw(holder person: PersonID) -> Bool {
+        guard holders.contains(person) else { return false }
+        holders.removeAll { $0 == person }
         return true
     }
 
@@ -112,64 +121,6 @@ public struct HeldFile: Equatable, Sendable {
 
     static func drop(_ blob: BlobID, in store: some NodeStore) throws(StoreError) {
         try store.setValue(nil, .heldFile, blob.bytes)
-    }
-}
-
-/// What files may take on this device, and which come by themselves. Each device has its own: disks and
-/// lines differ.
-public struct FileSettings: Equatable, Sendable {
-    /// What the disk may hold of sealed files, in bytes.
-    public var roomByteCount: UInt64
-    /// A file of at most so many bytes is fetched by itself; with 0 none is.
-    public var fetchByteCountMax: UInt64
-    /// What came or was opened within so many days is not given up to make room.
-    public var keptDayCount: UInt64
-
-    /// The most that may be set: a pebibyte, the largest file, a hundred years.
-    public static let most = FileSettings(
-        roomByteCount: 1 << 50, fetchByteCountMax: Limits.fileByteCountMax, keptDayCount: 36_500)
-
-    /// What holds where nothing was set: 10 GiB, 16 MiB, a week.
-    public init(
-        roomByteCount: UInt64 = 10 << 30, fetchByteCountMax: UInt64 = 16 << 20,
-        keptDayCount: UInt64 = 7
-    ) {
-        self.roomByteCount = roomByteCount
-        self.fetchByteCountMax = fetchByteCountMax
-        self.keptDayCount = keptDayCount
-    }
-
-    private static let key = Array("files".utf8)
-
-    /// What holds on this device.
-    public static func kept(in store: some NodeStore) throws(StoreError) -> FileSettings {
-        guard let bytes = try store.value(.profile, key) else { return FileSettings() }
-        var reader = ByteReader(bytes)
-        do {
-            return try FileSettings(
-                roomByteCount: reader.uint64(), fetchByteCountMax: reader.uint64(),
-                keptDayCount: reader.uint64()
-            ).bounded
-        } catch {
-            // What cannot be read was never set by this program.
-            return FileSettings()
-        }
-    }
-
-    /// The same, as far as it may be set.
-    var bounded: FileSettings {
-        FileSettings(
-            roomByteCount: min(roomByteCount, Self.most.roomByteCount),
-            fetchByteCountMax: min(fetchByteCountMax, Self.most.fetchByteCountMax),
-            keptDayCount: min(keptDayCount, Self.most.keptDayCount))
-    }
-
-    func keep(in store: some NodeStore) throws(StoreError) {
-        var writer = ByteWriter(capacity: 24)
-        writer.uint64(roomByteCount)
-        writer.uint64(fetchByteCountMax)
-        writer.uint64(keptDayCount)
-        try store.setValue(writer.bytes, .profile, Self.key)
     }
 }
 

@@ -152,6 +152,8 @@ public enum Input: Sendable {
     case relay(NoiseKey, RelayNews)
     /// What was sent on a link was taken. See ``Effect/tellRoom(_:)``.
     case roomOn(LinkID)
+    /// The disk has a sealed file for good, or did not take it. See ``Effect/keepFile(_:)``.
+    case fileKept(BlobID, isDurable: Bool)
 }
 
 /// What a shell does with an input whose step the store made fail.
@@ -177,7 +179,7 @@ extension Input {
         case .command(_, let command): !command.isVolatile
         case .started: true
         case .linkOpened, .linkClosed, .frame, .dialFailed, .networkChanged, .sighted, .timer,
-            .madeDurable, .relay, .roomOn:
+            .madeDurable, .relay, .roomOn, .fileKept:
             false
         }
     }
@@ -187,7 +189,8 @@ extension Input {
     /// was not reached for one that is being dialled: each for ever.
     public var recovery: Recovery {
         switch self {
-        case .started, .linkClosed, .dialFailed, .networkChanged, .timer, .roomOn: .again([self])
+        case .started, .linkClosed, .dialFailed, .networkChanged, .timer, .roomOn, .fileKept:
+            .again([self])
         case .linkOpened(let link, let peer): .hangUp(link, then: [.dialFailed(peer.device)])
         case .frame(let link, _): .hangUp(link, then: [])
         case .command(let id, _): .refuse(id)
@@ -262,7 +265,8 @@ public enum Effect: Sendable {
     case tellRoom(LinkID)
     /// Remove a sealed file, unless it is needed by now. See ``HeldFile/isUnneeded(_:in:)``.
     case removeFile(BlobID)
-    /// Make a sealed file, all of which came, survive a crash of the machine; nobody waits for it.
+    /// Make a sealed file, all of which came, survive a crash of the machine, and offer
+    /// ``Input/fileKept(_:isDurable:)`` then.
     case keepFile(BlobID)
     /// End a link, after what was sent.
     case hangUp(LinkID, HangUpReason)

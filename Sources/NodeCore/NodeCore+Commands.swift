@@ -53,7 +53,7 @@ extension NodeCore {
         try resumePolls(&turn)
         try resumeFiles(&turn)
         try resumeShelves(&turn)
-        try resumeHeldFiles(&turn)
+        try resumeFileReceipts(&turn)
         try scheduleRinging(&turn)
     }
 
@@ -135,6 +135,8 @@ extension NodeCore {
             return try say(field, &turn)
         case .describe(let space, let text):
             return try describe(space, text, &turn)
+        case .setPicture(let space, let content):
+            return try setPicture(space, content, &turn)
         case .mute(let space, let isOn, let until):
             return try mute(space, isOn, until: until, &turn)
         case .markUnread(let space, let isOn):

@@ -63,41 +63,62 @@ extension NodeCore {
     mutating func rename(_ id: SpaceID, _ name: String, _ turn: inout some Turn) throws(StoreError)
         -> Result<CommandReply, CommandRefusal>
     {
-        guard let space = try conversation(id, turn.store) else {
-            return .failure(.unknownConversation)
+        // Who is in a conversation of two is its name: by another it could pass for one with somebody else.
+        try write(in: id, &turn) { space, store throws(StoreError) in
+            if let refusal = Self.refusal(name: name) { return .failure(refusal) }
+            let previous = try Overview.nameReferences(of: space, in: store)
+            return .success(ConversationName(name: name).draft(replacing: previous))
         }
-        // Who is in it is its name: by another it could pass for one with somebody else.
-        guard space.kind == .group else { return .failure(.directConversation) }
-        if let refusal = Self.refusal(name: name) { return .failure(refusal) }
-        if let refusal = try self.refusal(writingIn: space, turn.store) { return .failure(refusal) }
-        let role = try roster(of: space, turn.store)?.member(identity.person)?.role ?? .reader
-        guard role >= .admin else { return .failure(.notAllowed) }
-        let previous = try Overview.nameReferences(of: space.number, in: turn.store)
-        let draft = ConversationName(name: name).draft(replacing: previous)
-        _ = try write([draft], in: space, &turn)
-        return .success(.done)
     }
 
     mutating func describe(_ id: SpaceID, _ text: String, _ turn: inout some Turn)
         throws(StoreError) -> Result<CommandReply, CommandRefusal>
     {
+        try write(in: id, &turn) { space, store throws(StoreError) in
+            let limit = Limits.groupDescriptionByteCountMax
+            guard text.utf8.count <= limit else {
+                return .failure(.tooLong(byteCount: text.utf8.count, limit: limit))
+            }
+            if try Overview.description(of: space, in: store) ?? "" == text { return .success(nil) }
+            let previous = try Overview.descriptionReferences(of: space, in: store)
+            return .success(GroupDescription(text: text).draft(replacing: previous))
+        }
+    }
+
+    mutating func setPicture(_ id: SpaceID, _ content: [UInt8], _ turn: inout some Turn)
+        throws(StoreError) -> Result<CommandReply, CommandRefusal>
+    {
+        try write(in: id, &turn) { space, store throws(StoreError) in
+            let limit = Limits.inlineFileByteCountMax
+            guard content.count <= limit else {
+                return .failure(.tooLong(byteCount: content.count, limit: limit))
+            }
+            if try Overview.picture(of: space, in: store) ?? [] == content { return .success(nil) }
+            let previous = try Overview.pictureReferences(of: space, in: store)
+            return .success(GroupPicture(content: content).draft(replacing: previous))
+        }
+    }
+
+    /// Writes what admins alone may say of a group.
+    ///
+    /// - Parameter draft: what to write; nil where it is so already.
+    private mutating func write<T: Turn>(
+        in id: SpaceID, _ turn: inout T,
+        _ draft: (SpaceNumber, T.TurnStore) throws(StoreError) -> Result<Draft?, CommandRefusal>
+    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
         guard let space = try conversation(id, turn.store) else {
             return .failure(.unknownConversation)
         }
         guard space.kind == .group else { return .failure(.directConversation) }
-        let limit = Limits.groupDescriptionByteCountMax
-        guard text.utf8.count <= limit else {
-            return .failure(.tooLong(byteCount: text.utf8.count, limit: limit))
-        }
         if let refusal = try self.refusal(writingIn: space, turn.store) { return .failure(refusal) }
         let role = try roster(of: space, turn.store)?.member(identity.person)?.role ?? .reader
         guard role >= .admin else { return .failure(.notAllowed) }
-        let before = try Overview.description(of: space.number, in: turn.store) ?? ""
-        if before == text { return .success(.done) }
-        let previous = try Overview.descriptionReferences(of: space.number, in: turn.store)
-        let draft = GroupDescription(text: text).draft(replacing: previous)
-        _ = try write([draft], in: space, &turn)
-        return .success(.done)
+        switch try draft(space.number, turn.store) {
+        case .failure(let refusal): return .failure(refusal)
+        case .success(let draft):
+            if let draft { _ = try write([draft], in: space, &turn) }
+            return .success(.done)
+        }
     }
 
     mutating func mute(_ id: SpaceID, _ isOn: Bool, until: UInt64?, _ turn: inout some Turn)

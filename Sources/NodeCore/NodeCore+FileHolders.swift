@@ -1,8 +1,8 @@
 import ParleyConversation
 import ParleyFiles
-import ParleyLedger
+public import ParleyLedger
 import ParleyRoster
-import ParleyWire
+public import ParleyWire
 
 /// Who else has the files that were sent from here: what only this device has is never given up by itself.
 /// Source: `Protocol/13-files.md`, "Room".
@@ -34,20 +34,31 @@ extension NodeCore {
         else { return }
         var chunks = ChunkSet(of: row.shape.chunkCount)
         chunks.insert(holding.ranges)
-        guard chunks.isWhole, row.note(holder: person) else { return }
+        guard chunks.isWhole else {
+            // Who gave it up does not have it any more; others are asked again.
+            guard row.withdraw(holder: person) else { return }
+            try row.keep(in: turn.store)
+            if row.state == .whole, !row.cameFromOthers { fileDesk.holders.add(holding.blob) }
+            return
+        }
+        guard row.note(holder: person) else { return }
         try row.keep(in: turn.store)
-        guard try !isLackedByOthers(holding.blob, turn.store) else { return }
-        fileDesk.holders.remove(holding.blob)
+        if try !isLackedByOthers(holding.blob, turn.store) {
+            fileDesk.holders.remove(holding.blob)
+        }
         // It may be given up from now on.
         try holdBound(&turn)
     }
 
-    /// Whether somebody who takes part in a conversation that names a file is not known to have it.
+    /// Whether it is worth asking who has a file: somebody who takes part in a conversation that names it is
+    /// not known to have had it, or nobody is known to have it now.
     func isLackedByOthers(_ blob: BlobID, _ store: some Store) throws(StoreError) -> Bool {
         guard let row = try HeldFile.kept(blob, in: store),
             row.holders.count < HeldFile.holderCountMax
         else { return false }
-        let holders = Set(row.holders)
+        guard row.canComeAgain else { return true }
+        let receivers = try HeldFile.receivers(of: blob, as: identity.device, in: store)
+        let holders = receivers.union(row.holders)
         for entry in try store.naming(blob, limit: Self.namingCountMax) {
             guard let space = try store.space(entry.space),
                 let roster = try RosterReader.roster(of: space, in: store)
@@ -62,13 +73,45 @@ extension NodeCore {
     }
 }
 
+extension HeldFile {
+    /// Who has had a file, by receipts: whose devices said that they held all files of a message of this
+    /// device that names it. They may have given it up since.
+    ///
+    /// - Parameter device: this device.
+    public static func receivers(
+        of blob: BlobID, as device: DeviceID, in store: some Store
+    ) throws(StoreError) -> Set<PersonID> {
+        var receivers: Set<PersonID> = []
+        for entry in try store.naming(blob, limit: NodeCore.namingCountMax) {
+            guard let stored = try store.operation(entry.operation),
+                let log = try store.log(stored.log), log.device == device,
+                let space = try store.space(log.space),
+                let roster = try RosterReader.roster(of: space, in: store)
+            else { continue }
+            for other in roster.participatingDevices.map(\.device) where other != device {
+                guard let person = roster.person(of: other), !receivers.contains(person) else {
+                    continue
+                }
+                let mark = try store.mark(
+                    .held, of: Digest(reinterpreting: other), on: log.tag, in: log.space)
+                if mark?.places.contains(stored.sequence) == true { receivers.insert(person) }
+            }
+        }
+        return receivers
+    }
+}
+
 /// Files of this device that others may lack, and who was asked about them.
 struct FileHolders: Sendable {
     /// Files that are asked about at a time: the newest.
     static let unsharedCountMax = 64
 
+    /// Files of which it is noted that a peer was asked about them: the latest. Of others it is not heard any
+    /// more what the peer tells.
+    static let inquiredCountMax = 1024
+
     private var files: [BlobID] = []
-    private var inquired: [LinkID: Set<BlobID>] = [:]
+    private var inquired: [LinkID: [BlobID]] = [:]
 
     /// The files, the newest last.
     var unshared: [BlobID] { files }
@@ -79,12 +122,8 @@ struct FileHolders: Sendable {
         files = (files + [blob]).suffix(Self.unsharedCountMax)
     }
 
-    /// Nobody is asked about a file any more.
-    mutating func remove(_ blob: BlobID) {
-        files.removeAll { $0 == blob }
-        // Each by itself: no order can be seen.
-        for link in inquired.keys { inquired[link]?.remove(blob) }
-    }
+    /// Nobody is asked about a file any more. Who was may still tell that they gave it up.
+    mutating func remove(_ blob: BlobID) { files.removeAll { $0 == blob } }
 
     /// Whether a peer was asked about a file.
     func isInquired(_ blob: BlobID, on link: LinkID) -> Bool {
@@ -93,7 +132,7 @@ struct FileHolders: Sendable {
 
     /// A peer is asked about files.
     mutating func inquire(_ blobs: [BlobID], on link: LinkID) {
-        inquired[link, default: []].formUnion(blobs)
+        inquired[link] = (inquired[link, default: []] + blobs).suffix(Self.inquiredCountMax)
     }
 
     /// The link is gone.

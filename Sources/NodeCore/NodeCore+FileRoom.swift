@@ -226,8 +226,17 @@ extension NodeCore {
         row.state = .givenUp
         try row.keep(in: turn.store)
         try WantedFile.drop(file.blob, in: turn.store)
+        try turn.store.setValue(nil, .unkeptFile, file.blob.bytes)
         turn.emit(.removeFile(file.blob))
+        tellGivenUp(file.blob, &turn)
         try tellScreens(of: file.blob, &turn)
+    }
+
+    /// Tells those who asked about a file that it is not here any more: they may rely on it.
+    private mutating func tellGivenUp(_ blob: BlobID, _ turn: inout some Turn) {
+        fileDesk.server.withdraw(blob)
+        let nothing = Frame.blobHave(BlobHolding(blob: blob, ranges: [])).encoded()
+        for link in fileDesk.server.askers(of: blob) { turn.emit(.send(link, nothing)) }
     }
 
     /// Looks whether what did not fit fits by now.

@@ -24,6 +24,7 @@ extension NodeCore {
 
     /// Goes on with what was wanted before this start, and removes what nobody names.
     mutating func resumeFiles(_ turn: inout some Turn) throws(StoreError) {
+        try keepFiles(&turn)
         try countFiles(&turn)
         try lookAtFiles(&turn)
         try fetchFiles(&turn)
@@ -86,7 +87,7 @@ extension NodeCore {
                 isOwn = isOwn || !message.files.isEmpty
                 if areNew { continue }
             } else {
-                try noteHeldFiles(of: number, &turn)
+                try noteFileReceipts(of: number, &turn)
             }
             isWanted = try wantFiles(of: message, &turn) || isWanted
         }
@@ -100,9 +101,9 @@ extension NodeCore {
     private func wantFiles(
         of message: TextMessage, _ turn: inout some Turn
     ) throws(StoreError) -> Bool {
-        let limit = try FileSettings.kept(in: turn.store).fetchByteCountMax
+        let settings = try FileSettings.kept(in: turn.store)
         var isWanted = false
-        for file in message.files where file.size.value <= limit {
+        for file in message.files where settings.comesByItself(file.size, type: file.type) {
             let isNew = try want(file, isAskedFor: false, at: turn.now, turn.store)
             isWanted = isWanted || isNew
         }
@@ -285,9 +286,8 @@ extension NodeCore {
         }
         try WantedFile.drop(blob, in: turn.store)
         try endShelfReading(blob, turn.store)
-        try noteHeld(blob, &turn)
+        try noteUnkept(blob, &turn)
         lookAtShelves(in: Self.shelfDelay, &turn)
-        turn.emit(.keepFile(blob))
         let naming = try turn.store.naming(blob, limit: Self.namingCountMax)
         turn.emit(.changed(naming.map { .message($0.space, $0.operation) }))
         try tellAskers(of: blob, &turn)
@@ -341,6 +341,7 @@ extension NodeCore {
     /// Tries again what the disk refused.
     mutating func retryFiles(_ turn: inout some Turn) throws(StoreError) {
         fileDesk.tryAgain()
+        try keepFiles(&turn)
         try reconsiderRoom(&turn)
         try fetchFiles(&turn)
     }
@@ -359,6 +360,7 @@ extension NodeCore {
             try endShelfReading(blob, turn.store)
             try WantedFile.drop(blob, in: turn.store)
             try HeldFile.drop(blob, in: turn.store)
+            try turn.store.setValue(nil, .unkeptFile, blob.bytes)
             gone.insert(blob)
             turn.emit(.removeFile(blob))
         }

@@ -51,7 +51,7 @@ extension NodeCore {
         return .success(.done)
     }
 
-    /// Names and describes a conversation as it is, for who may not be given that from below their
+    /// Names, describes and shows a conversation as it is, for who may not be given that from below their
     /// horizon: under most policies a newcomer, under each who comes back.
     mutating func nameAnew(
         _ space: SpaceRecord, for person: PersonID, by policy: HistoryPolicy,
@@ -65,6 +65,10 @@ extension NodeCore {
         if let text = try Overview.description(of: space.number, in: turn.store) {
             let previous = try Overview.descriptionReferences(of: space.number, in: turn.store)
             drafts.append(GroupDescription(text: text).draft(replacing: previous))
+        }
+        if let picture = try Overview.picture(of: space.number, in: turn.store) {
+            let previous = try Overview.pictureReferences(of: space.number, in: turn.store)
+            drafts.append(GroupPicture(content: picture).draft(replacing: previous))
         }
         _ = try write(drafts, in: space, &turn)
     }

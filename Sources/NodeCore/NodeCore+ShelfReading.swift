@@ -138,10 +138,13 @@ extension NodeCore {
                 guard try takesRoom(for: section, &turn) else { return }
                 outputs += try fileDesk.fetcher.takeShelved(
                     section, at: turn.now.monotonic, in: turn.store.blobs)
+                reading.isToBeRepeated = reading.isToBeRepeated || reading.hasPassedOver
             case .chunk(let chunk):
                 outputs += try fileDesk.fetcher.takeShelved(chunk, in: turn.store.blobs)
             case .part: break
-            case .nothing: continue
+            case .nothing:
+                reading.hasPassedOver = true
+                continue
             }
             isNew = true
         }
@@ -171,7 +174,14 @@ extension NodeCore {
         reading.reader = nil
         // What came out of its order, or was lost here since, is found by reading all of it once more.
         let isDue = turn.now.wall >= reading.cursor.begun + Self.day
-        if !isNew, isDue || turn.now.wall < reading.cursor.begun {
+        if reading.isToBeRepeated {
+            reading.nextAt =
+                turn.now.monotonic + Self.shelfBackoff.delay(after: reading.repeatCount)
+            (reading.hasPassedOver, reading.isToBeRepeated) = (false, false)
+            reading.repeatCount += 1
+            reading.cursor = ShelfCursor(begun: turn.now.wall)
+            try reading.cursor.keep(shelf, in: turn.store)
+        } else if !isNew, isDue || turn.now.wall < reading.cursor.begun {
             reading.cursor = ShelfCursor(begun: turn.now.wall)
             try reading.cursor.keep(shelf, in: turn.store)
         } else if awaitsParts {

@@ -84,7 +84,7 @@ extension NodeCore {
                     delivered.append(.init(tag: log.tag, places: places))
                 }
             }
-            let held = try takeHeldFiles(in: number, turn.store)
+            let held = try takeFileReceipts(in: number, turn.store)
             guard !delivered.isEmpty || !held.isEmpty else { continue }
             delivered = try FormerMarks.complete(delivered, .delivered, in: space, turn.store)
             let receipts = Receipts(

@@ -180,6 +180,7 @@ public struct NodeCore: Sendable {
         case .madeDurable: try acknowledge(&turn)
         case .relay(let relay, let news): try told(news, by: relay, &turn)
         case .roomOn(let link): fileDesk.empty(link)
+        case .fileKept(let blob, let isDurable): try kept(blob, isDurable: isDurable, &turn)
         }
         try writeKept(&turn)
         try heedChanges(&turn)

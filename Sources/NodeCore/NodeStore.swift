@@ -86,6 +86,8 @@ public enum ValueTable: UInt8, CaseIterable, Sendable {
     case shelfCursor = 42
     /// Messages whose files are all here, which is still to be told, by space, log and place.
     case untoldFiles = 43
+    /// Sealed files that came and that the disk may not have for good yet, by file.
+    case unkeptFile = 44
 }
 
 /// What the node keeps beside logs and views. All of it is sealed at rest, keys included.

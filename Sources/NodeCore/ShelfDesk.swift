@@ -26,6 +26,13 @@ struct ShelfDesk: Sendable {
         var fruitlessCount: UInt64 = 0
         /// When the next page is asked for, on the monotonic clock.
         var nextAt: UInt64 = 0
+        /// Whether envelopes came since the beginning of which nothing could be made.
+        var hasPassedOver = false
+        /// Whether hashes came after those: what was passed over may be of use now.
+        var isToBeRepeated = false
+        /// How often it was read from the beginning for that; each time hashes had come that were not known
+        /// before, so that the sections of the file bound it.
+        var repeatCount: UInt64 = 0
     }
 
     /// Where a file may lie, by the messages that name it.

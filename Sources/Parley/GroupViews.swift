@@ -6,6 +6,8 @@ public struct GroupView: Codable, Equatable, Sendable {
     public var name: String
     /// What it is for, as its admins say; nil where they say nothing.
     public var description: String?
+    /// Whether a picture of it is shown. See ``GetGroupPicture``.
+    public var hasPicture = false
     /// Who is in it: owners first, then by name.
     public var members: [MemberView]
     /// What a newcomer is given of what was written before: `none`, `all`, or days as `30d`.
@@ -16,7 +18,7 @@ public struct GroupView: Codable, Equatable, Sendable {
     public var invites: [GroupInviteView]
     /// The keys of now; nil where one is not in it any more.
     public var epoch: EpochView? = nil
-    /// A name or a description that one gave it and that is not delivered.
+    /// A name, a description or a picture that one gave it and that is not delivered.
     public var waiting: [MessageView.Waiting] = []
 }
 

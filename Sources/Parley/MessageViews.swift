@@ -41,7 +41,7 @@ public struct MessageView: Codable, Equatable, Sendable {
     /// What one did oneself, and what no device of another person holds yet.
     public struct Waiting: Codable, Equatable, Sendable {
         /// `edit`, `deletion`, `reaction` or `pin` of a message; `poll`, `vote` or `close` of a poll, `item`
-        /// or `change` of something to be done; `name` or `description` of a conversation.
+        /// or `change` of something to be done; `name`, `description` or `picture` of a conversation.
         public var change: String
         /// `saved` or `relayed`; `earlier`, `unknown` and `untold` as with ``MessageView/state``;
         /// `removed` where the person was taken out before it arrived, and nobody takes it; `cut-off` where

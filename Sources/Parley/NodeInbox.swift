@@ -187,7 +187,8 @@ extension Input {
             .link(link)
         case .relay(let relay, _): .relay(relay)
         case .sighted: .neighbours
-        case .started, .dialFailed, .networkChanged, .timer, .command, .madeDurable: nil
+        case .started, .dialFailed, .networkChanged, .timer, .command, .madeDurable,
+            .fileKept: nil
         }
     }
 
@@ -201,7 +202,7 @@ extension Input {
             entries.reduce(256) { $0 + 128 + $1.envelope.count }
         case .relay(_, .passed(_, let envelope)): 256 + envelope.count
         case .relay, .started, .linkOpened, .linkClosed, .dialFailed, .networkChanged, .sighted,
-            .timer, .command, .madeDurable, .roomOn:
+            .timer, .command, .madeDurable, .roomOn, .fileKept:
             256
         }
     }

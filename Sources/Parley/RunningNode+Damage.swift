@@ -67,7 +67,7 @@ extension RunningNode {
                 waiting.removeValue(forKey: id)?.resume(throwing: NodeError(StoreError(bar)))
             case .linkOpened(let link, _), .frame(let link, _): outlet?.hangUp(link)
             case .started, .linkClosed, .dialFailed, .sighted, .networkChanged, .timer,
-                .madeDurable, .relay, .roomOn:
+                .madeDurable, .relay, .roomOn, .fileKept:
                 break
             }
         }

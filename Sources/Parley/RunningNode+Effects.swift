@@ -90,8 +90,9 @@ extension RunningNode {
             case .askRelay(let relay, _): outlet?.loseRelay(relay)
             case .admitted(let link): outlet?.markKnown(link)
             case .tellRoom(let link): outlet?.tellRoom(on: link)
+            case .keepFile(let blob): keepFile(blob)
             // Files that nobody names are looked for again.
-            case .commitFully, .changed, .linksChanged, .call, .removeFile, .keepFile: break
+            case .commitFully, .changed, .linksChanged, .call, .removeFile: break
             }
         }
     }

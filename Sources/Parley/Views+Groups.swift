@@ -66,6 +66,7 @@ extension Views {
         return GroupView(
             id: space.id.description, name: try view(of: space).name,
             description: try Overview.description(of: space.number, in: store),
+            hasPicture: try Overview.picture(of: space.number, in: store) != nil,
             members: members.sorted { left, right in
                 left.0 == right.0
                     ? (left.1.name, left.1.person) < (right.1.name, right.1.person)

@@ -91,6 +91,7 @@ extension Views {
         let space: SpaceRecord?
         switch command {
         case .send(let id, _, _), .rename(let id, _), .describe(let id, _),
+            .setPicture(let id, _),
             .importMessages(let id, _, _, _, _):
             space = try store.space(id)
         case .together(.ask(let id, _)), .together(.begin(let id, _, _)),

@@ -153,6 +153,7 @@ extension Views {
         case .pin: return Pin(payload: payload)?.isOn == false ? "taken down" : "pinned"
         case .name: return ConversationName(payload: payload)?.name ?? ""
         case .description: return GroupDescription(payload: payload)?.text ?? ""
+        case .picture: return ""
         }
     }
 

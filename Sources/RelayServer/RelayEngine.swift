@@ -55,6 +55,8 @@ final class RelayEngine: @unchecked Sendable {
     private var peers: [RelayConnection: RelayPeer] = [:]
     private var timer: (any DispatchSourceTimer)?
     private var isStopped = false
+    /// What is left of orders that are carried out in pieces, one in each turn.
+    private var unfinished: [(number: RelayOrderNumber, order: RelayOrder)] = []
 
     /// - Parameters:
     ///   - now: Unix milliseconds.
@@ -170,7 +172,11 @@ final class RelayEngine: @unchecked Sendable {
             for effect in relay.handle(input, at: time) { outbox.add(effect, &orders) }
             holdBack(outbox.takeFull(), time)
         }
+        // What came in this turn goes first.
+        orders += unfinished
+        unfinished = []
         if !orders.isEmpty { store(&orders, time, &outbox) }
+        if !unfinished.isEmpty { offer([]) }
         if let last {
             orders = []
             for effect in relay.handle(last, at: time) { outbox.add(effect, &orders) }
@@ -210,6 +216,7 @@ final class RelayEngine: @unchecked Sendable {
             let outcomes = try store.perform(orders.map(\.order), at: time)
             told.withLock { $0.batches += 1 }
             for (order, outcome) in zip(orders, outcomes) {
+                if case .unfinished(let rest) = outcome { unfinished.append((order.number, rest)) }
                 for effect in relay.handle(.performed(order.number, outcome), at: time) {
                     outbox.add(effect, &further)
                 }

@@ -49,7 +49,7 @@ struct RelayTransaction {
             return .answer(try read(id, by: reader, range))
         case .newest(let id):
             return .answer(.subscribed(newest: UInt64(try mailbox(id)?.newest ?? 0)))
-        case .acknowledge(let id, let counter): return .answer(try acknowledge(id, counter))
+        case .acknowledge(let id, let counter): return try acknowledge(id, counter)
         case .mayWrite(let id, let right):
             return .answer(refusal(try mailbox(id), right).map { .refused($0) } ?? .done)
         case .expire(let envelopes):
@@ -290,9 +290,19 @@ struct RelayTransaction {
         return .entries(page, hasMore: false, newest: UInt64(mailbox.newest))
     }
 
-    private mutating func acknowledge(_ id: MailboxID, _ counter: UInt64) throws -> RelayAnswer {
-        guard let mailbox = try mailbox(id) else { return .refused(.noMailbox) }
-        let last = Int64(clamping: counter)
+    /// Deletes a piece of what is acknowledged: a shelf may hold hundreds of MiB, and everybody waits for a
+    /// transaction.
+    private mutating func acknowledge(_ id: MailboxID, _ counter: UInt64) throws -> RelayOutcome {
+        guard let mailbox = try mailbox(id) else { return .answer(.refused(.noMailbox)) }
+        // What is put while pieces are left is not meant.
+        let end = min(Int64(clamping: counter), mailbox.newest)
+        let next = try Int64.fetchOne(
+            statement(
+                """
+                SELECT counter FROM envelopes WHERE mailbox = ? AND counter <= ?
+                ORDER BY counter LIMIT 1 OFFSET \(SQLiteRelayStore.deletedRowCountMax)
+                """), arguments: [mailbox.number, end])
+        let last = next.map { $0 - 1 } ?? end
         let shares = try Row.fetchAll(
             statement(
                 """
@@ -311,7 +321,7 @@ struct RelayTransaction {
         try execute(
             "UPDATE mailboxes SET byte_count = byte_count - ?, touched = ? WHERE number = ?",
             [gone, Int64(clamping: now), mailbox.number])
-        return .done
+        return next == nil ? .answer(.done) : .unfinished(.acknowledge(id, upTo: UInt64(end)))
     }
 
     // MARK: Time

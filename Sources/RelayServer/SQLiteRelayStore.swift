@@ -24,6 +24,8 @@ public final class SQLiteRelayStore: RelayStore {
 
     /// Most rows that one ``ParleyRelaying/RelayOrder/expire(envelopesBefore:)`` deletes.
     static let expiredRowCountMax = 10_000
+    /// Most envelopes of a mailbox that one step deletes of what is acknowledged: 16 MiB of a shelf.
+    static let deletedRowCountMax = 256
     /// Most pages that it gives back to the disk.
     static let freedPageCountMax = 4_096
 

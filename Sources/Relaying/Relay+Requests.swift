@@ -209,6 +209,7 @@ extension Relay {
         _ number: RelayOrderNumber, _ outcome: RelayOutcome, _ now: UInt64,
         _ effects: inout [RelayEffect]
     ) {
+        if case .unfinished = outcome { return }
         guard let waiting = pending.removeValue(forKey: number.number) else { return }
         clients[waiting.connection]?.pendingCount -= 1
         if waiting.isLong { clients[waiting.connection]?.pendingPageCount -= 1 }
@@ -222,6 +223,8 @@ extension Relay {
                     .refused(refusal), to: waiting.counter, waiting.connection, &effects)
             }
         case .answer(let given): succeed(waiting, given, now, &effects)
+        // Nothing is concluded yet.
+        case .unfinished: break
         }
     }
 

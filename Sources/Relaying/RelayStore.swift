@@ -67,6 +67,9 @@ public enum RelayOutcome: Equatable, Sendable {
     case answer(RelayAnswer)
     /// The envelope was there already, with this counter.
     case known(counter: UInt64)
+    /// A piece of it was done. What is left is to be ordered under the same number once others had their turn:
+    /// nobody is answered before.
+    case unfinished(RelayOrder)
 }
 
 /// How much a store keeps.

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import LocalAPITests
@@ -75,6 +76,31 @@ struct FileCommandTests {
         let screen = Screen(put: { _ in })
         #expect(FileProgress.text("a", 0, of: 0, on: screen) == "a 100 % of 0 bytes")
         #expect(FileProgress.text("a", .max / 200, of: 1, on: screen) == "a 100 % of 1 byte")
+    }
+
+    /// What is said of a file that comes in a thousand steps, each of them told three times.
+    private func lines(json: Bool) throws -> [Substring] {
+        let said = Mutex("")
+        var world = World()
+        let screen = Screen(put: { text in said.withLock { $0 += text } })
+        (world.output, world.talk) = (screen, screen)
+        try World.$current.withValue(world) {
+            let progress = FileProgress(json: json, pause: .zero)
+            for _ in 0..<50 { progress.say("waiting for somebody who has a") }
+            for step in 0...3_000 {
+                try progress.show("fetching", "a", UInt64(step / 3), of: 1_000, at: 1)
+            }
+            progress.end()
+        }
+        return said.withLock { $0 }.split(separator: "\n")
+    }
+
+    @Test func `elsewhere than on a terminal no percent is told twice, and none to programs`() throws {
+        let lines = try lines(json: false)
+        #expect(lines.count == 102 && lines[0].hasPrefix("waiting") && lines[1].contains(" 0 % "))
+        #expect(Set(lines).count == lines.count)
+        let events = try self.lines(json: true)
+        #expect(events.count == 101 && events.last?.contains("\"bytes\":1000") == true)
     }
 
     @Test func `numbers of bytes are read as people write them`() {

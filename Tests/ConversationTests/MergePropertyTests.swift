@@ -116,6 +116,9 @@ extension Writer {
             let said = try Overview.descriptionReferences(
                 of: replica.space.number, in: replica.store)
             try write(GroupDescription(text: "for \(step)").draft(replacing: said))
+            let shown = try Overview.pictureReferences(
+                of: replica.space.number, in: replica.store)
+            try write(GroupPicture(content: [UInt8(step % 200)]).draft(replacing: shown))
         case 11, 12, 13: try actTogether(step, &random)
         default:
             let places = PlaceSet(target.sequence / 2..<target.sequence + 1)

@@ -1,5 +1,6 @@
 import ParleyWire
 
+@testable import FilesTests
 @testable import ParleyFiles
 
 extension Decoder {
@@ -17,5 +18,17 @@ extension Decoder {
                 }
             },
             decode: { (try? ShelfPart(decoding: $0))?.encoded })
-    ]
+    ] + MediaForm.Container.allCases.map(Decoder.form)
+
+    /// Reads the form of a picture, a video or sound, and cleans it.
+    private static func form(of container: MediaForm.Container) -> Decoder {
+        Decoder(
+            name: "form of \(container.rawValue)", sources: [:], hasOneSpelling: false,
+            inputs: {
+                MediaSamples.all.filter { $0.container == container }.flatMap { sample in
+                    [sample.bytes, cleaned(sample.bytes, as: container) ?? []]
+                }
+            },
+            decode: { cleaned($0, as: container) })
+    }
 }

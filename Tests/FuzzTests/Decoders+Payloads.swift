@@ -59,6 +59,10 @@ extension Decoder {
             GroupDescription(text: "who brings what").draft(replacing: [])
         ) { GroupDescription(payload: $0) != nil },
         payload(
+            "picture", in: ["Sources/Conversation/Features/GroupPicture.swift": 1],
+            GroupPicture(content: [0xFF, 0xD8, 0xFF]).draft(replacing: [])
+        ) { GroupPicture(payload: $0) != nil },
+        payload(
             "profile", in: ["Sources/Conversation/Features/Profile.swift": 1],
             Draft(kind: .profile, lane: .shared, payload: [0x08, 0x02, 0x12, 0x02, 0x64, 0x65])
         ) { ProfileField(payload: $0) != nil },

@@ -60,7 +60,8 @@ extension HostileWorld {
                     (0..<9).map { _ in OperationNumber(Int64(truncatingIfNeeded: random.hostile()))
                     }))
         case 7: .addMember(space, person(), .member)
-        case 8: random.flip() ? .rename(space, "n") : .describe(space, "d")
+        case 8:
+            [.rename(space, "n"), .describe(space, "d"), .setPicture(space, [1])][random.below(3)]
         case 9: .mute(space, isOn: random.flip())
         case 10: .call(space, MediaState(rawValue: 1))
         case 11:

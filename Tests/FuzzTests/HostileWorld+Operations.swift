@@ -111,6 +111,7 @@ extension HostileWorld {
                 kind: .text, lane: .content, references: [reference, reference],
                 payload: TextMessage(text: "@t", mentions: mentions()).draft().payload)
         case 15: GroupDescription(text: "d").draft(replacing: [reference])
+        case 18: GroupPicture(content: [1]).draft(replacing: [reference])
         case 9: Reaction(emoji: "👍", isOn: true).draft(to: reference)
         case 10: MessageDeletion.draft(of: reference)
         case 11: SharedCard(card: card(of: eve)).draft()

@@ -135,6 +135,7 @@ struct APIDescriptionTests {
         try await check(GetProfile())
         try await check(ChangeProfile(status: "a"))
         try await check(DescribeGroup(conversation: "home", text: "a"))
+        try await check(ChangeGroupPicture(conversation: "home", picture: ""))
         try await check(ReadThread(message: 1, limit: 1))
         try await check(ListThreads(limit: 1))
         try await check(ListPins(conversation: "home"))

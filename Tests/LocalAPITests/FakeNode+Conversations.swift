@@ -39,6 +39,10 @@ extension FakeNode {
             state.calls.append("describe \(request.text)")
             return NoReply()
         }
+        answer(ChangeGroupPicture.self) { state, request in
+            state.calls.append("picture \(request.picture)")
+            return NoReply()
+        }
         answer(RenameConversation.self) { state, request in
             try state.requireConversation(request.conversation)
             state.conversations = state.conversations.map {

@@ -193,6 +193,39 @@ struct FileRoomTests {
         #expect(try held(by: ben) == [0])
     }
 
+    @Test func `what comes by itself differs by kind, and the kind's own word goes first`() throws {
+        var settings = FileSettings(fetchByteCountMax: 1_000_000)
+        settings[.picture] = 10
+        settings[.video] = 0
+        settings[.sound] = .max
+        _ = try world.perform(.file(.set(settings)), on: ben)
+        world.restart(ben)
+        world.run(for: 1_000)
+        let kept = try FileSettings.kept(in: ben.store)
+        #expect(kept[.sound] == FileSettings.most.fetchByteCountMax && kept[.other] == nil)
+        for (type, sizes) in [
+            ("image/jpeg", [10: true, 11: false]), ("video/mp4", [1: false]),
+            ("audio/ogg", [1_000_001: true]), ("application/ogg", [1_000_001: true]),
+            ("", [1_000_000: true, 1_000_001: false]), ("imagery/x", [11: true]),
+            ("image", [11: false]), ("/image", [11: true]),
+        ] {
+            for (size, comes) in sizes {
+                let size = BlobSize(clamping: UInt64(size))
+                #expect(kept.comesByItself(size, type: type) == comes, "\(type) \(size)")
+            }
+        }
+        var picture = files[0].attachment
+        picture.type = "image/png"
+        try files[0].put(into: ann.store.blobs)
+        _ = try world.perform(
+            .send(
+                group, [TextMessage(text: "", files: [picture, files[1].attachment])],
+                replyingTo: nil), on: ann)
+        try files[1].put(into: ann.store.blobs)
+        world.run(for: 30_000)
+        #expect(try held(by: ben) == [1] && held(by: cara) == [0, 1])
+    }
+
     @Test func `a crash between the disk and what is noted leaves nothing behind`() throws {
         for file in files.prefix(2) { try send(file, by: ann) }
         // It was given up, and the disk was not told.

@@ -344,26 +344,37 @@ struct ShelfTests {
         #expect(try holds(ben, file))
     }
 
-    @Test("Attack 216: a relay that gives the pieces in another order gives them all in the end")
-    func order() throws {
-        try sendPastEachOther(file) {
-            let shelf = try shelf(of: file, by: ann)
-            let range = RelayRange(after: 0, byteCountMax: 1 << 30)
-            guard
-                case .answer(.entries(let entries, _, _))? = try pair.relay.store.perform(
-                    [.get(shelf, range)], at: World.epoch + world.now
-                ).first
-            else { return }
-            let orders = entries.reversed().map { entry in
-                RelayOrder.put(
-                    shelf, by: .shelf, share: RelayShare(number: 0),
-                    hash: digest(.relayBlob, entry.envelope), envelope: entry.envelope)
-            }
-            _ = try pair.relay.store.perform(
-                [.acknowledge(shelf, upTo: .max)] + orders, at: World.epoch + world.now)
+    /// What lies on ann's shelf lies there backwards from now on, and so much of it no more.
+    private func turnAround(leavingOut count: Int = 0) throws {
+        let shelf = try shelf(of: file, by: ann)
+        let range = RelayRange(after: 0, byteCountMax: 1 << 30)
+        guard
+            case .answer(.entries(let entries, _, _))? = try pair.relay.store.perform(
+                [.get(shelf, range)], at: World.epoch + world.now
+            ).first
+        else { return }
+        let orders = entries.reversed().dropFirst(count).map { entry in
+            RelayOrder.put(
+                shelf, by: .shelf, share: RelayShare(number: 0),
+                hash: digest(.relayBlob, entry.envelope), envelope: entry.envelope)
         }
-        #expect(!(try holds(ben, file)))
-        world.run(for: 26 * Self.hour)
+        _ = try pair.relay.store.perform(
+            [.acknowledge(shelf, upTo: .max)] + orders, at: World.epoch + world.now)
+    }
+
+    @Test("Attack 216: what came before its hashes is read again soon")
+    func order() throws {
+        try sendPastEachOther(file) { try turnAround() }
         #expect(try holds(ben, file))
+    }
+
+    @Test("Attack 216: a shelf is read again soon once for each hashes that came late")
+    func orderWithGap() throws {
+        try sendPastEachOther(file) { try turnAround(leavingOut: 1) }
+        #expect(!(try holds(ben, file)))
+        world.run(for: 2 * Self.hour)
+        let reading = try #require(ben.core.shelves.readings.values.first)
+        #expect(reading.repeatCount == 1 && !reading.isToBeRepeated)
+        #expect(try ben.store.blobs.heldBlob(file.blob)?.chunks.count == 15)
     }
 }

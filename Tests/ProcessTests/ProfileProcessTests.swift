@@ -1,3 +1,4 @@
+import Foundation
 import Parley
 import ParleyLocalAPI
 import Testing
@@ -48,6 +49,26 @@ struct ProfileProcessTests {
         let refused = try await Program.run(
             "group", "describe", "club", "mine", "--home", all.ben.home)
         #expect(refused.status == 1 && refused.output.contains("may not do that"), "\(refused)")
+        let picture = Data([0xFF, 0xD8, 0xFF, 0xE0] + [UInt8](repeating: 7, count: 30_000))
+        let shown = picture.base64EncodedString()
+        let ann = try await all.client(all.ann)
+        try await ann.perform(ChangeGroupPicture(conversation: "club", picture: shown))
+        try await eventually("ben is shown it", on: [all.ben]) {
+            try await ben.perform(GetGroup(conversation: "club")).hasPicture
+        }
+        let file = all.folder.home("club.jpg")
+        let saved = try await run("group", "picture", "club", "--save", file, at: all.ben)
+        #expect(saved.contains("  shows a picture"), "\(saved)")
+        #expect(try Data(contentsOf: URL(filePath: file)) == picture)
+        for words in [["--save", file], ["--remove"], [file]] {
+            let refused = try Program(
+                ["group", "picture", "club"] + words + ["--home", all.ben.home])
+            #expect(try await refused.ended() == 1, "\(words): \(refused.output)")
+        }
+        _ = try await run("group", "picture", "club", "--remove", at: all.ann)
+        try await eventually("ben sees that it is gone", on: [all.ben]) {
+            try await !ben.perform(GetGroup(conversation: "club")).hasPicture
+        }
         _ = try await run("group", "describe", "club", "--remove", at: all.ann)
         try await eventually("ben sees that it is gone", on: [all.ben]) {
             try await ben.perform(GetGroup(conversation: "club")).description == nil

@@ -54,6 +54,37 @@ struct RelayServerTests {
         await transport.shutdown()
     }
 
+    @Test("answers others while a mailbox is emptied, and its owner once it is")
+    func empties() async throws {
+        let folder = try ScratchFolder()
+        let transport = Transport()
+        let (drop, other) = (Self.access(), Self.access())
+        let server = try await RelayServer.local(in: folder)
+        let ada = try await RelayCaller.call(server, over: transport)
+        let ben = try await RelayCaller.call(server, over: transport)
+        _ = try await ada.ask(Self.open, as: drop)
+        _ = try await ben.ask(Self.open, as: other)
+        let count = SQLiteRelayStore.deletedRowCountMax * 2 + 10
+        for _ in 0..<count { _ = try await ada.ask(.put(envelope: Self.envelope()), as: drop) }
+        let kept = Self.envelope()
+        async let done = ada.ask(.acknowledge(upTo: .max), as: drop)
+        guard case .stored = try await ben.ask(.put(envelope: kept), as: other) else {
+            Issue.record("ben is answered")
+            return
+        }
+        #expect(try await done == .done)
+        guard
+            case .entries(let entries, _, _) = try await ada.ask(
+                .get(RelayRange(after: 0)), as: drop)
+        else {
+            Issue.record("it can be read")
+            return
+        }
+        #expect(entries.isEmpty)
+        await server.stop()
+        await transport.shutdown()
+    }
+
     @Test("tells twenty subscribers of each envelope")
     func fanOut() async throws {
         let folder = try ScratchFolder()

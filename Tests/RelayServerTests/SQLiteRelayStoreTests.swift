@@ -66,6 +66,43 @@ struct SQLiteRelayStoreTests {
         try store.close()
     }
 
+    @Test("empties a mailbox in pieces, and keeps what was put meanwhile")
+    func pieces() throws {
+        let store = try open()
+        let key = MailboxID { $0[0] = 1 }
+        let terms = MailboxTerms(
+            needsTicket: false, lifetime: 1 << 40, renewal: 0, byteCountMax: 64 << 20)
+        let step = SQLiteRelayStore.deletedRowCountMax
+        func put(_ number: Int) -> RelayOrder {
+            .put(
+                key, by: .inbox, share: RelayShare(number: UInt16(number % 3)),
+                hash: Digest { ($0[0], $0[1]) = (UInt8(number & 0xFF), UInt8(number >> 8)) },
+                envelope: [UInt8](repeating: UInt8(number & 0xFF), count: 512))
+        }
+        let puts = (0..<step * 2 + 1).map(put)
+        _ = try store.perform([.open(key, writers: nil, ticket: nil, terms)] + puts, at: 1_000)
+        let newest = store.newest
+        var outcomes = try store.perform([.acknowledge(key, upTo: .max)], at: 2_000)
+        #expect(outcomes == [.unfinished(.acknowledge(key, upTo: newest))])
+        #expect(store.byteCount == 512 * (step + 1))
+        // Others have their turn between two pieces.
+        _ = try store.perform([put(puts.count)], at: 2_001)
+        outcomes = try store.perform([.acknowledge(key, upTo: newest)], at: 2_002)
+        #expect(outcomes == [.unfinished(.acknowledge(key, upTo: newest))])
+        outcomes = try store.perform([.acknowledge(key, upTo: newest)], at: 2_003)
+        #expect(outcomes == [.answer(.done)])
+        #expect(store.byteCount == 512)
+        // As many as one step deletes are one piece, and an empty mailbox is none.
+        let more = (1...step - 1).map { put(puts.count + $0) }
+        _ = try store.perform(more, at: 2_004)
+        for _ in 0..<2 {
+            outcomes = try store.perform([.acknowledge(key, upTo: .max)], at: 2_005)
+            #expect(outcomes == [.answer(.done)])
+            #expect(store.byteCount == 0)
+        }
+        try store.close()
+    }
+
     @Test("keeps the contract of stores", arguments: RelayStoreContract.allCases)
     func contract(story: RelayStoreContract) throws {
         var store = try open(story.bounds)

@@ -52,12 +52,14 @@ struct FilesRoom: NodeCommand {
             Where more comes than files may take, those that were opened longest ago are given up: their \
             messages stay, and `parley files get` fetches them again. Never given up by itself is what \
             has a star, what came or was opened in the last days (--keep-days), and what no other device \
-            is known to have. Each device has its own settings.
+            is known to have. What comes by itself can differ by kind, as senders tell it; a kind that is \
+            set to as-all follows --by-itself again. Each device has its own settings.
 
             Example:
               parley files room
               parley files room --limit 50G --by-itself 5M
               parley files room --by-itself 0
+              parley files room --pictures 5M --videos 0 --sound as-all
             """)
 
     @OptionGroup var place: HomeOptions
@@ -66,17 +68,19 @@ struct FilesRoom: NodeCommand {
     var limit: ByteCountArgument?
     @Option(name: .long, help: "files up to this size come by themselves; 0 for none")
     var byItself: ByteCountArgument?
+    @OptionGroup var kinds: KindOptions
     @Option(name: .long, help: "what came or was opened in so many days is not given up")
     var keepDays: UInt64?
 
     func run(with node: any NodeService) async throws {
-        let isAsking = limit == nil && byItself == nil && keepDays == nil
+        let isAsking = limit == nil && byItself == nil && keepDays == nil && kinds.said.isEmpty
         let room =
             isAsking
             ? try await node.perform(GetFileRoom())
             : try await node.perform(
                 SetFileRoom(
                     roomByteCount: limit?.value, fetchByteCountMax: byItself?.value,
+                    fetchByteCountMaxByKind: kinds.limits, kindsAsAll: kinds.asAll,
                     keptDayCount: keepDays))
         try Output.show(room, json: output.json, as: Self.text(room))
     }
@@ -96,8 +100,54 @@ struct FilesRoom: NodeCommand {
             "by itself",
             room.fetchByteCountMax == 0
                 ? "nothing comes" : "files up to \(FileLines.size(room.fetchByteCountMax)) come")
+        for (kind, limit) in room.fetchByteCountMaxByKind.sorted(by: { $0.key < $1.key }) {
+            table.add(
+                "  " + kind,
+                limit == 0 ? "nothing comes" : "files up to \(FileLines.size(limit)) come")
+        }
         table.add("kept", "what came or was opened in \(counted(Int(room.keptDayCount), "day"))")
         return table.text
+    }
+}
+
+/// What comes by itself of each kind of file.
+struct KindOptions: ParsableArguments {
+    @Option(name: .long, help: "the same for pictures: bytes, or as-all")
+    var pictures: KindLimitArgument?
+    @Option(name: .long, help: "for videos")
+    var videos: KindLimitArgument?
+    @Option(name: .long, help: "for what is heard")
+    var sound: KindLimitArgument?
+    @Option(name: .long, help: "for everything else")
+    var others: KindLimitArgument?
+
+    var said: [(kind: String, limit: UInt64?)] {
+        let all = [
+            ("picture", pictures), ("video", videos), ("sound", sound), ("other", others),
+        ]
+        return all.compactMap { kind, argument in argument.map { (kind, $0.value) } }
+    }
+
+    var limits: [String: UInt64]? {
+        let limits = said.compactMap { kind, limit in limit.map { (kind, $0) } }
+        return limits.isEmpty ? nil : Dictionary(uniqueKeysWithValues: limits)
+    }
+
+    var asAll: [String]? {
+        let kinds = said.filter { $0.limit == nil }.map(\.kind)
+        return kinds.isEmpty ? nil : kinds
+    }
+}
+
+/// A number of bytes, or `as-all`.
+struct KindLimitArgument: ExpressibleByArgument, Equatable {
+    /// The number; nil for what holds for all kinds.
+    var value: UInt64?
+
+    init?(argument: String) {
+        if argument == "as-all" { return }
+        guard let count = ByteCountArgument(argument: argument) else { return nil }
+        value = count.value
     }
 }
 

@@ -15,8 +15,8 @@ struct GroupCommand: AsyncParsableCommand {
             """,
         subcommands: [
             GroupCreate.self, GroupShow.self, GroupAdd.self, GroupRemove.self, GroupRole.self,
-            GroupLeave.self, GroupRename.self, GroupDescribe.self, GroupSettings.self,
-            GroupInviteCommand.self,
+            GroupLeave.self, GroupRename.self, GroupDescribe.self, GroupPictureCommand.self,
+            GroupSettings.self, GroupInviteCommand.self,
             GroupJoin.self,
         ])
 }
@@ -121,7 +121,7 @@ struct GroupShow: OneGroupCommand {
             ?? (isIn ? "this device is not in it yet" : "you are not in it any more")
         return
             ([harmless(group.name) + "  " + group.id.prefix(8) + "  " + newcomers + keys]
-            + description(group)
+            + description(group) + (group.hasPicture ? ["  shows a picture"] : [])
             + group.waiting.map { "  " + WaitingMarks.text($0) }
             + people.lines + ["  " + epoch] + links.lines).joined(separator: "\n")
     }

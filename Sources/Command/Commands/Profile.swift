@@ -9,8 +9,8 @@ struct ProfileCommand: NodeCommand {
         discussion: """
             Beside the name: a line of text, a language, a time zone and a small picture, on all of your \
             devices and for your contacts; groups are not told. An empty text says nothing any more. A \
-            picture is made small, and freed of where and with what it was taken, by vipsthumbnail, ffmpeg \
-            or ImageMagick, whichever is installed.
+            picture is made small, and freed of where and with what it was taken, by vipsthumbnail or \
+            ffmpeg, whichever is installed.
 
             Example:
               parley profile --status "at the lake" --time-zone Europe/Berlin
@@ -55,7 +55,7 @@ struct ProfileCommand: NodeCommand {
 
     func run(with node: any NodeService) async throws {
         let bytes: [UInt8]? =
-            try noPicture ? [] : picture.map(SmallPicture.bytes(ofFile:))
+            try noPicture ? [] : picture.map { try SmallPicture.bytes(ofFile: absolutePath($0)) }
         let profile =
             isChange
             ? try await node.perform(
@@ -78,16 +78,8 @@ struct ProfileCommand: NodeCommand {
         to file: String, of profile: ProfileView, on node: any NodeService
     ) async throws {
         let picture = try await node.perform(GetPicture(person: person))
-        guard let bytes = Data(base64Encoded: picture.base64), !bytes.isEmpty else {
+        guard try picture.write(to: file) else {
             throw NodeError("no-picture", "\(harmless(profile.name)) shows no picture.")
-        }
-        let path = absolutePath(file)
-        do {
-            try bytes.write(to: URL(filePath: path), options: .withoutOverwriting)
-        } catch {
-            throw NodeError(
-                "unwritable", "\(path) cannot be written, or is there already.",
-                hint: "Give another name: nothing is written over.")
         }
     }
 }

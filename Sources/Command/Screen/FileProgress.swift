@@ -1,7 +1,7 @@
 import Parley
 
-/// How far files are: a bar that is written over on a terminal, a line a second elsewhere, and events for
-/// programs.
+/// How far files are: a bar that is written over on a terminal, a line for each percent elsewhere, at most one
+/// a second, and events for programs, at most one for each percent.
 final class FileProgress {
     /// What `--json` says while files are on their way, one object a line.
     private struct Event: Encodable {
@@ -19,11 +19,17 @@ final class FileProgress {
     private static let barColumnCountMax = 30
 
     private let isJSON: Bool
-    private let line = ProgressLine()
-    /// What was said last of each file, by its place: nothing is said twice.
+    private let line: ProgressLine
+    /// Of how many hundredths programs were told last, by the place of the file: nothing is said twice.
     private var said: [Int: UInt64] = [:]
+    /// What was shown last: nothing is said twice where it is not written over.
+    private var lastText = ""
 
-    init(json: Bool) { isJSON = json }
+    /// - Parameter pause: between two lines; nil for what suits the screen.
+    init(json: Bool, pause: Duration? = nil) {
+        isJSON = json
+        line = ProgressLine(pause: pause)
+    }
 
     /// Says how far a file is.
     ///
@@ -34,11 +40,11 @@ final class FileProgress {
         _ event: String, _ name: String, _ bytes: UInt64, of size: UInt64, at place: Int
     ) throws {
         guard isJSON else {
-            return line.show { _ in
-                Self.text("\(event) \(harmless(name))", bytes, of: size, on: World.current.talk)
-            }
+            return showLine(
+                Self.text("\(event) \(harmless(name))", bytes, of: size, on: World.current.talk))
         }
-        guard said.updateValue(bytes, forKey: place) != bytes else { return }
+        let percent = Self.percent(bytes, of: size)
+        guard said.updateValue(percent, forKey: place) != percent else { return }
         World.current.write(
             try Output.json(Event(event: event, name: name, bytes: bytes, of: size)))
         try World.current.checkOutput()
@@ -46,11 +52,23 @@ final class FileProgress {
 
     /// Says something else meanwhile; nothing to programs.
     func say(_ text: String) {
-        if !isJSON { line.show { _ in text } }
+        if !isJSON { showLine(text) }
+    }
+
+    private func showLine(_ text: String) {
+        guard World.current.talk.isTerminal || text != lastText else { return }
+        line.show { _ in
+            lastText = text
+            return text
+        }
     }
 
     func end() {
         if !isJSON { line.end() }
+    }
+
+    private static func percent(_ bytes: UInt64, of size: UInt64) -> UInt64 {
+        size == 0 ? 100 : min(100, bytes * 100 / size)
     }
 
     /// `fetching hut.jpg [#####-----] 50 % of 3.2 MB`. The bar is for those who look at it, and where
@@ -58,7 +76,7 @@ final class FileProgress {
     static func text(
         _ what: String, _ bytes: UInt64, of size: UInt64, on screen: Screen
     ) -> String {
-        let percent = size == 0 ? 100 : min(100, bytes * 100 / size)
+        let percent = percent(bytes, of: size)
         let rest = "\(percent) % of \(FileLines.size(size))"
         let room = (screen.columnCount ?? 80) - what.count - rest.count - 5
         guard screen.isTerminal, room >= 5 else { return "\(what) \(rest)" }

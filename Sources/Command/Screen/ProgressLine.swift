@@ -6,13 +6,17 @@ import Synchronization
 final class ProgressLine: Sendable {
     private let start = ContinuousClock.now
     private let lastShown = Mutex<ContinuousClock.Instant?>(nil)
+    private let pause: Duration?
+
+    /// - Parameter pause: between two texts; nil for what suits the screen.
+    init(pause: Duration? = nil) { self.pause = pause }
 
     /// Shows a text where it is time to: the closure is asked only then, and told for how long it
     /// has been going on.
     func show(_ text: (Duration) -> String) {
         let now = ContinuousClock.now
         let world = World.current
-        let pause: Duration = world.talk.isTerminal ? .milliseconds(100) : .seconds(1)
+        let pause = pause ?? (world.talk.isTerminal ? .milliseconds(100) : .seconds(1))
         let isDue = lastShown.withLock { last in
             if now - (last ?? start) < pause { return false }
             last = now

@@ -55,15 +55,19 @@ extension RunningNode {
     /// the node.
     private static let disk = DispatchQueue(label: "parley.disk", qos: .utility)
 
-    /// Makes a file survive a crash of the machine. What that takes all the same is found not to be what its
+    /// Makes a file survive a crash of the machine, and tells the core once it does. What that takes all the same is found not to be what its
     /// hash says, and fetched again.
     func keepFile(_ blob: BlobID) {
         guard let folder = opened?.blobs as? BlobFolder else { return }
         let (path, logger) = (folder.path, logger)
-        Self.disk.async {
-            do { try BlobFolder(path).makeDurable(blob) } catch {
+        Self.disk.async { [weak self] in
+            do {
+                try BlobFolder(path).makeDurable(blob)
+                self?.offer(.fileKept(blob, isDurable: true))
+            } catch {
                 logger.warning(
                     "a file may not survive a loss of power", metadata: ["why": "\(error)"])
+                self?.offer(.fileKept(blob, isDurable: false))
             }
         }
     }

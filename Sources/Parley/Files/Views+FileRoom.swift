@@ -6,6 +6,15 @@ import ParleyRoster
 import ParleyStorage
 import ParleyWire
 
+extension FileSettings {
+    /// What holds for one kind of file alone.
+    fileprivate var byKind: [String: UInt64] {
+        var limits: [String: UInt64] = [:]
+        for kind in Kind.allCases { limits[kind.word] = self[kind] }
+        return limits
+    }
+}
+
 /// What files take here, as screens and programs see it.
 extension Views {
     /// What files take and may take.
@@ -16,7 +25,8 @@ extension Views {
         return FileRoomView(
             usedByteCount: UInt64(max(0, core.fileByteCount)),
             roomByteCount: settings.roomByteCount,
-            fetchByteCountMax: settings.fetchByteCountMax, keptDayCount: settings.keptDayCount,
+            fetchByteCountMax: settings.fetchByteCountMax,
+            fetchByteCountMaxByKind: settings.byKind, keptDayCount: settings.keptDayCount,
             fileCount: files.count, onlyHereCount: onlyHere.count,
             onlyHereByteCount: UInt64(onlyHere.reduce(0) { $0 + $1.byteCount }))
     }
@@ -67,7 +77,8 @@ extension Views {
             .sorted { ($0.lastUse, $0.blob) > ($1.lastUse, $1.blob) }
         var counts: [PersonID: Int] = [:]
         for file in own.prefix(Self.lookedCountMax) {
-            let holders = Set(file.holders).union([ownPerson])
+            let receivers = try HeldFile.receivers(of: file.blob, as: core.node.device, in: store)
+            let holders = receivers.union(file.holders).union([ownPerson])
             for person in try persons(naming: file.blob).subtracting(holders) {
                 counts[person, default: 0] += 1
             }

@@ -102,7 +102,9 @@ extension Views {
         let (state, held) = try state(of: file)
         guard let blob = file.blob else { return ["It is on this device."] }
         let shelves = try core.shelfStates(of: blob, in: store).map(Self.line)
-        if state == "here" { return ["It is on this device."] + shelves }
+        if state == "here" {
+            return try ["It is on this device."] + whereElse(blob) + shelves
+        }
         let heldLine =
             held == 0
             ? "Nothing of it is on this device."
@@ -126,6 +128,21 @@ extension Views {
             ]
         }
         return try [heldLine] + sources(of: blob, outlook) + shelves
+    }
+
+    /// Who else has a file that was sent from here, and who has had it.
+    private func whereElse(_ blob: BlobID) throws -> [String] {
+        guard let row = try HeldFile.kept(blob, in: store), !row.cameFromOthers else { return [] }
+        let holders = Set(row.holders)
+        let receivers = try HeldFile.receivers(of: blob, as: core.node.device, in: store)
+            .subtracting(holders)
+        var lines: [String] = []
+        if !holders.isEmpty { lines.append("On devices of: \(try names(of: holders)).") }
+        if !receivers.isEmpty {
+            lines.append(
+                "Has come to: \(try names(of: receivers)). They may have given it up since.")
+        }
+        return lines
     }
 
     private func sources(of blob: BlobID, _ outlook: FileOutlook) throws -> [String] {

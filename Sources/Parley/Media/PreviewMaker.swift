@@ -26,13 +26,15 @@ struct PreviewMaker: Sendable {
     static let sideMax = 320
     /// A picture that is larger is looked at by no program.
     static let pictureByteCountMax: UInt64 = 256 << 20
-    /// Sides and qualities that are tried one after the other.
-    private static let tries = [
+    /// Those of a preview.
+    private static let previewTries = [
         (320, 60), (320, 40), (240, 40), (200, 30), (160, 25), (112, 25), (80, 20), (48, 20),
     ]
 
     /// Where programs are looked for.
     var folders = CagedProgram.folders
+    /// Sides and qualities that are tried one after the other.
+    var tries = PreviewMaker.previewTries
 
     /// A small picture of a picture or a video.
     ///
@@ -45,13 +47,11 @@ struct PreviewMaker: Sendable {
         of file: any DescribedFile, _ type: String, duration: UInt32, atMost byteCountMax: Int
     ) throws -> Preview {
         let small = try MemoryFile(try small(file, type, duration))
-        for (side, quality) in Self.tries {
+        for (side, quality) in tries {
             let made = try encode(small, side, quality)
             // What is no picture is not the one that is looked for.
             guard let preview = try? Self.checked(made) else { continue }
-            if preview.bytes.count <= min(byteCountMax, Limits.previewByteCountMax) {
-                return preview
-            }
+            if preview.bytes.count <= byteCountMax { return preview }
         }
         throw Failure.notMade
     }

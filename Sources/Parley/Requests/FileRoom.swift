@@ -10,6 +10,9 @@ public struct FileRoomView: Codable, Equatable, Sendable {
     public var roomByteCount: UInt64
     /// A file of at most so many bytes is fetched by itself; with 0 none is.
     public var fetchByteCountMax: UInt64
+    /// The same for one kind of file, by `picture`, `video`, `sound` and `other`, as its sender says; a kind
+    /// that is left out has what holds for all.
+    public var fetchByteCountMaxByKind: [String: UInt64] = [:]
     /// What came or was opened within so many days is not given up to make room.
     public var keptDayCount: UInt64
     /// Files that are here.
@@ -62,16 +65,24 @@ public struct SetFileRoom: NodeRequest {
     public var roomByteCount: UInt64?
     /// A file of at most so many bytes is fetched by itself; with 0 none is.
     public var fetchByteCountMax: UInt64?
+    /// The same for one kind of file: `picture`, `video`, `sound` or `other`. A kind that is left out stays as
+    /// it is.
+    public var fetchByteCountMaxByKind: [String: UInt64]?
+    /// Kinds for which nothing of their own holds any more.
+    public var kindsAsAll: [String]?
     /// What came or was opened within so many days is not given up to make room.
     public var keptDayCount: UInt64?
 
     /// A request with these parameters.
     public init(
         roomByteCount: UInt64? = nil, fetchByteCountMax: UInt64? = nil,
+        fetchByteCountMaxByKind: [String: UInt64]? = nil, kindsAsAll: [String]? = nil,
         keptDayCount: UInt64? = nil
     ) {
         self.roomByteCount = roomByteCount
         self.fetchByteCountMax = fetchByteCountMax
+        self.fetchByteCountMaxByKind = fetchByteCountMaxByKind
+        self.kindsAsAll = kindsAsAll
         self.keptDayCount = keptDayCount
     }
 
@@ -80,14 +91,41 @@ public struct SetFileRoom: NodeRequest {
         let most = FileSettings.most
         guard roomByteCount ?? 0 <= most.roomByteCount,
             fetchByteCountMax ?? 0 <= most.fetchByteCountMax,
-            keptDayCount ?? 0 <= most.keptDayCount
+            keptDayCount ?? 0 <= most.keptDayCount,
+            fetchByteCountMaxByKind?.values.max() ?? 0 <= most.fetchByteCountMax
         else { throw NodeError("bad-room", "That is more than may be set.") }
         var settings = try await node.read { try FileSettings.kept(in: $0.store) }
         settings.roomByteCount = roomByteCount ?? settings.roomByteCount
         settings.fetchByteCountMax = fetchByteCountMax ?? settings.fetchByteCountMax
         settings.keptDayCount = keptDayCount ?? settings.keptDayCount
+        for word in kindsAsAll ?? [] { settings[try FileSettings.Kind(word: word)] = nil }
+        for (word, limit) in fetchByteCountMaxByKind ?? [:] {
+            settings[try FileSettings.Kind(word: word)] = limit
+        }
         _ = try await node.running.perform(.file(.set(settings)))
         return try await node.perform(GetFileRoom())
+    }
+}
+
+extension FileSettings.Kind {
+    /// How people and programs name it.
+    var word: String {
+        switch self {
+        case .picture: "picture"
+        case .video: "video"
+        case .sound: "sound"
+        case .other: "other"
+        }
+    }
+
+    /// The kind of this word.
+    init(word: String) throws {
+        guard let kind = Self.allCases.first(where: { $0.word == word }) else {
+            throw NodeError(
+                "bad-kind", "“\(word)” is no kind of file.",
+                hint: "It is one of \(Self.allCases.map(\.word).joined(separator: ", ")).")
+        }
+        self = kind
     }
 }
 

@@ -77,29 +77,15 @@ public struct ChangeProfile: NodeRequest {
             }
             fields.append(field)
         }
-        if let picture { fields.append(try Self.field(ofPicture: picture)) }
+        if let picture {
+            let bytes = try PictureView.bytes(picture)
+            guard let field = ProfileField(.picture, Base64URL.encode(bytes)) else {
+                throw NodeError.badPicture
+            }
+            fields.append(field)
+        }
         for field in fields { _ = try await node.running.perform(.say(field)) }
         return try await node.read { try $0.profile(of: $0.ownPerson) }
-    }
-}
-
-extension ChangeProfile {
-    /// What a picture may be, as its first bytes tell.
-    private static let pictureTypes: Set<String> = [
-        "image/jpeg", "image/png", "image/gif", "image/webp",
-    ]
-
-    private static func field(ofPicture text: String) throws -> ProfileField {
-        guard let data = Data(base64Encoded: text), data.count <= Limits.inlineFileByteCountMax,
-            data.isEmpty || pictureTypes.contains(FileKind.type(of: Array(data.prefix(512)))),
-            let field = ProfileField(.picture, data.isEmpty ? "" : Base64URL.encode(Array(data)))
-        else {
-            throw NodeError(
-                "bad-picture", "That cannot be a picture of a profile.",
-                hint: "It is a JPEG, PNG, GIF or WebP of at most "
-                    + "\(Limits.inlineFileByteCountMax >> 10) KiB.")
-        }
-        return field
     }
 }
 
@@ -124,20 +110,9 @@ public struct GetPicture: NodeRequest {
         try await node.read { views in
             let person = try person.map { try views.person($0) } ?? views.ownPerson
             let text = try views.profileFields(of: person, [.picture])[.picture] ?? ""
-            let bytes = Base64URL.decode(text) ?? []
-            return PictureView(
-                base64: Data(bytes).base64EncodedString(),
-                type: bytes.isEmpty ? "" : FileKind.type(of: Array(bytes.prefix(512))))
+            return PictureView(Base64URL.decode(text) ?? [])
         }
     }
-}
-
-/// A small picture, as its sender gave it: nobody has looked at it.
-public struct PictureView: Codable, Equatable, Sendable {
-    /// The bytes, in Base64; empty where there is none.
-    public var base64: String
-    /// What it is by its first bytes, as "image/jpeg"; empty where that is not known.
-    public var type: String
 }
 
 /// What a person says of themselves.

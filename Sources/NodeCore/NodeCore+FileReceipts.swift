@@ -7,15 +7,50 @@ import ParleyWire
 /// Saying in receipts which messages' files are here, so that who laid them at a relay takes them away.
 /// Source: `Protocol/13-files.md`, "Held".
 extension NodeCore {
-    /// A file came: of the messages that name it those are told whose files are all here now.
-    mutating func noteHeld(_ blob: BlobID, _ turn: inout some Turn) throws(StoreError) {
+    /// A file came. Nobody is told before the disk has it for good: who laid it at a relay takes it away then,
+    /// and a crash here could leave nobody who has it.
+    mutating func noteUnkept(_ blob: BlobID, _ turn: inout some Turn) throws(StoreError) {
+        try turn.store.setValue([1], .unkeptFile, blob.bytes)
+        turn.emit(.keepFile(blob))
+    }
+
+    /// The disk has a file for good, or did not take it: of the messages that name it those are told whose
+    /// files are all here now.
+    mutating func kept(
+        _ blob: BlobID, isDurable: Bool, _ turn: inout some Turn
+    ) throws(StoreError) {
+        guard try turn.store.value(.unkeptFile, blob.bytes) != nil else { return }
+        guard isDurable else {
+            timers.set(.fileRetry, in: Self.fileRetryInterval, &turn)
+            return
+        }
+        try turn.store.setValue(nil, .unkeptFile, blob.bytes)
         for entry in try turn.store.naming(blob, limit: Self.namingCountMax) {
-            try noteHeldFiles(of: entry.operation, &turn)
+            try noteFileReceipts(of: entry.operation, &turn)
+        }
+    }
+
+    /// Goes on with files that came and that the disk may not have for good. What a crash took of them is
+    /// wanted again.
+    mutating func keepFiles(_ turn: inout some Turn) throws(StoreError) {
+        for (key, _) in try turn.store.values(.unkeptFile) {
+            if let blob = BlobID(key), try turn.store.blobs.heldBlob(blob)?.chunks.isWhole == true {
+                turn.emit(.keepFile(blob))
+                continue
+            }
+            try turn.store.setValue(nil, .unkeptFile, key)
+            guard let blob = BlobID(key), let row = try HeldFile.kept(blob, in: turn.store),
+                row.state == .whole
+            else { continue }
+            try WantedFile(
+                blob: blob, shape: row.shape, since: WallTime(clamping: turn.now.wall),
+                isAskedFor: false
+            ).keep(in: turn.store)
         }
     }
 
     /// Notes that a message of somebody else is to be told of, if all sealed files that it brings are here.
-    mutating func noteHeldFiles(
+    mutating func noteFileReceipts(
         of number: OperationNumber, _ turn: inout some Turn
     ) throws(StoreError) {
         guard let stored = try turn.store.operation(number),
@@ -34,18 +69,20 @@ extension NodeCore {
         timers.set(.receipts, in: Self.receiptDelay, &turn)
     }
 
-    /// Whether all sealed files that a message brings are here.
+    /// Whether all sealed files that a message brings are here for good.
     private func isAllHere(
         _ message: TextMessage?, _ store: some Store
     ) throws(StoreError) -> Bool {
         for blob in message?.files.compactMap(\.blob) ?? [] {
-            guard try store.blobs.heldBlob(blob)?.chunks.isWhole == true else { return false }
+            guard try store.blobs.heldBlob(blob)?.chunks.isWhole == true,
+                try store.value(.unkeptFile, blob.bytes) == nil
+            else { return false }
         }
         return true
     }
 
     /// Goes on with what was not told before this start.
-    mutating func resumeHeldFiles(_ turn: inout some Turn) throws(StoreError) {
+    mutating func resumeFileReceipts(_ turn: inout some Turn) throws(StoreError) {
         for (key, _) in try turn.store.values(.untoldFiles) {
             guard let space = SpaceNumber(key: Array(key.prefix(8))) else { continue }
             unreceipted.insert(space)
@@ -54,7 +91,7 @@ extension NodeCore {
     }
 
     /// Takes what is to be told of files of a space: of each log all that can be said.
-    mutating func takeHeldFiles(
+    mutating func takeFileReceipts(
         in space: SpaceNumber, _ store: some Store
     ) throws(StoreError) -> [Receipts.Progress] {
         let actor = Digest(reinterpreting: identity.device)
