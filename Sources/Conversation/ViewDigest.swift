@@ -46,12 +46,7 @@ public struct ViewDigest {
             hash.update(pin.check.low)
         }
         for message in mentioning { add(mentionsOf: message) }
-        if let text = try Overview.description(of: space.number, in: store) { add(text: text) }
-        if let picture = try Overview.picture(of: space.number, in: store) {
-            hash.update(Array("picture".utf8))
-            hash.update(UInt64(picture.count))
-            hash.update(picture)
-        }
+        try addGroup(space, store)
         // And where nothing is asked what it was before there were polls.
         let polls = try Overview.polls(in: space.number, roster: roster, store: store)
         if !polls.isEmpty { hash.update(Array("polls".utf8)) }
@@ -163,6 +158,17 @@ public struct ViewDigest {
         case .read: roster.person(of: device).flatMap { roster.member($0) } != nil
         case .delivered, .acknowledged, .held: roster.contains(device)
         }
+    }
+
+    /// What a group is for, and its picture: where neither is shown, nothing.
+    private mutating func addGroup(
+        _ space: SpaceRecord, _ store: some MergeStore
+    ) throws(StoreError) {
+        if let text = try Overview.description(of: space.number, in: store) { add(text: text) }
+        guard let picture = try Overview.picture(of: space.number, in: store) else { return }
+        hash.update(Array("picture".utf8))
+        hash.update(UInt64(picture.count))
+        hash.update(picture)
     }
 
     private mutating func add(_ message: Message) {

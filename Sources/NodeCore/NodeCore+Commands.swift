@@ -117,12 +117,9 @@ extension NodeCore {
         case .star(let number, let isOn): return try star(number, isOn, &turn)
         case .file(let command): return try file(command, &turn)
         case .pin(let number, let isOn): return try pin(number, isOn, &turn)
-        case .acceptInvitation(let space):
-            return try acceptInvitation(to: space, &turn)
-        case .declineInvitation(let space):
-            return try declineInvitation(to: space, &turn)
-        case .setAdditionPolicy(let policy):
-            return try set(policy, &turn)
+        case .acceptInvitation(let space): return try acceptInvitation(to: space, &turn)
+        case .declineInvitation(let space): return try declineInvitation(to: space, &turn)
+        case .setAdditionPolicy(let policy): return try set(policy, &turn)
         case .deleteConversation(let space):
             return try deleteConversation(space, &turn)
         case .addMember, .removeMember, .setRole, .leave, .changeSettings:

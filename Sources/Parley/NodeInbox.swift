@@ -188,7 +188,8 @@ extension Input {
         case .relay(let relay, _): .relay(relay)
         case .sighted: .neighbours
         case .started, .dialFailed, .networkChanged, .timer, .command, .madeDurable,
-            .fileKept: nil
+            .fileKept:
+            nil
         }
     }
 

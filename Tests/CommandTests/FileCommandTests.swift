@@ -95,7 +95,7 @@ struct FileCommandTests {
         return said.withLock { $0 }.split(separator: "\n")
     }
 
-    @Test func `elsewhere than on a terminal no percent is told twice, and none to programs`() throws {
+    @Test func `off a terminal no percent is told twice, and none to programs`() throws {
         let lines = try lines(json: false)
         #expect(lines.count == 102 && lines[0].hasPrefix("waiting") && lines[1].contains(" 0 % "))
         #expect(Set(lines).count == lines.count)

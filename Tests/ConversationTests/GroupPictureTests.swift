@@ -35,7 +35,7 @@ struct GroupPictureTests {
         #expect(try picture(cast.dan.replica)?.count == limit)
     }
 
-    @Test("a picture replaces what its author saw, of two at once the last stands, and none ends it")
+    @Test("a picture replaces what its author saw, of two the last stands, and none ends it")
     func register() throws {
         let none = try cast.dan.replica.digest()
         try show([1], by: cast.ann)

@@ -48,7 +48,7 @@ enum OutsideNumbers {
         "Sources/NodeCore/FormerMarks.swift": .init(1, "this device's own rows"),
         "Sources/NodeCore/NodeCore+Branches.swift": .init(1, "this device's own rows"),
         "Sources/NodeCore/DeletedImports.swift": .init(3, "this device's own rows"),
-        "Sources/NodeCore/FileSettings.swift": .init(4, "this device's own settings, bounded there"),
+        "Sources/NodeCore/FileSettings.swift": .init(4, "own settings, bounded there"),
         "Sources/NodeCore/Invitation.swift": .init(5, "this device's own rows"),
         "Sources/NodeCore/MissingBodies.swift": .init(3, "this device's own rows"),
         "Sources/NodeCore/NodeCore+Awaited.swift": .init(1, "this device's own rows"),

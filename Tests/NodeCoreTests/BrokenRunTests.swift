@@ -6,7 +6,7 @@ import Testing
 @testable import ParleyNodeCore
 @testable import ParleySimulation
 
-/// Source: `Protocol/03-operations.md`, "Verification".
+/// Source: `Protocol/03-operations.md`, "Proof".
 @Suite("A run that is not genuine")
 struct BrokenRunTests {
     private func appearedCount(at node: SimulatedNode) throws -> Int {

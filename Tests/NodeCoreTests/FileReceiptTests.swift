@@ -135,7 +135,8 @@ struct FileReceiptTests {
         let link = LinkID(1)
         var holders = FileHolders()
         let blobs = (0..<FileHolders.inquiredCountMax + 1).compactMap {
-            BlobID([UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] + [UInt8](repeating: 0, count: 30))
+            BlobID(
+                [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] + [UInt8](repeating: 0, count: 30))
         }
         holders.inquire(blobs, on: link)
         #expect(!holders.isInquired(blobs[0], on: link) && holders.isInquired(blobs[1], on: link))

@@ -216,12 +216,11 @@ struct FileRoomTests {
         }
         var picture = files[0].attachment
         picture.type = "image/png"
-        try files[0].put(into: ann.store.blobs)
+        for file in files.prefix(2) { try file.put(into: ann.store.blobs) }
         _ = try world.perform(
             .send(
                 group, [TextMessage(text: "", files: [picture, files[1].attachment])],
                 replyingTo: nil), on: ann)
-        try files[1].put(into: ann.store.blobs)
         world.run(for: 30_000)
         #expect(try held(by: ben) == [1] && held(by: cara) == [0, 1])
     }

@@ -43,7 +43,7 @@ struct SmallPictureTests {
         #expect(try refusal(of: large) == "too-large")
     }
 
-    @Test func `without a program there is none, and one outside the system's folders does not run`()
+    @Test func `without a program there is none, and one outside the system does not run`()
         throws
     {
         let picture = try file(RealPicture.jpeg())
@@ -58,7 +58,7 @@ struct SmallPictureTests {
     }
 
     @Test(.enabled(if: hasProgram))
-    func `a picture is made small and tells nothing, and what only begins as one is refused`() throws {
+    func `a picture is made small and tells nothing; what only begins as one is refused`() throws {
         let made = try SmallPicture.bytes(ofFile: file(RealPicture.jpeg()))
         #expect(made.count <= Limits.inlineFileByteCountMax)
         #expect(!made.contains(Array("SECRET".utf8)))
