@@ -6,8 +6,9 @@ import ParleySimulation
 import ParleyWire
 
 /// I40: what is here of a file is what was sent; a file that came and that a message names is here, wanted or
-/// given up for others, so that nothing is forgotten; of a file that no message names nothing is left; and what
-/// files are noted to take is what they take.
+/// given up for others, so that nothing is forgotten; of a file that no message names nothing is left; what
+/// files are noted to take is what they take; and where that is more than they may, nothing is left that could
+/// be given up.
 ///
 /// What was sent is known from outside: simulated people send files whose bytes follow from their size and
 /// key. It is looked at when all is settled: what was deleted a moment before is still there.
@@ -15,12 +16,28 @@ final class FilesAreWhole: Checker {
     static let invariant = "I40"
     private(set) var checkCount = 0
     private var samples: [BlobID: SampleFile] = [:]
+    /// The largest file that surely came by itself to a device, whatever it was set to.
+    private var limits: [DeviceID: UInt64] = [:]
+    /// Persons who gave messages stars: what these name is not given up.
+    private var keepers: Set<PersonID> = []
+
+    func observed(_ step: StepReport) throws {
+        guard case .command(_, let command) = step.input else { return }
+        switch command {
+        case .file(.set(let settings)):
+            let own = FileSettings.Kind.allCases.map { settings[$0] ?? settings.fetchByteCountMax }
+            let known = limits[step.node.identity.device] ?? FileSettings().fetchByteCountMax
+            limits[step.node.identity.device] = min(known, own.min() ?? 0)
+        case .star: keepers.insert(step.node.identity.person)
+        default: break
+        }
+    }
 
     func settled(_ world: World) throws {
         for node in world.honestNodes where !node.isDown {
             let named = try files(at: node)
             for (file, isOwn) in named { try look(at: file, isOwn: isOwn, of: node) }
-            try count(node)
+            try count(node, in: world)
             let blobs = Set(named.compactMap(\.0.blob))
             // What a person was about to send no message may name: the shell lets go of that.
             for blob in try node.store.blobs.blobs()
@@ -33,13 +50,25 @@ final class FilesAreWhole: Checker {
         }
     }
 
-    private func count(_ node: SimulatedNode) throws {
+    private func count(_ node: SimulatedNode, in world: World) throws {
         checkCount += 1
         let noted = try HeldFile.all(in: node.store).reduce(0) { $0 + $1.byteCount }
         guard noted == node.core.fileByteCount else {
             throw violation(
                 "\(node.name) reckons with \(node.core.fileByteCount) bytes of files, and notes \(noted)"
             )
+        }
+        let settings = try FileSettings.kept(in: node.store)
+        guard noted > Int(settings.roomByteCount), settings.keptDayCount == 0,
+            !keepers.contains(node.identity.person)
+        else { return }
+        // One whose clock was ahead when it came is young for a while.
+        let now = World.epoch + world.now
+        let spare = try HeldFile.all(in: node.store).first {
+            $0.state == .whole && $0.canComeAgain && $0.lastUse.value <= now
+        }
+        guard spare == nil || node.clock.skew != 0 else {
+            throw violation("\(node.name) keeps a file for which there is no room")
         }
     }
 
@@ -77,7 +106,9 @@ final class FilesAreWhole: Checker {
         let isWhole = held?.chunks.isWhole == true && held?.shape == shape
         // What a device itself sent and lost, as with a store that was set back, it does not ask for.
         let isGivenUp = try HeldFile.kept(blob, in: node.store)?.state == .givenUp
-        guard try isWhole || isOwn || isGivenUp || WantedFile.kept(blob, in: node.store) != nil
+        let limit = limits[node.identity.device] ?? FileSettings().fetchByteCountMax
+        guard
+            try isWhole || isOwn || isGivenUp || file.size.value > limit || WantedFile.kept(blob, in: node.store) != nil
         else {
             throw violation("\(node.name) neither has nor wants a file that a message brings")
         }

@@ -19,6 +19,8 @@ struct Disguise: Sendable {
     var stripsBodies = false
     /// Runs of others that begin at an odd place never leave.
     var withholds = false
+    /// Chunks of files leave as other ones.
+    var spoilsFiles = false
     /// Branches that it shows to some and not to others.
     var hidden: [Hidden] = []
     /// How often it made branches whose hashes begin alike.
@@ -30,6 +32,9 @@ struct Disguise: Sendable {
     func dressed(
         _ bytes: [UInt8], from liar: DeviceID, to victim: DeviceID
     ) -> [UInt8]? {
+        if spoilsFiles, bytes.first == Frame.Kind.blobChunk.rawValue, let last = bytes.last {
+            return bytes.dropLast() + [last ^ 1]
+        }
         guard stripsBodies || withholds || !hidden.isEmpty,
             // The production core made it a moment ago: it decodes, or is no business of ours.
             let frame = try? Frame.decode(bytes)

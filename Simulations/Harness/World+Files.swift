@@ -19,7 +19,8 @@ extension World {
     /// What a node wants of files that another one holds and would give: both are linked and take part in a
     /// conversation in which a message names it; or all of it lies at a relay that the node reads.
     func lackedFile(at node: SimulatedNode, besides other: SimulatedNode) throws -> String? {
-        let wanted = try WantedFile.all(in: node.store)
+        // What does not fit waits for room.
+        let wanted = try WantedFile.all(in: node.store).filter { !node.core.hasNoRoom(for: $0.blob) }
         guard !wanted.isEmpty, !node.isDown else { return nil }
         for file in wanted {
             if let relay = try relay(keeping: file, for: node, by: other) {

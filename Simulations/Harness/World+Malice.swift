@@ -100,6 +100,15 @@ extension World {
         return true
     }
 
+    /// Gives other bytes than it has of files.
+    ///
+    /// - Returns: true: from now on it does.
+    public func spoilFiles(_ liar: SimulatedNode) -> Bool {
+        liar.isHonest = false
+        liar.disguise.spoilsFiles = true
+        return true
+    }
+
     /// Never serves some ranges of the logs of others.
     @discardableResult
     public func withhold(_ liar: SimulatedNode) -> Bool {

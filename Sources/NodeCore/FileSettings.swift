@@ -18,7 +18,8 @@ public struct FileSettings: Equatable, Sendable {
 
         /// What a type says, as "image/jpeg".
         public init(type: String) {
-            switch type.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false).first {
+            switch type.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false).first
+            {
             case "image": self = .picture
             case "video": self = .video
             case "audio": self = .sound

@@ -37,7 +37,8 @@ extension Stage {
             .remove,
             .promote,
             .quit, .consent, .permit, .govern, .closeGroup, .nameDevice, .revoke, .call, .pickUp,
-            .turnDown, .hangUp, .typing, .appear, .confide, .together, .attach, .fetch:
+            .turnDown, .hangUp, .typing, .appear, .confide, .together, .attach, .fetch,
+            .forget, .room, .picture:
             return try !node.isDown && person(node, does: act.do)
         case .ringAndGo, .ringAt, .shutOut, .intrude: return try unruly(node, does: act.do)
         case .link, .keepBackup, .recover, .openGroup, .join:
@@ -56,7 +57,7 @@ extension Stage {
         case .reset(let user), .stall(let user, _), .flip(let user, _):
             guard let other = self.node(user) else { return false }
             trouble(act.do, from: node, to: other)
-        case .crash, .failStore, .rot, .jumpClock, .backUp, .restore:
+        case .crash, .failStore, .fillDisk, .rot, .jumpClock, .backUp, .restore:
             return try machine(of: node, meets: act, jury)
         case .befall(let place, let how): return befall(place, how)
         case .steal, .impersonate: return try thief(of: node, does: act.do)
@@ -99,6 +100,7 @@ extension Stage {
         case .nameAnyway: try world.nameAnyway(liar, in: space)
         case .nameAnotherLane: try world.nameAnotherLane(liar, in: space)
         case .floodUnasked: try world.floodUnasked(liar)
+        case .spoilFiles: world.spoilFiles(liar)
         }
     }
 
@@ -113,6 +115,9 @@ extension Stage {
                 downtime: down.milliseconds)
         case .failStore(let calls, let isFull):
             node.store.fail(afterChange: calls, isFull ? .full : .inputOutput)
+        case .fillDisk(let isOn):
+            guard let disk = node.store.blobs as? MemoryBlobs else { return false }
+            disk.byteCountMax = isOn ? disk.byteCount : .max
         case .jumpClock(let seconds): node.clock.skew = seconds * 1_000
         case .backUp:
             guard !node.isDown else { return false }
@@ -228,7 +233,7 @@ extension Stage {
             return try talk(for: deed, of: node).map { [(node, $0)] } ?? []
         case .forward, .star, .pin, .archive, .unread, .draft, .mention, .describe, .profile:
             return try curation(for: deed, of: node).map { [(node, $0)] } ?? []
-        case .attach, .fetch:
+        case .attach, .fetch, .forget, .room, .picture:
             return try filing(for: deed, of: node).map { [(node, $0)] } ?? []
         case .together(let place, let what):
             return try teamwork(what, in: place, of: node).map { [(node, $0)] } ?? []

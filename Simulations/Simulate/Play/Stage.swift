@@ -112,7 +112,10 @@ struct Stage {
 
     /// All faults are over.
     private mutating func end() throws {
-        for node in world.nodes { node.store.failNoMore() }
+        for node in world.nodes {
+            node.store.failNoMore()
+            (node.store.blobs as? MemoryBlobs)?.byteCountMax = .max
+        }
         for relay in world.relays.indices { _ = befall(relay, .up) }
         world.model = LinkModel()
         for (place, node) in world.nodes.enumerated() {

@@ -60,6 +60,12 @@ public enum Deed: Codable, Equatable, Sendable {
     case attach(space: Int, bytes: Int, number: Int)
     /// Wants the files of a message.
     case fetch(space: Int, message: Int)
+    /// Frees what the files of a message take.
+    case forget(space: Int, message: Int)
+    /// Says how many bytes files may take, and which come by themselves: of all kinds, and of pictures.
+    case room(bytes: Int, byItself: Int, pictures: Int)
+    /// Shows a picture of a group, of so many bytes; of none, none.
+    case picture(space: Int, bytes: Int)
     /// Puts the conversation away until something new comes, or takes it back.
     case archive(space: Int, on: Bool)
     /// Does something together with the others of a conversation.
@@ -160,6 +166,8 @@ public enum Deed: Codable, Equatable, Sendable {
     case crash(steps: Int, point: CrashPoint, power: Bool, down: VirtualTime)
     /// The store fails, so many changes from now.
     case failStore(calls: Int, full: Bool)
+    /// The disk takes no more of files from now on, or takes them again.
+    case fillDisk(on: Bool)
     /// One page of the database decays; seen on real disks only.
     case rot(page: Int)
     /// The wall clock jumps; below 0 it goes back.
@@ -269,6 +277,8 @@ public enum Malice: String, Codable, CaseIterable, Sendable {
     case nameAnotherLane
     /// Puts somebody who wants to be asked into a group, and writes ever more into its control log.
     case floodUnasked
+    /// Gives other bytes than it has of files.
+    case spoilFiles
 
     /// What is drawn for a seed: those before 400 are what they were.
     static func drawn(for seed: UInt64) -> [Malice] {
@@ -276,7 +286,7 @@ public enum Malice: String, Codable, CaseIterable, Sendable {
             .grindHashes, .editOthers, .deleteOthers, .deleteAsBefore, .nameAnyway,
         ]
         return allCases.filter { kind in
-            !besides.contains(kind) && (seed >= Scenario.firstLateSeed || !late.contains(kind))
+            kind != .spoilFiles && !besides.contains(kind) && (seed >= Scenario.firstLateSeed || !late.contains(kind))
         }
     }
 

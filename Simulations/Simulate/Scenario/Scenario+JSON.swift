@@ -106,7 +106,8 @@ extension Deed {
             .backUp, .restore, .quit, .govern, .steal, .impersonate, .openGroup, .closeGroup,
             .keepBackup, .befall, .call, .pickUp, .turnDown, .hangUp, .typing, .appear, .ringAndGo,
             .intrude, .consent, .permit, .forward,
-            .star, .pin, .archive, .unread, .draft, .describe, .profile, .together, .attach, .fetch:
+            .star, .pin, .archive, .unread, .draft, .describe, .profile, .together, .attach, .fetch,
+            .forget, .room, .picture, .fillDisk:
             []
         }
     }
@@ -143,6 +144,10 @@ extension Deed {
         case .together: "together"
         case .attach: "attach"
         case .fetch: "fetch"
+        case .forget: "forget"
+        case .room: "room"
+        case .picture: "picture"
+        case .fillDisk: "fillDisk"
         case .bringIn: "bringIn"
         case .found: "found"
         case .nameSelf: "nameSelf"

@@ -20,6 +20,16 @@ struct FileSender: Occupation {
         let space = Int(random.next() % 4)
         switch Mix.draw(Mix.files, &random) {
         case "fetch": return .fetch(space: space, message: Mix.rank(&random))
+        case "forget": return .forget(space: space, message: Mix.rank(&random))
+        case "room":
+            // Some have room for little, and some want little by itself.
+            return .room(
+                bytes: random.next() % 2 == 0 ? 1 << 40 : 200_000 << Int(random.next() % 4),
+                byItself: random.next() % 2 == 0 ? 16 << 20 : 50_000,
+                pictures: random.next() % 2 == 0 ? 16 << 20 : 0)
+        case "picture":
+            return .picture(space: space, bytes: Int(random.next() % 4) * 4_000)
+        case "fillDisk": return .fillDisk(on: random.next() % 2 == 0)
         default:
             // Most are small; where two send the same, one blob is meant by both.
             let scale = 1 << (8 + random.next() % 13)
@@ -40,5 +50,8 @@ extension Scenario {
         var random = SeededRandom(seed: seed, purpose: "files")
         guard random.next() % 4 == 0 else { return }
         workload.filesPerHour = 10 + random.next() % 50
+        for place in nodes.indices where nodes[place].malicious?.isEmpty == false {
+            nodes[place].malicious?.append(.spoilFiles)
+        }
     }
 }
