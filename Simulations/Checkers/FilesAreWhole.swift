@@ -108,7 +108,8 @@ final class FilesAreWhole: Checker {
         let isGivenUp = try HeldFile.kept(blob, in: node.store)?.state == .givenUp
         let limit = limits[node.identity.device] ?? FileSettings().fetchByteCountMax
         guard
-            try isWhole || isOwn || isGivenUp || file.size.value > limit || WantedFile.kept(blob, in: node.store) != nil
+            try isWhole || isOwn || isGivenUp || file.size.value > limit
+                || WantedFile.kept(blob, in: node.store) != nil
         else {
             throw violation("\(node.name) neither has nor wants a file that a message brings")
         }

@@ -20,7 +20,9 @@ extension World {
     /// conversation in which a message names it; or all of it lies at a relay that the node reads.
     func lackedFile(at node: SimulatedNode, besides other: SimulatedNode) throws -> String? {
         // What does not fit waits for room.
-        let wanted = try WantedFile.all(in: node.store).filter { !node.core.hasNoRoom(for: $0.blob) }
+        let wanted = try WantedFile.all(in: node.store).filter {
+            !node.core.hasNoRoom(for: $0.blob)
+        }
         guard !wanted.isEmpty, !node.isDown else { return nil }
         for file in wanted {
             if let relay = try relay(keeping: file, for: node, by: other) {

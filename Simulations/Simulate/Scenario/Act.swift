@@ -286,7 +286,8 @@ public enum Malice: String, Codable, CaseIterable, Sendable {
             .grindHashes, .editOthers, .deleteOthers, .deleteAsBefore, .nameAnyway,
         ]
         return allCases.filter { kind in
-            kind != .spoilFiles && !besides.contains(kind) && (seed >= Scenario.firstLateSeed || !late.contains(kind))
+            kind != .spoilFiles && !besides.contains(kind)
+                && (seed >= Scenario.firstLateSeed || !late.contains(kind))
         }
     }
 
