@@ -25,7 +25,9 @@ final class FilesAreWhole: Checker {
         guard case .command(_, let command) = step.input else { return }
         switch command {
         case .file(.set(let settings)):
-            let own = FileSettings.Kind.allCases.map { settings[$0] ?? settings.fetchByteCountMax }
+            let own = FileSettings.Kind.allCases.map {
+                settings.fetchByteCountMaxByKind[$0] ?? settings.fetchByteCountMax
+            }
             let known = limits[step.node.identity.device] ?? FileSettings().fetchByteCountMax
             limits[step.node.identity.device] = min(known, own.min() ?? 0)
         case .star: keepers.insert(step.node.identity.person)

@@ -127,17 +127,21 @@ public struct SharedWord: Equatable, Sendable {
     }
 }
 
+extension SharedWord {
+    /// The logs in which a device writes them in a space.
+    public static func logs(of space: SpaceID, by device: DeviceID) -> [LogTag] {
+        lanes.map { LogTag(OperationHash.log(space: space, device: device, lane: $0)) }
+    }
+}
+
 extension Overview {
     /// What a device did in lanes 3 and 4 at or above where it wrote two histories, and nobody else holds.
     public static func wordsStranded(
         in space: SpaceRecord, roster: Roster, by device: DeviceID, ownPerson: PersonID,
         store: some MergeStore
     ) throws(StoreError) -> [SharedWord] {
-        let own = SharedWord.lanes.map {
-            LogTag(OperationHash.log(space: space.id, device: device, lane: $0))
-        }
         var logs: [LogRecord] = []
-        for tag in own {
+        for tag in SharedWord.logs(of: space.id, by: device) {
             if let log = try store.log(tag, in: space.number) { logs.append(log) }
         }
         // Almost always there is none.

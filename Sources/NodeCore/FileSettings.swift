@@ -32,8 +32,9 @@ public struct FileSettings: Equatable, Sendable {
     public var roomByteCount: UInt64
     /// A file of at most so many bytes is fetched by itself; with 0 none is.
     public var fetchByteCountMax: UInt64
-    /// The same for one kind of file, in the place of ``fetchByteCountMax``; nil where that holds.
-    public var pictureByteCountMax, videoByteCountMax, soundByteCountMax, otherByteCountMax: UInt64?
+    /// The same for one kind of file, in the place of ``fetchByteCountMax``; of kinds that are not in it that
+    /// holds.
+    public var fetchByteCountMaxByKind: [Kind: UInt64] = [:]
     /// What came or was opened within so many days is not given up to make room.
     public var keptDayCount: UInt64
 
@@ -51,31 +52,11 @@ public struct FileSettings: Equatable, Sendable {
         self.keptDayCount = keptDayCount
     }
 
-    /// What holds for one kind of file alone; nil where what holds for all does.
-    public subscript(kind: Kind) -> UInt64? {
-        get {
-            switch kind {
-            case .picture: pictureByteCountMax
-            case .video: videoByteCountMax
-            case .sound: soundByteCountMax
-            case .other: otherByteCountMax
-            }
-        }
-        set {
-            switch kind {
-            case .picture: pictureByteCountMax = newValue
-            case .video: videoByteCountMax = newValue
-            case .sound: soundByteCountMax = newValue
-            case .other: otherByteCountMax = newValue
-            }
-        }
-    }
-
     /// Whether a file of a message is fetched by itself.
     ///
     /// - Parameter type: what it is by its sender's word, as "image/jpeg".
     public func comesByItself(_ size: BlobSize, type: String) -> Bool {
-        size.value <= self[Kind(type: type)] ?? fetchByteCountMax
+        size.value <= fetchByteCountMaxByKind[Kind(type: type)] ?? fetchByteCountMax
     }
 
     private static let key = Array("files".utf8)
@@ -91,7 +72,7 @@ public struct FileSettings: Equatable, Sendable {
             while reader.remaining > 0 {
                 let (kind, limit) = (Kind(rawValue: try reader.byte()), try reader.uint64())
                 // One that a later program knows says nothing here.
-                if let kind { settings[kind] = limit }
+                if let kind { settings.fetchByteCountMaxByKind[kind] = limit }
             }
             return settings.bounded
         } catch {
@@ -106,8 +87,8 @@ public struct FileSettings: Equatable, Sendable {
             roomByteCount: min(roomByteCount, Self.most.roomByteCount),
             fetchByteCountMax: min(fetchByteCountMax, Self.most.fetchByteCountMax),
             keptDayCount: min(keptDayCount, Self.most.keptDayCount))
-        for kind in Kind.allCases {
-            settings[kind] = self[kind].map { min($0, Self.most.fetchByteCountMax) }
+        settings.fetchByteCountMaxByKind = fetchByteCountMaxByKind.mapValues {
+            min($0, Self.most.fetchByteCountMax)
         }
         return settings
     }
@@ -118,7 +99,7 @@ public struct FileSettings: Equatable, Sendable {
         writer.uint64(fetchByteCountMax)
         writer.uint64(keptDayCount)
         for kind in Kind.allCases {
-            guard let limit = self[kind] else { continue }
+            guard let limit = fetchByteCountMaxByKind[kind] else { continue }
             writer.byte(kind.rawValue)
             writer.uint64(limit)
         }

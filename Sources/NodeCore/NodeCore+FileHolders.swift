@@ -92,9 +92,9 @@ extension HeldFile {
                 guard let person = roster.person(of: other), !receivers.contains(person) else {
                     continue
                 }
-                let mark = try store.mark(
-                    .held, of: Digest(reinterpreting: other), on: log.tag, in: log.space)
-                if mark?.places.contains(stored.sequence) == true { receivers.insert(person) }
+                if try Receipts.tell(other, holdsFilesAt: stored.sequence, of: log, store) {
+                    receivers.insert(person)
+                }
             }
         }
         return receivers

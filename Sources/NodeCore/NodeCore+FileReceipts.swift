@@ -162,3 +162,16 @@ extension NodeCore {
         return writer.bytes
     }
 }
+
+extension Receipts {
+    /// Whether a device said that it holds all files of what stands at a place of a log.
+    static func tell(
+        _ device: DeviceID, holdsFilesAt place: UInt64, of log: LogRecord, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        let actor = Digest(reinterpreting: device)
+        guard let mark = try store.mark(.held, of: actor, on: log.tag, in: log.space) else {
+            return false
+        }
+        return try store.shared(mark, in: log).contains(place)
+    }
+}

@@ -69,6 +69,8 @@ extension NodeCore {
     mutating func heedFiles(
         of messages: [OperationNumber], areNew: Bool, _ turn: inout some Turn
     ) throws(StoreError) {
+        guard !messages.isEmpty else { return }
+        let settings = try FileSettings.kept(in: turn.store)
         var (isWanted, isOwn) = (false, false)
         for number in messages {
             guard let stored = try turn.store.operation(number),
@@ -89,7 +91,7 @@ extension NodeCore {
             } else {
                 try noteFileReceipts(of: number, &turn)
             }
-            isWanted = try wantFiles(of: message, &turn) || isWanted
+            isWanted = try wantFiles(of: message, by: settings, &turn) || isWanted
         }
         if isWanted { try fetchFiles(&turn) }
         guard isOwn else { return }
@@ -99,9 +101,8 @@ extension NodeCore {
 
     /// Wants what comes by itself of a message, and says whether any of it is not held.
     private func wantFiles(
-        of message: TextMessage, _ turn: inout some Turn
+        of message: TextMessage, by settings: FileSettings, _ turn: inout some Turn
     ) throws(StoreError) -> Bool {
-        let settings = try FileSettings.kept(in: turn.store)
         var isWanted = false
         for file in message.files where settings.comesByItself(file.size, type: file.type) {
             let isNew = try want(file, isAskedFor: false, at: turn.now, turn.store)

@@ -68,8 +68,8 @@ extension NodeCore {
 
     /// What the rules of this program come to: 1 before there were mentions, threads, descriptions,
     /// profiles, polls and items, 2 before who asks to be a contact stood in an entry of its own, 3 before
-    /// there were notes and decisions, 5 before there were pictures of groups. It grows with each rule that takes in what earlier programs only carried, or puts
-    /// it elsewhere.
+    /// there were notes and decisions, 5 before there were pictures of groups and receipts told branches apart.
+    /// It grows with each rule that takes in what earlier programs only carried, or puts it elsewhere.
     static let viewGeneration: UInt64 = 6
 
     /// Folds all spaces anew where an earlier program folded them: it carried what it did not know, and

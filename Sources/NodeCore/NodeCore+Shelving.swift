@@ -179,9 +179,9 @@ extension NodeCore {
         for device in roster.participatingDevices.map(\.device) where device != identity.device {
             let floor = roster.horizon(of: device).place(of: identity.device, .content)
             if let floor, message.sequence <= floor.sequence { continue }
-            let mark = try store.mark(
-                .held, of: Digest(reinterpreting: device), on: message.log.tag, in: space.number)
-            if mark?.places.contains(message.sequence) != true { lacking.append(device) }
+            if try !Receipts.tell(device, holdsFilesAt: message.sequence, of: message.log, store) {
+                lacking.append(device)
+            }
         }
         return lacking
     }

@@ -9,12 +9,6 @@ public import ParleyWire
 extension NodeCore {
     private static func key(ofWordsIn log: LogTag) -> [UInt8] { Array("words".utf8) + log.bytes }
 
-    private static func tags(of space: SpaceRecord, by device: DeviceID) -> [LogTag] {
-        SharedWord.lanes.map {
-            LogTag(OperationHash.log(space: space.id, device: device, lane: $0))
-        }
-    }
-
     /// Notes where that begins, with the first that is written in each.
     func noteWords(
         _ applied: [AppliedOperation], in space: SpaceRecord, _ store: some Store
@@ -34,7 +28,7 @@ extension NodeCore {
         of space: SpaceRecord, by device: DeviceID, in store: some NodeStore
     ) throws(StoreError) -> [LogTag: UInt64] {
         var known: [LogTag: UInt64] = [:]
-        for tag in tags(of: space, by: device) {
+        for tag in SharedWord.logs(of: space.id, by: device) {
             known[tag] = try store.number(.profile, key(ofWordsIn: tag))
         }
         return known
@@ -44,7 +38,7 @@ extension NodeCore {
     public static func forgetWords(
         of space: SpaceRecord, by device: DeviceID, in store: some NodeStore
     ) throws(StoreError) {
-        for tag in tags(of: space, by: device) {
+        for tag in SharedWord.logs(of: space.id, by: device) {
             try store.setValue(nil, .profile, key(ofWordsIn: tag))
         }
     }

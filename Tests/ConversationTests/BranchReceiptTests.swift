@@ -115,7 +115,7 @@ struct BranchReceiptTests {
         #expect(try states(of: twin) == [.delivered, .saved])
     }
 
-    @Test("keep the check in their payload, and do without one that is too short")
+    @Test("keep the check in their payload, and do without one of another length")
     func payload() throws {
         let mark = Receipts.Progress(
             tag: LogTag(7), places: PlaceSet(3..<9), check: Check(high: 1, low: 2))

@@ -195,14 +195,15 @@ struct FileRoomTests {
 
     @Test func `what comes by itself differs by kind, and the kind's own word goes first`() throws {
         var settings = FileSettings(fetchByteCountMax: 1_000_000)
-        settings[.picture] = 10
-        settings[.video] = 0
-        settings[.sound] = .max
+        settings.fetchByteCountMaxByKind[.picture] = 10
+        settings.fetchByteCountMaxByKind[.video] = 0
+        settings.fetchByteCountMaxByKind[.sound] = .max
         _ = try world.perform(.file(.set(settings)), on: ben)
         world.restart(ben)
         world.run(for: 1_000)
         let kept = try FileSettings.kept(in: ben.store)
-        #expect(kept[.sound] == FileSettings.most.fetchByteCountMax && kept[.other] == nil)
+        let byKind = kept.fetchByteCountMaxByKind
+        #expect(byKind[.sound] == FileSettings.most.fetchByteCountMax && byKind[.other] == nil)
         for (type, sizes) in [
             ("image/jpeg", [10: true, 11: false]), ("video/mp4", [1: false]),
             ("audio/ogg", [1_000_001: true]), ("application/ogg", [1_000_001: true]),

@@ -321,22 +321,9 @@ struct ShelfTests {
     @Test("Attack 216: a shelf with much of no use is left for an hour, and read on then")
     func junk() throws {
         try sendPastEachOther(file) {
-            let shelf = try shelf(of: file, by: ann)
-            let range = RelayRange(after: 0, byteCountMax: 1 << 30)
-            guard
-                case .answer(.entries(let entries, _, _))? = try pair.relay.store.perform(
-                    [.get(shelf, range)], at: World.epoch + world.now
-                ).first
-            else { return }
             // Junk comes first, and then what belongs there.
             let junk = (0..<100).map { [UInt8](repeating: UInt8($0), count: 512) }
-            let orders = (junk + entries.map(\.envelope)).map { envelope in
-                RelayOrder.put(
-                    shelf, by: .shelf, share: RelayShare(number: 0),
-                    hash: digest(.relayBlob, envelope), envelope: envelope)
-            }
-            _ = try pair.relay.store.perform(
-                [.acknowledge(shelf, upTo: .max)] + orders, at: World.epoch + world.now)
+            try refillShelf { junk + $0 }
         }
         #expect(!(try holds(ben, file)))
         #expect(try count(.uselessShelf, at: ben) == 1)
@@ -346,6 +333,11 @@ struct ShelfTests {
 
     /// What lies on ann's shelf lies there backwards from now on, and so much of it no more.
     private func turnAround(leavingOut count: Int = 0) throws {
+        try refillShelf { Array($0.reversed().dropFirst(count)) }
+    }
+
+    /// Puts other envelopes on ann's shelf in the place of those that lie there.
+    private func refillShelf(_ change: ([[UInt8]]) -> [[UInt8]]) throws {
         let shelf = try shelf(of: file, by: ann)
         let range = RelayRange(after: 0, byteCountMax: 1 << 30)
         guard
@@ -353,10 +345,10 @@ struct ShelfTests {
                 [.get(shelf, range)], at: World.epoch + world.now
             ).first
         else { return }
-        let orders = entries.reversed().dropFirst(count).map { entry in
+        let orders = change(entries.map(\.envelope)).map { envelope in
             RelayOrder.put(
                 shelf, by: .shelf, share: RelayShare(number: 0),
-                hash: digest(.relayBlob, entry.envelope), envelope: entry.envelope)
+                hash: digest(.relayBlob, envelope), envelope: envelope)
         }
         _ = try pair.relay.store.perform(
             [.acknowledge(shelf, upTo: .max)] + orders, at: World.epoch + world.now)

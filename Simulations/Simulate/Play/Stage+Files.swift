@@ -30,7 +30,7 @@ extension Stage {
             var settings = FileSettings(
                 roomByteCount: UInt64(clamping: byteCount),
                 fetchByteCountMax: UInt64(clamping: limit), keptDayCount: 0)
-            settings[.picture] = UInt64(clamping: pictures)
+            settings.fetchByteCountMaxByKind[.picture] = UInt64(clamping: pictures)
             return .file(.set(settings))
         case .picture(let place, let byteCount):
             let content = (0..<max(0, byteCount)).map { UInt8(truncatingIfNeeded: $0) }

@@ -55,8 +55,9 @@ public struct Receipts: Equatable, Sendable {
     private static func progress(_ mark: PayloadReceiptMark) -> Progress? {
         guard let places = PlaceSet(counts: mark.counts) else { return nil }
         var reader = ByteReader(fieldBytes(mark.check))
-        // One that is too short is none: the mark says what it would without.
-        return Progress(tag: LogTag(mark.tag), places: places, check: try? reader.check())
+        // One of another length is none: the mark says what it would without.
+        let check = reader.remaining == Check.byteCount ? try? reader.check() : nil
+        return Progress(tag: LogTag(mark.tag), places: places, check: check)
     }
 
     /// The operation that says this.

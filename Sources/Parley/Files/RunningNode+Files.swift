@@ -55,8 +55,8 @@ extension RunningNode {
     /// the node.
     private static let disk = DispatchQueue(label: "parley.disk", qos: .utility)
 
-    /// Makes a file survive a crash of the machine, and tells the core once it does. What that takes all the same is found not to be what its
-    /// hash says, and fetched again.
+    /// Makes a file survive a crash of the machine, and tells the core once it does. What that takes all the
+    /// same is found not to be what its hash says, and fetched again.
     func keepFile(_ blob: BlobID) {
         guard let folder = opened?.blobs as? BlobFolder else { return }
         let (path, logger) = (folder.path, logger)

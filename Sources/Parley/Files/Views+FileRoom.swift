@@ -6,15 +6,6 @@ import ParleyRoster
 import ParleyStorage
 import ParleyWire
 
-extension FileSettings {
-    /// What holds for one kind of file alone.
-    fileprivate var byKind: [String: UInt64] {
-        var limits: [String: UInt64] = [:]
-        for kind in Kind.allCases { limits[kind.word] = self[kind] }
-        return limits
-    }
-}
-
 /// What files take here, as screens and programs see it.
 extension Views {
     /// What files take and may take.
@@ -26,7 +17,9 @@ extension Views {
             usedByteCount: UInt64(max(0, core.fileByteCount)),
             roomByteCount: settings.roomByteCount,
             fetchByteCountMax: settings.fetchByteCountMax,
-            fetchByteCountMaxByKind: settings.byKind, keptDayCount: settings.keptDayCount,
+            fetchByteCountMaxByKind: Dictionary(
+                uniqueKeysWithValues: settings.fetchByteCountMaxByKind.map { ($0.word, $1) }),
+            keptDayCount: settings.keptDayCount,
             fileCount: files.count, onlyHereCount: onlyHere.count,
             onlyHereByteCount: UInt64(onlyHere.reduce(0) { $0 + $1.byteCount }))
     }

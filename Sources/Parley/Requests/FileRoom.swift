@@ -98,9 +98,11 @@ public struct SetFileRoom: NodeRequest {
         settings.roomByteCount = roomByteCount ?? settings.roomByteCount
         settings.fetchByteCountMax = fetchByteCountMax ?? settings.fetchByteCountMax
         settings.keptDayCount = keptDayCount ?? settings.keptDayCount
-        for word in kindsAsAll ?? [] { settings[try FileSettings.Kind(word: word)] = nil }
+        for word in kindsAsAll ?? [] {
+            settings.fetchByteCountMaxByKind[try FileSettings.Kind(word: word)] = nil
+        }
         for (word, limit) in fetchByteCountMaxByKind ?? [:] {
-            settings[try FileSettings.Kind(word: word)] = limit
+            settings.fetchByteCountMaxByKind[try FileSettings.Kind(word: word)] = limit
         }
         _ = try await node.running.perform(.file(.set(settings)))
         return try await node.perform(GetFileRoom())
