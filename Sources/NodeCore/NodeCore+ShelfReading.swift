@@ -148,6 +148,9 @@ extension NodeCore {
             }
             isNew = true
         }
+        // What the disk did not take is read again from where this page began, once that is tried again.
+        let hasFailed = outputs.contains { if case .failed = $0 { true } else { false } }
+        if hasFailed { return try perform(outputs, &turn) }
         reading.reader = reader
         if let last = fresh.last { reading.cursor.counter = last.counter }
         // What is read of parts alone is kept nowhere: it is read again after a new start.

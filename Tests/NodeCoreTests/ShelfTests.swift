@@ -354,6 +354,16 @@ struct ShelfTests {
             [.acknowledge(shelf, upTo: .max)] + orders, at: World.epoch + world.now)
     }
 
+    /// Once only a day later: how far the shelf was read had been kept, and the piece was behind that.
+    @Test func `what a full disk did not take is read again once there is room`() throws {
+        let disk = try #require(ben.store.blobs as? MemoryBlobs)
+        try sendPastEachOther(file) { disk.byteCountMax = disk.byteCount + 100_000 }
+        #expect(!(try holds(ben, file)))
+        disk.byteCountMax = .max
+        world.run(for: 11 * 60_000)
+        #expect(try holds(ben, file))
+    }
+
     @Test("Attack 216: what came before its hashes is read again soon")
     func order() throws {
         try sendPastEachOther(file) { try turnAround() }

@@ -37,7 +37,7 @@ public enum Mix {
 
     /// What people do with files.
     static let files: [String: UInt64] = [
-        "attach": 12, "fetch": 4, "forget": 2, "room": 2, "picture": 1, "fillDisk": 2,
+        "attach": 12, "fetch": 4, "forget": 2, "room": 2, "picture": 3, "fillDisk": 2,
     ]
 
     /// What people do together, all of which is one deed.
