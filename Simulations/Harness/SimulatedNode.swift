@@ -285,7 +285,7 @@ public final class SimulatedNode {
     }
 
     /// What every shell does with a sealed file that nobody names. What fails is looked for again.
-    func remove(_ blob: BlobID) {
+    public func remove(_ blob: BlobID) {
         do {
             if try HeldFile.isUnneeded(blob, in: store) { try store.blobs.removeBlob(blob) }
         } catch {}

@@ -14,8 +14,13 @@ extension Stage {
             var attachment = file.attachment
             // What it is by its sender's word.
             if number % 3 == 0 { attachment.type = "image/png" }
-            // A disk that takes nothing lets nobody send anything.
-            do { try file.put(into: node.store.blobs) } catch { return nil }
+            // A disk that takes nothing lets nobody send anything, and nothing is left of what it began to take.
+            do {
+                try file.put(into: node.store.blobs)
+            } catch {
+                node.remove(file.blob)
+                return nil
+            }
             node.stagedFiles.insert(file.blob)
             return .send(
                 space.id, [TextMessage(text: "file \(number)", files: [attachment])],

@@ -37,6 +37,7 @@ extension RunningNode {
                 try store.commit()
             } catch {
                 store.rollback()
+                removeFile(finished.blob)
                 throw error
             }
         }
