@@ -35,18 +35,22 @@ extension World {
             ).union(
                 Self.hanging(
                     below: floors, besides: misplaced, at: other, in: record.number))
+            let moved = try Self.touched(
+                by: hanging, at: node, in: space.number, thatStandsElsewhereAt: other,
+                in: record.number)
             func lines(besides excused: Set<LogTip>) throws -> (left: [String], right: [String]) {
                 (
                     try honestLines(of: node, space.id, above: floors, hanging, besides: excused),
                     try honestLines(of: other, space.id, above: floors, hanging, besides: excused)
                 )
             }
-            var (left, right) = try lines(besides: touched)
+            let told = touched.union(moved)
+            var (left, right) = try lines(besides: told)
             if left != right {
                 // What nobody gives to who holds it without its payload they show without it.
                 let unserved = try unservedBodies(of: node, in: space.id)
                     .union(unservedBodies(of: other, in: space.id))
-                if !unserved.isEmpty { (left, right) = try lines(besides: touched.union(unserved)) }
+                if !unserved.isEmpty { (left, right) = try lines(besides: told.union(unserved)) }
             }
             if left != right {
                 let differing =
@@ -98,10 +102,7 @@ extension World {
         for log in try node.store.logs(in: space) {
             guard let floor = floors[log.tag], floor > 0 else { continue }
             for stored in try node.store.operations(in: log.number, 0...(floor - 1), limit: .max) {
-                touched.formUnion(
-                    stored.operation.header.references.map {
-                        LogTip(tag: $0.tag, sequence: $0.sequence)
-                    })
+                touched.formUnion(stored.operation.header.references.map(LogTip.init))
             }
         }
         return touched
@@ -117,10 +118,30 @@ extension World {
             guard let fork = log.proven else { continue }
             let places = fork.sequence...UInt64.max
             for stored in try node.store.operations(in: log.number, places, limit: .max) {
-                touched.formUnion(
-                    stored.operation.header.references.map {
-                        LogTip(tag: $0.tag, sequence: $0.sequence)
-                    })
+                touched.formUnion(stored.operation.header.references.map(LogTip.init))
+            }
+        }
+        return touched
+    }
+
+    /// What somebody edited, deleted or reacted to with what stands elsewhere at another node, and may: which
+    /// of two words of a person is the later one follows from where they stand.
+    private static func touched(
+        by hanging: Set<LogTip>, at node: SimulatedNode, in space: SpaceNumber,
+        thatStandsElsewhereAt other: SimulatedNode, in record: SpaceNumber
+    ) throws -> Set<LogTip> {
+        var touched: Set<LogTip> = []
+        for log in try node.store.logs(in: space) {
+            guard let held = try other.store.log(log.tag, in: record) else { continue }
+            let places = 0...UInt64.max
+            var stands: [UInt64: Stand] = [:]
+            for stored in try other.store.headers(in: held.number, places, limit: .max) {
+                stands[stored.sequence] = stored.stand
+            }
+            for stored in try node.store.headers(in: log.number, places, limit: .max)
+            where hanging.contains(LogTip(tag: log.tag, sequence: stored.sequence)) {
+                guard let stand = stands[stored.sequence], stand != stored.stand else { continue }
+                touched.formUnion(stored.header.references.map(LogTip.init))
             }
         }
         return touched
