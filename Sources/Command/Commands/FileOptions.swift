@@ -32,12 +32,17 @@ struct FileOptions: ParsableArguments {
         let count = files.count + (voice == nil ? 0 : 1)
         let room = Limits.messagePayloadByteCountMax - Self.restByteCount - text.utf8.count
         let share = room / max(1, count)
+        let arguments = RawArguments.current
         let voices = voice.map {
-            [StageFile(path: absolutePath($0), isVoice: true, room: share)]
+            let path = arguments.paths(of: [$0], behind: "--voice")[0]
+            return [
+                StageFile(path: absolutePath($0), rawPath: path, isVoice: true, room: share)
+            ]
         }
-        let staged = files.map { file in
+        let staged = zip(files, arguments.paths(of: files, behind: "--file")).map { file, path in
             StageFile(
-                path: absolutePath(file), keepsMetadata: keepMetadata ? true : nil, room: share)
+                path: absolutePath(file), rawPath: path,
+                keepsMetadata: keepMetadata ? true : nil, room: share)
         }
         return (voices ?? []) + staged
     }

@@ -53,14 +53,15 @@ final class FileDepot: Sendable {
 
     /// Begins to seal a file of this machine.
     ///
-    /// - Throws: ``NodeError`` where it is none, or none that can be read or sent.
+    /// - Parameters:
+    ///   - source: the file, opened.
+    ///   - name: what it is to be called.
     func stage(
-        _ path: String, called name: String?, type: String?, _ wish: FileWish = FileWish()
+        _ source: FileSource, called name: String, type: String?, _ wish: FileWish = FileWish()
     ) async throws -> StagedFile {
-        let source = try FileSource(path)
         var random = SystemRandom()
         let ticket = hex((0..<8).map { _ in UInt8.random(in: 0...255, using: &random) })
-        let shown = FileName.harmless(name ?? (path as NSString).lastPathComponent)
+        let shown = FileName.harmless(name)
         let view = StagedFile(
             ticket: ticket, name: shown, size: source.byteCount, sealedByteCount: 0,
             isReady: false, hasPreview: false)

@@ -15,9 +15,17 @@ final class FileSource: PlacedBytes {
     private let changes: [Int]
 
     /// Opens a file: a regular one, that its user may read.
-    init(_ path: String) throws {
+    convenience init(_ path: String) throws { try self.init(path, at: Array(path.utf8)) }
+
+    /// Opens a file whose path may be no UTF-8.
+    ///
+    /// - Parameters:
+    ///   - path: its path as it is shown.
+    ///   - bytes: its path as the system has it, without a zero.
+    init(_ path: String, at bytes: [UInt8]) throws {
         self.path = path
-        descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        let name = bytes.map { CChar(bitPattern: $0) } + [0]
+        descriptor = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         var status = stat()
         let isOpen = descriptor >= 0 && fstat(descriptor, &status) == 0
         let number = errno

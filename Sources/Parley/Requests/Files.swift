@@ -18,6 +18,8 @@ public struct StageFile: NodeRequest {
 
     /// Where it is, from the root of the file system on.
     public var path: String
+    /// The same in Base64, where its bytes are no UTF-8: `path` then only shows it. Nil where they are.
+    public var rawPath: String?
     /// What it is to be called; as its path ends where it is left out.
     public var name: String?
     /// What it is, as "image/jpeg"; as its first bytes tell where it is left out.
@@ -33,10 +35,11 @@ public struct StageFile: NodeRequest {
 
     /// A request with these parameters.
     public init(
-        path: String, name: String? = nil, type: String? = nil, keepsMetadata: Bool? = nil,
-        isVoice: Bool? = nil, room: Int? = nil
+        path: String, rawPath: String? = nil, name: String? = nil, type: String? = nil,
+        keepsMetadata: Bool? = nil, isVoice: Bool? = nil, room: Int? = nil
     ) {
         self.path = path
+        self.rawPath = rawPath
         self.name = name
         self.type = type
         self.keepsMetadata = keepsMetadata
@@ -46,12 +49,15 @@ public struct StageFile: NodeRequest {
 
     /// Answers it.
     public func perform(on node: Node) async throws -> StagedFile {
-        guard path.hasPrefix("/"), !path.utf8.contains(0) else {
+        let bytes = rawPath.map { Data(base64Encoded: $0).map(Array.init) } ?? Array(path.utf8)
+        guard let bytes, bytes.first == UInt8(ascii: "/"), !bytes.contains(0) else {
             throw NodeError("bad-path", "A path begins with a slash.")
         }
         var wish = FileWish(keepsMetadata: keepsMetadata == true, isVoice: isVoice == true)
         if let room { wish.room = min(room, wish.room) }
-        return try await node.depot.stage(path, called: name, type: type, wish)
+        return try await node.depot.stage(
+            FileSource(path, at: bytes), called: name ?? (path as NSString).lastPathComponent,
+            type: type, wish)
     }
 }
 
