@@ -151,6 +151,7 @@ extension NodeCore {
         if let mark = VisibleName.hiddenMark(in: name) { return .hiddenMark(mark) }
         if VisibleName.isBlank(name) { return .empty }
         if VisibleName.looksLikeIdentifier(name) { return .identifierAsName }
+        if VisibleName.isCall(name) { return .ownWordAsName }
         guard name.utf8.count <= Limits.nameByteCountMax else {
             return .tooLong(byteCount: name.utf8.count, limit: Limits.nameByteCountMax)
         }

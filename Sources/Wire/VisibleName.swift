@@ -22,7 +22,7 @@ public enum VisibleName {
     static let standIn: Unicode.Scalar = "\u{FFFD}"
 
     /// A name as it came from elsewhere: with `�` in place of each hidden mark, one blank in place
-    /// of several, and in quotes where it could be taken for an identifier.
+    /// of several, and in quotes where it could be taken for an identifier, or for a call of everybody.
     public static func shown(_ name: String) -> String {
         let scalars = Array(name.unicodeScalars)
         var shown = String.UnicodeScalarView()
@@ -37,13 +37,14 @@ public enum VisibleName {
             }
         }
         if shown.last == " " { shown.removeLast() }
-        return looksLikeIdentifier(name) ? "“\(String(shown))”" : String(shown)
+        let isQuoted = looksLikeIdentifier(name) || isCall(name)
+        return isQuoted ? "“\(String(shown))”" : String(shown)
     }
 
     /// The name of a person or a device as it came from elsewhere: in quotes as well where it is a word by
     /// which Parley itself means somebody.
     public static func shownPerson(_ name: String) -> String {
-        isOwnWord(name) ? "“\(shown(name))”" : shown(name)
+        isOwnWord(name) && !isCall(name) ? "“\(shown(name))”" : shown(name)
     }
 
     /// Words by which Parley means somebody, on its screens or where it is told whom: the keys of each, in
@@ -65,6 +66,13 @@ public enum VisibleName {
             return false
         }
         return Confusables.keys(of: String(Substring(seen))).contains(where: ownWordKeys.contains)
+    }
+
+    /// Whether a name could be taken for a call of those whom such a word means, as `@everyone`. A group may
+    /// well be called `everyone`, and nothing is called with the sign before it.
+    public static func isCall(_ name: String) -> Bool {
+        let first = visible(name).first { !$0.properties.isWhitespace }
+        return first.map(callSigns.contains) == true && isOwnWord(name)
     }
 
     /// `@`, small and as wide as an ideograph, too.

@@ -14,7 +14,24 @@ struct VisibleNameTests {
         #expect(VisibleName.isOwnWord(name))
         let shown = VisibleName.shownPerson(name)
         #expect(shown.hasPrefix("“") && shown.hasSuffix("”"))
-        #expect(!VisibleName.shown(name).hasPrefix("“"))
+        #expect(!shown.hasPrefix("““"))
+        // A group may be called so, unless it bears the sign with which all are called.
+        #expect(VisibleName.shown(name).hasPrefix("“") == VisibleName.isCall(name))
+    }
+
+    @Test(
+        "nothing is called as one calls everybody",
+        arguments: ["@everyone", "@ALL", " @ everyone", "\u{FF20}everyone", "@\u{200B}all", "@me"])
+    func calls(name: String) {
+        #expect(VisibleName.isCall(name))
+        #expect(VisibleName.shown(name).hasPrefix("“"))
+    }
+
+    @Test(
+        "what only begins so, or has no sign, is a name",
+        arguments: ["everyone", "@ben", "@", "", "all", "everyone@home", "@all of us"])
+    func noCalls(name: String) {
+        #expect(!VisibleName.isCall(name))
     }
 
     @Test(
