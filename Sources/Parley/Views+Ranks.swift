@@ -86,12 +86,41 @@ extension Views {
             hint: ways.joined(separator: " "))
     }
 
-    /// Whether the person may only read where a command would write something.
-    func isReader(where command: Command) throws -> Bool {
+    /// What a person is told who may not do what a command says: that they may only read there, or who
+    /// could do it. Nil where that is not known.
+    func refusal(of command: Command) throws -> NodeError? {
+        guard let space = try space(of: command), let roster = try roster(of: space),
+            let own = roster.member(ownPerson)
+        else { return nil }
+        if own.role == .reader { return .reader }
+        guard space.kind == .group else { return nil }
+        var needed = own.role >= .admin ? Role.owner : .admin
+        if case .changeSettings = command { needed = .owner }
+        if case .setRole(_, _, let role) = command, role >= .admin { needed = .owner }
+        if case .addMember(_, _, let role) = command, role >= .admin { needed = .owner }
+        let able = try roster.participants.filter { $0.role >= needed && $0.person != ownPerson }
+            .map { try name(of: $0.person, in: roster) }
+        let who = needed == .owner ? "an owner" : "an owner or an admin"
+        return NodeError(
+            "not-allowed", "Only \(who) of the group may do that.",
+            hint: able.isEmpty
+                ? "Nobody who is in it is one. `parley group create NAME PERSON` begins another group."
+                : able.count > Self.namedMax
+                    ? "Ask one of them: `parley group show \(space.id.short)` shows who is one."
+                    : "Ask \(able.alternatives).")
+    }
+
+    /// So many who could help are named; of more is said where they are listed.
+    private static let namedMax = 4
+
+    /// Where a command would write something, for those that may be refused for who says it.
+    private func space(of command: Command) throws -> SpaceRecord? {
         let space: SpaceRecord?
         switch command {
         case .send(let id, _, _), .rename(let id, _), .describe(let id, _),
-            .setPicture(let id, _),
+            .setPicture(let id, _), .addMember(let id, _, _), .removeMember(let id, _),
+            .setRole(let id, _, _), .changeSettings(let id, _),
+            .createGroupInvite(let id, _, _, _, _), .endGroupInvite(let id, _),
             .importMessages(let id, _, _, _, _):
             space = try store.space(id)
         case .together(.ask(let id, _)), .together(.begin(let id, _, _)),
@@ -105,8 +134,7 @@ extension Views {
         // What else is refused is refused to others as well.
         default: space = nil
         }
-        guard let space, let roster = try roster(of: space) else { return false }
-        return roster.member(ownPerson)?.role == .reader
+        return space
     }
 
     private static func hasOwner(_ roster: Roster, besides person: PersonID) -> Bool {

@@ -238,7 +238,7 @@ extension Node {
     }
 
     fileprivate func change(_ command: Command, in space: SpaceID) async throws -> GroupView {
-        _ = try await running.perform(command)
+        _ = try await write(command)
         return try await read { views in
             guard let record = try views.store.space(space) else {
                 throw NodeError(.unknownConversation)

@@ -95,7 +95,7 @@ public struct RevokeInvite: NodeRequest {
         let revocation = try await node.read {
             try $0.revocation(of: id, at: SystemClock.now.wall)
         }
-        _ = try await node.running.perform(revocation)
+        _ = try await node.write(revocation)
         return NoReply()
     }
 }

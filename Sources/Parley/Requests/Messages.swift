@@ -254,12 +254,12 @@ public struct ReactToMessage: NodeRequest {
 }
 
 extension Node {
-    /// Has something written; who may only read there is told that.
+    /// Has something written; who may not is told who may.
     func write(_ command: Command) async throws -> CommandReply {
         do {
             return try await running.perform(command)
         } catch let error as NodeError where error.code == "not-allowed" {
-            throw try await read { try $0.isReader(where: command) } ? NodeError.reader : error
+            throw try await read { try $0.refusal(of: command) } ?? error
         }
     }
 
