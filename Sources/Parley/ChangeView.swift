@@ -11,8 +11,9 @@ public struct ChangeView: Codable, Equatable, Sendable {
     /// on all devices), `devices`, `relays`, `link`, `call` (one that goes on), `calls` (what
     /// became of one, or goes on, may look different), `poll` (one was asked, answered, closed or taken
     /// back), `item` (the same of something to be done), `note` (the same of a text that everybody may edit),
-    /// `decision` (of something to decide), `reminder` (this device rang for one), `typing`, `presence`, `search` (how far a
-    /// long work on the indexes is), `missed` (see ``missed``).
+    /// `decision` (of something to decide), `reminder` (this device rang for one), `typing`, `presence`,
+    /// `clocks` (which clocks differ), `search` (how far a long work on the indexes is), `missed` (see
+    /// ``missed``), `start` (nothing happened: where one who follows begins).
     public var kind: String
     /// The conversation, in hex, where it concerns one.
     public var conversation: String?
@@ -46,8 +47,8 @@ public struct ChangeView: Codable, Equatable, Sendable {
     /// What `after` takes to go on right after this change.
     public var cursor: String? = nil
     /// Why something that happened before is not told, in a change of the kind `missed`: `forgotten`
-    /// (the log does not go back so far), `undone` (the last that was told was lost as the node was cut off;
-    /// what others hold of it comes again), `foreign` (the cursor is of another node's log, or of this
+    /// (the log does not go back so far), `undone` (the last that was told was lost as the node ended
+    /// suddenly; what others hold of it comes again), `foreign` (the cursor is of another node's log, or of this
     /// one before it was set back), `skipped` (too much of what may be forgotten came at once). What is
     /// shown is then to be read again; the changes that follow go on without a gap.
     public var missed: String? = nil

@@ -19,6 +19,8 @@ public struct ItemView: Codable, Equatable, Sendable {
     public var author: String
     /// When it was begun, by its author's clock, in Unix milliseconds.
     public var time: UInt64
+    /// `ahead` where that time has not come yet by this device's clock; else nil.
+    public var timeDoubt: String? = nil
     /// What is to be done.
     public var title: String
     /// Titles that were written at the same time by others, and of which none replaces another: whoever gives
@@ -81,7 +83,8 @@ extension Views {
             number: item.number.rawValue, id: try identifier(item.reference, in: space.number),
             conversation: space.id.description, place: try title(of: space, roster),
             author: try name(of: item.author, in: roster), time: item.time,
-            title: item.titles.first ?? "", otherTitles: Array(item.titles.dropFirst()),
+            timeDoubt: Self.doubt(about: item.time), title: item.titles.first ?? "",
+            otherTitles: Array(item.titles.dropFirst()),
             assignees: try item.assignees.map { try name(of: $0, in: roster) }.sorted(),
             isOwn: item.assignees.contains(ownPerson), due: item.due.map(CalendarDay.text),
             doneBy: try item.doneBy.map { try name(of: $0, in: roster) }, notes: item.notes,

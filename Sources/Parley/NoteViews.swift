@@ -27,6 +27,9 @@ public struct NoteView: Codable, Equatable, Sendable {
     public var editor: String?
     /// When that was, by their clock, in Unix milliseconds.
     public var editTime: UInt64?
+    /// `ahead` where the time of the last edit, or that at which it was begun where there is none, has not come
+    /// yet by this device's clock; else nil.
+    public var timeDoubt: String? = nil
     /// What one did about it that is not delivered.
     public var waiting: [MessageView.Waiting] = []
 }
@@ -222,6 +225,6 @@ extension Views {
             editCount: note.editCount,
             editor: try note.lastEdit.map { try name(of: $0.person, in: roster) },
             editTime: note.lastEdit?.time,
-            waiting: waiting)
+            timeDoubt: Self.doubt(about: note.lastEdit?.time ?? note.time), waiting: waiting)
     }
 }

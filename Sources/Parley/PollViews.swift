@@ -53,6 +53,9 @@ public struct PollView: Codable, Equatable, Sendable {
     public var closedBy: String?
     /// How many persons have answered, and count.
     public var voterCount: Int
+    /// The places, from 1, of the options that most chose: several where they are tied, none where nobody
+    /// answered.
+    public var leading: [Int] = []
     /// Who chose otherwise than what counts: too late, or too late for who closed it.
     public var uncounted: [String]
     /// Whether one has answered oneself, be it too late.
@@ -68,6 +71,14 @@ public struct PollView: Codable, Equatable, Sendable {
     /// Where it stands among all that is right above the same message: what is greater, as text, stands
     /// further below. The same for everybody who holds the same.
     public var order: String = ""
+}
+
+extension PollView {
+    /// The places, from 1, of the options that most chose.
+    static func leading(_ options: [Option]) -> [Int] {
+        let best = options.map(\.count).max() ?? 0
+        return best == 0 ? [] : options.indices.filter { options[$0].count == best }.map { $0 + 1 }
+    }
 }
 
 extension Views {
@@ -143,7 +154,7 @@ extension Views {
             options: options, isMultiple: poll.question.isMultiple, until: poll.question.until,
             state: poll.closing != nil ? "closed" : isOver ? "over" : "open",
             closedBy: try poll.closing.map { try name(of: $0.person, in: roster) },
-            voterCount: poll.ballots.count,
+            voterCount: poll.ballots.count, leading: PollView.leading(options),
             uncounted: try poll.uncounted.map { try name(of: $0, in: roster) }.sorted(),
             isAnswered: !own.isEmpty || poll.uncounted.contains(ownPerson),
             mayAnswer: mayWrite && poll.closing == nil && !isOver,

@@ -183,8 +183,8 @@ extension ChangeView {
             case .forgotten:
                 "Something that happened before is not told any more: the log does not go back so far."
             case .undone:
-                "The last that was told was not saved yet when the node was cut off; what others hold comes "
-                    + "again."
+                "The node ended suddenly, before the last that was told was saved; what others hold of that "
+                    + "comes again."
             case .foreign:
                 "This cursor is of another node, or of this one before it was set back."
             }

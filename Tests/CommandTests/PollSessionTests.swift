@@ -27,7 +27,8 @@ struct PollSessionTests {
         #expect(await terminal.run("poll", "vote", "1", "--retract").output == asked.output)
         _ = await terminal.run("poll", "vote", "1", "2")
         let closed = await terminal.run("poll", "close", "1")
-        #expect(closed.output.contains("#1  when?  (closed)\n"), "\(closed.output)")
+        #expect(
+            closed.output.contains("#1  when?  (closed, Saturday (1 vote))\n"), "\(closed.output)")
         #expect(closed.output.contains("you in “home”, closed by ada, 1 answered"))
         #expect(await terminal.run("poll", "list").talk.contains("no polls"))
         #expect(await terminal.run("poll", "list", "--all").output == closed.output)
@@ -49,7 +50,37 @@ struct PollSessionTests {
         _ = await terminal.run("poll", "vote", "1", "1")
         _ = await terminal.run("poll", "close", "1")
         let closed = await terminal.run("read", "home")
-        #expect(closed.output.contains("(poll #1, closed: Friday)"), "\(closed.output)")
+        #expect(closed.output.contains("(poll #1, closed, Friday (1 vote))"), "\(closed.output)")
+    }
+
+    @Test("a poll that ends with as many votes for two says so, and names no winner")
+    func tied() async {
+        let node = FakeNode()
+        let terminal = Terminal(node: node)
+        _ = await terminal.run("poll", "new", "home", "when?", "Friday", "Saturday", "Sunday")
+        _ = await terminal.run("poll", "vote", "1", "1")
+        node.state.withLock { state in
+            state.polls[0].options[1].count = 1
+            state.polls[0].leading = PollView.leading(state.polls[0].options)
+        }
+        #expect(
+            await terminal.run("poll", "show", "1", "--json").output.contains(#""leading":[1,2]"#))
+        let closed = await terminal.run("poll", "close", "1")
+        let words = "(closed, tied: Friday and Saturday (1 vote each))\n"
+        #expect(closed.output.contains(words), "\(closed.output)")
+        node.state.withLock { state in
+            state.polls[0].options[2].count = 1
+            state.polls[0].leading = PollView.leading(state.polls[0].options)
+        }
+        let read = await terminal.run("read", "home")
+        let all = "(poll #1, closed, tied: Friday, Saturday and Sunday (1 vote each))\n"
+        #expect(read.output.contains(all), "\(read.output)")
+        node.state.withLock { state in
+            for place in 0..<3 { state.polls[0].options[place].count = 0 }
+            state.polls[0].leading = PollView.leading(state.polls[0].options)
+        }
+        let nobody = await terminal.run("poll", "show", "1")
+        #expect(nobody.output.contains("(closed, nobody answered)\n"), "\(nobody.output)")
     }
 
     @Test("who is not counted is named, and no name or answer writes on the screen by itself")

@@ -21,6 +21,7 @@ extension FakeNode {
                     poll.options[place].count = isOwn ? 1 : 0
                     poll.options[place].names = isOwn ? ["ada"] : []
                 }
+                poll.leading = PollView.leading(poll.options)
             }
         }
         answer(ClosePoll.self) { state, request in

@@ -7,9 +7,10 @@ struct Follow: AsyncParsableCommand {
         commandName: "follow",
         abstract: "show what happens, as it happens",
         discussion: """
-            Needs a running node. Shows every message that comes or changes, calls, who types \
-            and who is there, in all conversations or in one, until Ctrl-C. With --json, one object \
-            a line, each with a cursor.
+            Needs a running node. Shows every message that comes or changes, polls, items, notes and \
+            decisions, calls, who comes and goes, who types and who is there, in all conversations or in \
+            one, until Ctrl-C. With --json, one object a line, each with a cursor; receipts, links and \
+            one's own settings are told so alone.
 
             --after goes on after a cursor that was shown: each change once, in order, though the \
             node or this command was ended since. A change that leaves a message as it was shown last \
@@ -81,6 +82,29 @@ struct Follow: AsyncParsableCommand {
     }
 }
 
+/// Which changes people see in `follow`. Programs are told all of them.
+enum FollowForm {
+    /// Kinds of changes that have lines.
+    static let shown: Set<String> = [
+        "message", "members", "conversation", "poll", "item", "note", "decision", "call", "calls",
+        "contact", "invitation", "reminder", "typing", "presence", "clocks", "missed",
+    ]
+    /// Those that have none, and why.
+    static let reasons: [String: String] = [
+        "start": "nothing happened: it is the cursor at which a program begins",
+        "mention": "the message itself is told right before, and is marked",
+        "receipts": "who has a message stands behind it, in `parley read`",
+        "refolded":
+            "what looks otherwise is to be read again; what made it so is told as `members`",
+        "devices": "what a person should know of it is told as `contact`",
+        "invitations": "one said so oneself: `parley invitations` shows it",
+        "preferences": "one said so oneself",
+        "relays": "one said so oneself: `parley relays` shows them",
+        "link": "links come and go all the time: `parley status` shows them",
+        "search": "who waits for an index is told how far it is there",
+    ]
+}
+
 /// What `follow` shows.
 private struct FollowScreen {
     /// Whether programs read it.
@@ -145,6 +169,7 @@ private struct FollowScreen {
         switch change.kind {
         case "calls": try await showCalls(in: id)
         case "members": try await showMembers(of: id)
+        case "conversation": try await showName(of: id)
         case "poll":
             try await show(
                 change.poll.map { (key: -$0.number, time: $0.time, line: PollLines.text($0)) },
@@ -154,6 +179,16 @@ private struct FollowScreen {
                 change.decision.map {
                     (key: -$0.number, time: $0.time, line: DecisionLines.text($0))
                 }, in: id)
+        case "item":
+            try await show(
+                change.item.map { (key: -$0.number, time: $0.time, line: ItemLines.text($0)) },
+                in: id)
+        case "note":
+            try await show(
+                change.note.map {
+                    (key: -$0.number, time: $0.editTime ?? $0.time, line: NoteLines.text($0))
+                }, in: id)
+        // See FollowForm for those that have no lines.
         default: break
         }
         guard let message = change.message else { return }
@@ -212,6 +247,15 @@ private struct FollowScreen {
         for line in lines.add(thing.line, at: thing.time) {
             World.current.write(prefix(id) + line)
         }
+    }
+
+    /// That a conversation is called otherwise than before.
+    private mutating func showName(of id: String) async throws {
+        guard let before = names[id] else { return }
+        names = try await Self.names(node)
+        guard let name = names[id], name != before else { return }
+        let start = only == nil ? harmless(before) + ": " : ""
+        World.current.write(start + "– it is called “\(harmless(name))” now")
     }
 
     private mutating func showMembers(of id: String) async throws {

@@ -15,7 +15,7 @@ enum DecisionLines {
         let approved = decision.state == "proposed" ? ", \(count) approve" : ""
         return "\(name): \(harmless(decision.title))  "
             + "(decision #\(decision.number), \(state(decision))\(approved))"
-            + WaitingMarks.text(decision.waiting)
+            + WaitingMarks.text(decision.waiting) + MessageLines.mark(decision.timeDoubt)
     }
 
     /// All of them, with a line between two.
@@ -28,7 +28,7 @@ enum DecisionLines {
         let margin = String(repeating: " ", count: start.count)
         var lines = [
             start + harmless(decision.title) + "  (\(state(decision)))"
-                + WaitingMarks.text(decision.waiting)
+                + MessageLines.mark(decision.timeDoubt) + WaitingMarks.text(decision.waiting)
         ]
         if !decision.text.isEmpty {
             lines += decision.text.split(omittingEmptySubsequences: false) {

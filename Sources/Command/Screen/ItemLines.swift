@@ -14,6 +14,16 @@ enum ItemLines {
             .joined(separator: "\n")
     }
 
+    /// A line between messages: that something is to be done, and how it stands.
+    static func text(_ item: ItemView) -> String {
+        let state = item.doneBy.map { "done by \(harmless($0))" } ?? "to do"
+        var facts = item.assignees.map(harmless)
+        if let due = item.due { facts.append("until \(due)") }
+        return "\(harmless(item.author)): \(harmless(item.title))  "
+            + "(item #\(item.number), \(([state] + facts).joined(separator: ", ")))"
+            + WaitingMarks.text(item.waiting) + MessageLines.mark(item.timeDoubt)
+    }
+
     private static func lines(
         _ item: ItemView, numberColumns: Int, isWhole: Bool
     ) -> [String] {
@@ -24,7 +34,7 @@ enum ItemLines {
         let facts = facts(item).joined(separator: ", ")
         var lines = [
             "\(gap)\(number)  \(box) \(harmless(item.title))" + (facts.isEmpty ? "" : "  \(facts)")
-                + WaitingMarks.text(item.waiting)
+                + MessageLines.mark(item.timeDoubt) + WaitingMarks.text(item.waiting)
         ]
         for title in item.otherTitles {
             lines.append(margin + "or: \(harmless(title))  (written at the same time)")

@@ -53,10 +53,10 @@ struct MessageLines {
         var notes =
             calls.map { Note($0.time, $0.below, $0.order, CallLines.text($0)) }
             + polls.map {
-                Note($0.time, $0.below, $0.order, PollLines.text($0) + mark($0.timeDoubt))
+                Note($0.time, $0.below, $0.order, PollLines.text($0))
             }
             + decisions.map {
-                Note($0.time, $0.below, $0.order, DecisionLines.text($0) + mark($0.timeDoubt))
+                Note($0.time, $0.below, $0.order, DecisionLines.text($0))
             }
         // Those about people stay in their order, whatever their clocks said.
         var last = ""
@@ -92,7 +92,7 @@ struct MessageLines {
     }
 
     /// Behind a line whose time cannot be true.
-    private static func mark(_ doubt: String?) -> String {
+    static func mark(_ doubt: String?) -> String {
         doubt == "ahead" ? "  (clock ahead)" : ""
     }
 

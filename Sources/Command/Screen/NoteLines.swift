@@ -21,8 +21,17 @@ enum NoteLines {
             }
             return number(note.number, columns)
                 + "\(harmless(note.title))  (\(facts.joined(separator: ", ")))"
-                + WaitingMarks.text(note.waiting)
+                + MessageLines.mark(note.timeDoubt) + WaitingMarks.text(note.waiting)
         }.joined(separator: "\n")
+    }
+
+    /// A line between messages: that there is a text that all may edit, and who edited it last.
+    static func text(_ note: NoteView) -> String {
+        let state =
+            note.editor.map { "edited by \(harmless($0))" }
+            ?? "begun"
+        return "\(harmless(note.author)): \(harmless(note.title))  (note #\(note.number), \(state))"
+            + WaitingMarks.text(note.waiting) + MessageLines.mark(note.timeDoubt)
     }
 
     /// What one says, line by line.

@@ -3,7 +3,7 @@ import Parley
 /// Polls as lines.
 ///
 /// ```
-/// #12  when do we go?  (closed)
+/// #12  when do we go?  (closed, Friday (2 votes))
 ///      1  Friday    2  ann, ben
 ///      2  Saturday  0
 ///      ann in “trip”, closed by ann, 2 answered
@@ -12,12 +12,22 @@ enum PollLines {
     /// A line between messages: that somebody asks something, and how it stands.
     static func text(_ poll: PollView) -> String {
         let name = poll.isOwn ? "you ask" : "\(harmless(poll.author)) asks"
-        let best = poll.options.map(\.count).max() ?? 0
-        let leading = poll.options.filter { $0.count == best }.map { harmless($0.text) }
-        let result = best == 0 ? "nobody answered" : leading.joined(separator: ", ")
-        let state = poll.state == "closed" ? "closed: \(result)" : "\(poll.voterCount) answered"
+        let state =
+            poll.state == "closed" ? "closed, \(result(poll))" : "\(poll.voterCount) answered"
         return "\(name): \(harmless(poll.question))  (poll #\(poll.number), \(state))"
-            + WaitingMarks.text(poll.waiting)
+            + WaitingMarks.text(poll.waiting) + MessageLines.mark(poll.timeDoubt)
+    }
+
+    /// What most chose: `Friday (2 votes)`, or `tied: Friday and Saturday (2 votes each)`.
+    static func result(_ poll: PollView) -> String {
+        let leading = poll.leading.map { poll.options[$0 - 1] }
+        guard let first = leading.first else { return "nobody answered" }
+        let votes = counted(first.count, "vote")
+        guard let last = leading.dropFirst().last else {
+            return "\(harmless(first.text)) (\(votes))"
+        }
+        let others = leading.dropLast().map { harmless($0.text) }.joined(separator: ", ")
+        return "tied: \(others) and \(harmless(last.text)) (\(votes) each)"
     }
 
     /// All that there is to say of it.
@@ -38,7 +48,8 @@ enum PollLines {
                 + (names.isEmpty ? "" : "  \(names)") + own
         }
         let waiting = WaitingMarks.text(poll.waiting)
-        return [start + harmless(poll.question) + "  (\(state(poll)))" + waiting] + options
+        let doubt = MessageLines.mark(poll.timeDoubt)
+        return [start + harmless(poll.question) + "  (\(state(poll)))" + doubt + waiting] + options
             + [margin + foot(poll)]
     }
 
@@ -51,7 +62,7 @@ enum PollLines {
         let how = poll.isMultiple ? "several answers" : "one answer"
         let clock = Clock()
         switch poll.state {
-        case "closed": return "closed"
+        case "closed": return "closed, \(result(poll))"
         case "untaken": return "nobody else has it"
         case "over": return "its time is over, not counted yet"
         default:
