@@ -36,7 +36,8 @@ final class NoPlaintextOnDisk: Checker {
         case .delete, .react, .star, .pin, .archive, .markUnread, .markRead, .mute, .createInvite,
             .markVerified,
             .revokeInvite,
-            .createGroupInvite, .endGroupInvite, .answerContact, .revokeDevice, .addMember,
+            .createGroupInvite, .endGroupInvite, .withdrawJoin, .answerContact, .revokeDevice,
+            .addMember,
             .removeMember, .setRole, .leave, .changeSettings, .chooseRelays, .call, .act, .types,
             .setPresence, .setPrivacy, .acceptInvitation, .declineInvitation, .setAdditionPolicy,
             .deleteConversation, .removeCallServer, .noteRecoveryCheck, .file, .setPicture:

@@ -62,8 +62,8 @@ extension Trace {
             addCuration(command)
         case .together(let command): add("\(command)")
         // Rare: what it is called is bytes enough.
-        case .call, .act, .types, .setPresence, .setPrivacy, .setCallServer,
-            .removeCallServer, .noteRecoveryCheck, .setAlias, .remind, .file, .setPicture:
+        case .call, .act, .types, .setPresence, .setPrivacy, .setCallServer, .setAlias, .remind,
+            .removeCallServer, .noteRecoveryCheck, .file, .setPicture, .withdrawJoin:
             add("\(command)")
         }
     }

@@ -59,6 +59,8 @@ public enum Command: Sendable {
     case endGroupInvite(SpaceID, OperationID)
     /// Wants to come into a group by a link.
     case joinGroup(GroupLink)
+    /// Wants that no more, and forgets the link, also one that was refused.
+    case withdrawJoin(SpaceID)
     /// Names a conversation.
     case rename(SpaceID, String)
     /// Says something of oneself to one's devices and contacts.
@@ -250,7 +252,8 @@ public enum CommandRefusal: Error, Equatable, Sendable {
     case hiddenMark(Unicode.Scalar)
     /// A name looks like the start of an identifier.
     case identifierAsName
-    /// The name of a person or a device is a word by which Parley itself means somebody.
+    /// The name of a person or a device is a word by which Parley itself means somebody, or that of a
+    /// conversation is one with the sign by which one calls them.
     case ownWordAsName
     /// The message was deleted.
     case deleted
@@ -332,7 +335,8 @@ extension Command {
             .removeMember, .setRole, .leave, .acceptInvitation, .declineInvitation,
             .setAdditionPolicy, .deleteConversation, .changeSettings, .createGroupInvite,
             .endGroupInvite,
-            .joinGroup, .rename, .describe, .setPicture, .say, .mute, .createInvite, .revokeInvite,
+            .joinGroup, .withdrawJoin, .rename, .describe, .setPicture, .say, .mute, .createInvite,
+            .revokeInvite,
             .acceptInvite,
             .requestContact, .answerContact, .markVerified, .addDevice, .revokeDevice,
             .renameDevice, .chooseRelays, .importMessages, .call, .setPrivacy,

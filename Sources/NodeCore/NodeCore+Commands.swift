@@ -143,7 +143,8 @@ extension NodeCore {
         case .archive(let space, let isOn):
             return try archive(space, isOn, &turn)
         case .createInvite, .revokeInvite, .acceptInvite, .requestContact, .answerContact,
-            .markVerified, .setAlias, .createGroupInvite, .endGroupInvite, .joinGroup:
+            .markVerified, .setAlias, .createGroupInvite, .endGroupInvite, .joinGroup,
+            .withdrawJoin:
             return try meet(command, &turn)
         case .addDevice, .revokeDevice, .renameDevice:
             return try equip(command, &turn)
@@ -251,6 +252,8 @@ extension NodeCore {
             return try endGroupInvite(invite, of: space, &turn)
         case .joinGroup(let link):
             return try join(link, &turn)
+        case .withdrawJoin(let space):
+            return try withdrawJoin(of: space, &turn)
         default: preconditionFailure("a command that is not about other persons")
         }
     }

@@ -82,6 +82,23 @@ extension NodeCore {
         return .success(.done)
     }
 
+    /// Notes that one does not want to come any more. Who was shown the wish before may let one in all the
+    /// same.
+    mutating func withdrawJoin(of space: SpaceID, _ turn: inout some Turn) throws(StoreError)
+        -> Result<CommandReply, CommandRefusal>
+    {
+        let keys = [space.bytes, PendingJoin.refusedKey(space)]
+        var isKnown = false
+        for key in keys where try turn.store.value(.join, key) != nil {
+            isKnown = true
+            try turn.store.setValue(nil, .join, key)
+        }
+        guard isKnown else { return .failure(.unknownInvite) }
+        turn.emit(.commitFully)
+        turn.emit(.linksChanged)
+        return .success(.done)
+    }
+
     /// The group that one wants to come into with the help of this person, or nil.
     func pendingJoin(
         through person: PersonID, _ store: some Store

@@ -92,6 +92,8 @@ public struct InvitationsView: Codable, Equatable, Sendable {
     public var policy: String
     /// Those that wait for an answer, the oldest first.
     public var waiting: [InvitationView]
+    /// Groups into which one took a link, and waits for its maker to let one in.
+    public var joins: [JoinView] = []
     /// The one that was just answered; nil where none was.
     public var answered: InvitationView?
 }

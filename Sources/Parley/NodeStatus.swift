@@ -56,7 +56,8 @@ public struct NodeStatus: Codable, Equatable, Sendable {
     public var sentByteCount: Int
     /// The same, received.
     public var receivedByteCount: Int
-    /// Own messages that no device of another person has yet.
+    /// Own messages, and changes of messages and of what people do together, that no device of another person
+    /// has yet.
     public var pendingCount: Int
     /// When the recovery code was last asked back, in Unix milliseconds; nil if never.
     public var recoveryCheckTime: UInt64?
@@ -86,6 +87,8 @@ public struct NodeStatus: Codable, Equatable, Sendable {
     public var requests: [String] = []
     /// Invitations into groups that wait for an answer.
     public var invitationCount = 0
+    /// Groups into which one took a link, and waits for its maker to let one in.
+    public var joins: [JoinView] = []
     /// The keys of each conversation that one is in, the newest first.
     public var epochs: [EpochView] = []
     /// What happened to people's devices in the last thirty days, each a sentence, oldest first.

@@ -94,6 +94,23 @@ extension Views {
             + PendingJoin.refused(store).map { try view(joining: $0) }
     }
 
+    /// The one of them that leads into a group of this name or identifier.
+    func join(into argument: String) throws -> (SpaceID, JoinView) {
+        var resolver = Resolver<GroupLink>(argument)
+        var known: Set<SpaceID> = []
+        for link in try PendingJoin.all(store) + PendingJoin.refused(store)
+        where known.insert(link.space).inserted {
+            resolver.consider(
+                link, name: VisibleName.shown(link.name), identifier: link.space.description)
+        }
+        guard let link = try resolver.thing() else {
+            throw NodeError(
+                "unknown-join", "You wait for no group that answers to “\(argument)”.",
+                hint: "`parley group join` shows those that you wait for.")
+        }
+        return (link.space, try view(joining: link))
+    }
+
     /// The same with what has come of it.
     func view(joining link: GroupLink) throws -> JoinView {
         var view = try view(link)

@@ -23,7 +23,8 @@ extension Views {
         }
         let waiting = try Invitation.waiting(in: store).map { try view($0.invitation, $0.space) }
         return InvitationsView(
-            policy: policy.word, waiting: waiting.sorted { ($0.since, $0.id) < ($1.since, $1.id) })
+            policy: policy.word, waiting: waiting.sorted { ($0.since, $0.id) < ($1.since, $1.id) },
+            joins: try joins())
     }
 
     private func view(_ invitation: Invitation, _ space: SpaceID) throws -> InvitationView {

@@ -47,7 +47,7 @@ extension Views {
             strandedCount: written.stranded,
             unknownCount: core.node.isRevoked ? written.pending : 0,
             requests: try requests(),
-            invitationCount: try Invitation.waiting(in: store).count,
+            invitationCount: try Invitation.waiting(in: store).count, joins: try joins(),
             epochs: try epochs(), notices: try notices(at: SystemClock.now.wall),
             files: try fileStatus())
     }

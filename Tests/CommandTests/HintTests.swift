@@ -12,6 +12,10 @@ struct HintTests {
         let terminal = Terminal()
         terminal.node.state.withLock { $0.conversations = [] }
         terminal.node.answer(ListContacts.self) { _, _ in [] }
+        let waits = await terminal.run("conversations").talk
+        #expect(waits.contains("you wait for ben to add you to “trip”"), "\(waits)")
+        #expect(!waits.contains("none yet"), "\(waits)")
+        terminal.node.answer(ListJoins.self) { _, _ in [] }
         let talk = await terminal.run("conversations").talk
         #expect(talk.contains("parley group create NAME"), "\(talk)")
     }

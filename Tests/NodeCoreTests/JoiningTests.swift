@@ -74,6 +74,24 @@ struct JoiningTests {
         #expect(try isIn(ben) && !waits(ben))
     }
 
+    @Test("bring in nobody who wants it no more, unless they take the link again")
+    func withdrawn() throws {
+        let link = try link(uses: 1)
+        #expect(throws: WorldError.self) { try ben.perform(.withdrawJoin(trip)) }
+        world.partition([ann], [ben])
+        try ben.perform(.joinGroup(link))
+        world.run(for: 60_000)
+        #expect(try waits(ben))
+        try ben.perform(.withdrawJoin(trip))
+        #expect(try !waits(ben))
+        world.heal()
+        world.run(for: 400_000)
+        #expect(try !isIn(ben) && ben.store.space(trip) == nil)
+        try ben.perform(.joinGroup(link))
+        world.run(for: 400_000)
+        #expect(try isIn(ben) && !waits(ben))
+    }
+
     @Test("Attack 42: links that are used up, ended or expired bring in nobody")
     func dead() throws {
         let first = try link(uses: 1)

@@ -31,7 +31,9 @@ struct Conversations: NodeCommand {
         Self.warn(all)
         let requests = try await node.perform(ListContacts()).filter { $0.state == "pending" }
         for contact in requests { World.current.advise(Contacts.request(contact)) }
-        if all.isEmpty, requests.isEmpty {
+        let joins = try await node.perform(ListJoins())
+        GroupJoin.tell(joins)
+        if all.isEmpty, requests.isEmpty, joins.isEmpty {
             try await World.current.say(
                 "none yet", way: "parley invite, or parley group create NAME", on: node)
         }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Parley
 
 struct GroupJoin: NodeCommand {
@@ -7,18 +8,24 @@ struct GroupJoin: NodeCommand {
         abstract: "come into a group by a link",
         discussion: """
             You are in as soon as a device of who made the link is reached. Without a link it shows \
-            the groups that you wait for.
+            the groups that you wait for, as `parley conversations`, `parley invitations` and \
+            `parley status` do. With --withdraw you want to come no more; who was asked before may let \
+            you in all the same.
 
             Example:
               parley group join "$(cat link.txt)"
+              parley group join trip --withdraw
             """)
 
     @OptionGroup var place: HomeOptions
     @OptionGroup var output: OutputOptions
-    @Argument(help: "the link")
+    @Argument(help: "the link; with --withdraw, the group")
     var link: String?
+    @Flag(name: .long, help: "wait for this group no more")
+    var withdraw = false
 
     func validate() throws {
+        if withdraw, link == nil { throw ValidationError("--withdraw goes with a group") }
         guard let link else { return }
         guard !link.isEmpty, link.utf8.count <= 32 * 1024 else {
             throw ValidationError("this is no link into a group")
@@ -26,6 +33,12 @@ struct GroupJoin: NodeCommand {
     }
 
     func run(with node: any NodeService) async throws {
+        if let link, withdraw {
+            let join = try await node.perform(WithdrawJoin(conversation: link))
+            try Output.show(join, json: output.json, as: "")
+            if !output.json { World.current.say("you wait for “\(harmless(join.name))” no more") }
+            return
+        }
         if let link {
             let join = try await node.perform(JoinGroup(link: link))
             if join.isRefused { throw NodeError(refusing: join) }
@@ -37,6 +50,21 @@ struct GroupJoin: NodeCommand {
         for join in joins where join.isRefused {
             World.current.advise("notice: " + harmless(join.fate))
         }
+    }
+
+    /// That one waits to be let into a group, or that one is not.
+    static func sentence(_ join: JoinView) -> String {
+        if join.isRefused { return join.fate }
+        let clock = Clock()
+        return "you wait for \(join.inviter) to add you to “\(join.name)”, "
+            + (join.expires < UInt64(Date().timeIntervalSince1970 * 1_000)
+                ? "whose link is over since \(clock.moment(join.expires))"
+                : "until \(clock.moment(join.expires))")
+    }
+
+    /// Tells of each that is waited for.
+    static func tell(_ joins: [JoinView]) {
+        for join in joins where !join.isMember { World.current.say(harmless(sentence(join))) }
     }
 
     static func text(_ joins: [JoinView]) -> String {

@@ -21,7 +21,9 @@ struct InvitationsCommand: NodeCommand {
     func run(with node: any NodeService) async throws {
         let found = try await node.perform(ListInvitations())
         try Output.show(found, json: output.json, as: Self.text(found))
-        if found.waiting.isEmpty, !output.json { World.current.say("none waits") }
+        if output.json { return }
+        if found.waiting.isEmpty { World.current.say("none waits") }
+        GroupJoin.tell(found.joins)
     }
 
     static func text(_ invitations: InvitationsView) -> String {

@@ -73,6 +73,7 @@ struct Status: NodeCommand {
             table.add(
                 "invited", Advice.complete("\(count) into groups: parley invitations"))
         }
+        for join in status.joins { table.add("joins", GroupJoin.sentence(join)) }
         for epoch in status.epochs.prefix(Self.epochCountMax) {
             table.add("epoch", "\(epoch.name): \(epoch.text)")
         }

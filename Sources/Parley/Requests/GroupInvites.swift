@@ -45,7 +45,7 @@ public struct CreateGroupInvite: NodeRequest {
         var random = SystemRandom()
         let secret = random.bytes(32)
         let expires = SystemClock.now.wall + UInt64(hours) * 3_600_000
-        let reply = try await node.running.perform(
+        let reply = try await node.write(
             .createGroupInvite(
                 space, secret: secret, role: role.role, uses: count, expires: expires))
         return try await node.read { views in
@@ -116,5 +116,31 @@ public struct ListJoins: NodeRequest {
     /// Answers it.
     public func perform(on node: Node) async throws -> [JoinView] {
         try await node.read { try $0.joins() }
+    }
+}
+
+/// Wants no more to come into a group by a link that its maker has not taken yet.
+public struct WithdrawJoin: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "withdrawJoin", RequestScope.write,
+        "Wants no more to come into a group by a link that its maker has not taken yet."
+    )
+    /// As somebody would ask it.
+    public static let example = WithdrawJoin(conversation: "trip")
+
+    /// The group: what it was called when the link was made, its identifier or a start of that.
+    public var conversation: String
+
+    /// A request with these parameters.
+    public init(conversation: String) {
+        self.conversation = conversation
+    }
+
+    /// Answers it: how it stood.
+    public func perform(on node: Node) async throws -> JoinView {
+        let (space, view) = try await node.read { try $0.join(into: conversation) }
+        _ = try await node.write(.withdrawJoin(space))
+        return view
     }
 }

@@ -149,6 +149,7 @@ public enum NodeRequests {
         StartPairing.self,
         StopPairing.self,
         VerifyContact.self,
+        WithdrawJoin.self,
         WriteNote.self,
     ]
 }
