@@ -245,6 +245,14 @@ struct SessionTests {
         #expect(stopped.status == 1 && stopped.output.isEmpty)
         #expect(stopped.talk.contains("256 of 600 messages are saved, the others are not"))
         #expect(stopped.talk.contains("goes on with message 257"))
+        // A node that goes may have saved what it was asked last.
+        terminal.node.state.withLock {
+            $0.linesLeft = 0
+            $0.linesRefused = NodeError("connection-lost", "the running node has stopped")
+        }
+        let lost = await terminal.run("send", "home", "--lines", input: input)
+        #expect(lost.talk.contains("256 of 600 messages are saved, and perhaps those up to 512: "))
+        #expect(lost.talk.contains("it goes on with the first that is not"))
         terminal.node.state.withLock { $0.linesLeft = .max }
         let rest = await terminal.run("send", "home", "--lines", input: input)
         #expect(rest.talk == "256 of 600 messages were saved before; going on\n")

@@ -148,14 +148,8 @@ extension Send {
                             conversation: conversation, texts: batch, key: key, firstLine: line)
                     ).stored
                 } catch let error as NodeError {
-                    let isSoon = error.code == "not-a-member-yet"
-                    let again = "say the same again once that is mended: "
-                    throw NodeError(
-                        error.code,
-                        "\(known + saved) of \(count) messages are saved, the others are not: "
-                            + error.message,
-                        hint: (isSoon ? "wait a moment, and say the same again: " : again)
-                            + "it goes on with message \(known + saved + 1)")
+                    throw Self.stopped(
+                        error, after: known + saved, of: count, on: batch.count)
                 }
             }
             line += batch.count
@@ -163,6 +157,28 @@ extension Send {
         try Output.show(
             Sent(saved: saved, known: known), json: output.json,
             as: "saved \(counted(saved, "message"))")
+    }
+
+    /// That not all of them were sent. A node that went while it was asked may have saved what it was asked.
+    private static func stopped(
+        _ error: NodeError, after saved: Int, of count: Int, on asked: Int
+    ) -> NodeError {
+        if error.code == "connection-lost" {
+            let last = min(count, saved + asked)
+            return NodeError(
+                error.code,
+                "\(saved) of \(count) messages are saved, and perhaps those up to \(last): "
+                    + error.message,
+                hint:
+                    "say the same again once that is mended: it goes on with the first that is not")
+        }
+        let isSoon = error.code == "not-a-member-yet"
+        let again = "say the same again once that is mended: "
+        return NodeError(
+            error.code,
+            "\(saved) of \(count) messages are saved, the others are not: " + error.message,
+            hint: (isSoon ? "wait a moment, and say the same again: " : again)
+                + "it goes on with message \(saved + 1)")
     }
 
     /// The name of these lines in the conversation, and how many of them are saved under it. Those that
