@@ -197,6 +197,14 @@ public struct Timeline {
             + own.filter { $0.field == .reaction }.map { (.reaction, $0.operation) }
     }
 
+    /// What deleted a message for everyone, whoever said so: the first in order; nil of one that stands.
+    public func deletion(
+        of stored: StoredOperation, in log: LogRecord, _ store: some MergeStore
+    ) throws(StoreError) -> OperationNumber? {
+        try notes(of: stored, in: log, store).filter { $0.field == .deletion }
+            .min { $0.order < $1.order }?.operation
+    }
+
     /// Texts that a message had, oldest first, from this one on, and how many there are: the one that
     /// is shown is the last. None of one that was deleted.
     public func versions(

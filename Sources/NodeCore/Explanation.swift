@@ -54,6 +54,18 @@ public struct MessageExplanation: Equatable, Sendable {
     public var relays: [NoiseKey]
     /// What this person changed about it: the last edit, or the deletion, and reactions.
     public var changes: [ChangeExplanation]
+    /// Who deleted it for everyone; nil of one that stands.
+    public var deletion: DeletionExplanation?
+}
+
+/// Who deleted a message for everyone: whoever did so first in order.
+public struct DeletionExplanation: Equatable, Sendable {
+    /// Which device said so.
+    public var device: DeviceID
+    /// Whose that is; nil where that is not known any more.
+    public var person: PersonID?
+    /// When, by its clock, in Unix milliseconds.
+    public var time: UInt64
 }
 
 /// What is known of a change of a message.
@@ -113,7 +125,20 @@ public enum Explanation {
             device: log.device, standing: standing,
             isForked: log.fork.map { $0.sequence <= stored.sequence } ?? false, devices: devices,
             relays: try Outbox.relays(holding: stored.sequence, of: log, in: space, store),
-            changes: changes)
+            changes: changes,
+            deletion: try deletion(of: stored, in: log, timeline, judge.roster, store))
+    }
+
+    private static func deletion(
+        of stored: StoredOperation, in log: LogRecord, _ timeline: Timeline, _ roster: Roster,
+        _ store: some Store
+    ) throws(StoreError) -> DeletionExplanation? {
+        guard let number = try timeline.deletion(of: stored, in: log, store),
+            let said = try store.operation(number), let log = try store.log(said.log)
+        else { return nil }
+        return DeletionExplanation(
+            device: log.device, person: roster.person(of: log.device),
+            time: said.operation.header.wallClock)
     }
 
     /// How far an operation is with every device.

@@ -1,8 +1,8 @@
-import ParleyConversation
+public import ParleyConversation
 import ParleyFiles
-import ParleyLedger
+public import ParleyLedger
 import ParleyRoster
-import ParleyWire
+public import ParleyWire
 
 /// Saying in receipts which messages' files are here, so that who laid them at a relay takes them away.
 /// Source: `Protocol/13-files.md`, "Held".
@@ -165,7 +165,7 @@ extension NodeCore {
 
 extension Receipts {
     /// Whether a device said that it holds all files of what stands at a place of a log.
-    static func tell(
+    public static func tell(
         _ device: DeviceID, holdsFilesAt place: UInt64, of log: LogRecord, _ store: some Store
     ) throws(StoreError) -> Bool {
         let actor = Digest(reinterpreting: device)

@@ -139,7 +139,10 @@ extension MessageView {
             + mentions.flatMap {
                 [$0.person, $0.name, ""]
             }
-        let fileNames = files.flatMap { [$0.name, $0.type, $0.transcript ?? "", ""] }
+        let fileNames = files.flatMap { file in
+            [file.name, file.type, file.transcript ?? "", ""] + (file.holders ?? [])
+                + (file.receivers ?? [])
+        }
         let linkWords = link.map { [$0.address, $0.title, $0.description, $0.site] } ?? []
         let words = [text ?? "", author, importedBy ?? "", forwardedFrom ?? ""]
         return (words + names + fileNames + linkWords).reduce(1024 + 1024 * files.count) {

@@ -5,6 +5,17 @@ import ParleySealing
 import ParleyStorage
 import ParleyWire
 
+extension DeviceView {
+    /// What it is called where nothing else stands beside that tells which it is: with the start of its
+    /// identifier where others of these are called so, and by that alone where it has no name.
+    func label(among all: [DeviceView]) -> String {
+        let start = device.prefix(8)
+        if name.isEmpty { return String(start) }
+        let isShared = all.contains { $0.device != device && $0.name == name }
+        return isShared ? "\(name) (\(start))" : name
+    }
+}
+
 extension Views {
     /// The person's devices: this one, then those that stand, then those that were revoked.
     func devices() throws -> [DeviceView] {

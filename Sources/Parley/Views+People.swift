@@ -86,7 +86,7 @@ extension Views {
             isWritable: try hasDirect(with: person) && state != "blocked",
             notices: try notices.map { try sentence($0) } + forkSentences(of: person)
                 + fate(of: person)
-                + whereabouts(ofRequestTo: person),
+                + whereabouts(ofRequestTo: person) + whereabouts(ofInviteOf: person),
             resembles: try resembles(person))
     }
 
@@ -159,6 +159,21 @@ extension Views {
         return [
             "A relay took your request to \(name), who gets it when they come. You hear of it only if "
                 + "they accept."
+        ]
+    }
+
+    /// Why an invite that names a relay has not led to whoever gave it: only what is known to stand in the way.
+    private func whereabouts(ofInviteOf person: PersonID) throws -> [String] {
+        guard let invite = try NodeCore.takenInvite(of: person, in: store), !invite.isRefused,
+            let relay = invite.relay, invite.expires > SystemClock.now.wall,
+            let state = core.relayStates.first(where: { $0.relay == relay }), !state.isConnected,
+            state.failureCount > 0
+        else { return [] }
+        let name = try name(of: person)
+        return [
+            "The relay \(invite.address), on which the invite of \(name) waits for you, is not reached. It "
+                + "is called again and again while your node runs; you meet as soon as it answers, or as "
+                + "one of you reaches the other."
         ]
     }
 

@@ -37,9 +37,9 @@ extension Views {
         }
         if isHeld { return nil }
         let were = Set(roster.devicesEver(of: ownPerson).map(\.description))
-        return try devices().filter { $0.state != "revoked" && were.contains($0.device) }.map {
-            $0.name.isEmpty ? String($0.device.prefix(12)) : $0.name
-        }
+        let all = try devices()
+        return all.filter { $0.state != "revoked" && were.contains($0.device) }
+            .map { $0.label(among: all) }
     }
 }
 

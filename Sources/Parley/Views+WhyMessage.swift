@@ -30,6 +30,7 @@ extension Views {
             Fact(
                 about: "written by", what: try name(ofDevice: found.device, roster),
                 source: "signed by that device", since: stored.operation.header.wallClock))
+        facts += try self.facts(ofDeletionOf: found, roster)
         if found.isForked {
             facts.append(
                 Fact(
@@ -49,10 +50,35 @@ extension Views {
                     about: try name(ofDevice: device.device, roster), what: what, source: source,
                     since: device.since))
         }
+        facts += try self.facts(ofFilesOf: number)
         facts += try self.facts(of: found.relays, holding: "")
         for change in found.changes { facts += try self.facts(of: change, roster) }
         facts += try self.facts(ofDeedsOn: reference, in: space, roster)
         return ExplanationView(title: title, facts: facts)
+    }
+
+    /// Who else has the files of a message that this device sent.
+    private func facts(ofFilesOf number: OperationNumber) throws -> [Fact] {
+        try (message(number)?.files ?? []).compactMap { file in
+            file.elsewhere.map {
+                Fact(about: "file \(file.name)", what: $0, source: "what their devices said")
+            }
+        }
+    }
+
+    /// Who took it back for everyone; where that was this person it is told below, with who has heard of it.
+    private func facts(
+        ofDeletionOf found: MessageExplanation, _ roster: Roster?
+    ) throws -> [Fact] {
+        guard let deletion = found.deletion,
+            !found.changes.contains(where: { $0.subject == .deletion })
+        else { return [] }
+        let name = try deletion.person.map { try self.name(of: $0, in: roster) }
+        return [
+            Fact(
+                about: "deletion", what: "by \(name ?? "somebody who is unknown here")",
+                source: "signed by their device \(deletion.device.short)", since: deletion.time)
+        ]
     }
 
     /// What was asked or begun together is explained as messages are.

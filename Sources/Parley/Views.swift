@@ -219,7 +219,8 @@ struct Views {
             importedBy: message.flags.contains(.imported)
                 ? try name(of: message.author, in: roster) : nil,
             forwardedFrom: message.forwardedFrom.map(VisibleName.shownPerson),
-            files: try files(of: message), link: message.link.map(LinkPreviewView.init),
+            files: try files(of: message, in: space, roster),
+            link: message.link.map(LinkPreviewView.init),
             isPinned: try isPinned(message.reference, in: space.number),
             isStarred: try !message.flags.contains(.deleted)
                 && isStarred(message.reference, in: space.id),

@@ -45,7 +45,7 @@ struct FileProcessTests {
         let (small, large) = (try make("grüße 😀.txt", 20_000), try make("b.bin", 3_000_000))
         let shown = try await run(
             ["send", "ben", "look", "--file", small, "--file", large], at: all.ann)
-        #expect(shown.contains("[grüße 😀.txt, 20 kB]") && shown.contains("[b.bin, 3.0 MB]"))
+        #expect(shown.contains("[grüße 😀.txt, 20 kB]") && shown.contains("[b.bin, 3.0 MB, "))
         let ben = try await all.client(all.ben)
         try await eventually("both are here", on: [all.ben]) {
             try await files(ben).first?.map(\.state) == ["here", "here"]
@@ -88,6 +88,52 @@ struct FileProcessTests {
             _ = try await all.client(round % 2 == 0 ? all.ann : all.ben).perform(GetStatus())
         }
         #expect(!isThere(all.ann) && !isThere(all.ben))
+        try await all.end()
+    }
+
+    /// Once it was said not to be there.
+    @Test func `files are sent whose names are no UTF-8, each under a name of its own`()
+        async throws
+    {
+        defer { cleanUp() }
+        let all = try await Neighbours()
+        try await all.meet(all.ann, all.ben, named: "ben")
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+        func inFolder(_ line: String, fails: Bool = false) async throws -> String {
+            let shell = try Program(
+                [],
+                by: [
+                    "sh", "-c", "cd \"$2\" && exec \(line) --home \"$1\"", Program.path,
+                    all.ann.home, place.path,
+                ])
+            #expect(try await shell.ended() == (fails ? 1 : 0), "\(line): \(shell.output)")
+            return shell.output
+        }
+        let (first, second) = ("\"$(printf 'b\\377.txt')\"", "\"$(printf 'b\\376.txt')\"")
+        _ = try await inFolder(
+            "sh -c 'printf one > \"$1\"; printf two > \"$2\"' - \(first) \(second)")
+        let sent = try await inFolder(
+            "\"$0\" send ben both --file \(second) --file=\(first)")
+        #expect(sent.contains("[b\u{FFFD}.txt, 3 bytes]"), "\(sent)")
+        let ben = try await all.client(all.ben)
+        try await eventually("both are here", on: [all.ben]) {
+            try await files(ben).first?.map(\.state) == ["here", "here"]
+        }
+        let message = try #require(try await ben.perform(ListFiles()).entries.first).message
+        #expect(message.files.map(\.name) == ["b\u{FFFD}.txt", "b\u{FFFD}.txt"])
+        for (number, text) in [(1, "two"), (2, "one")] {
+            let bytes = try await ben.perform(
+                ReadFile(
+                    message: MessageReference(message.id), number: number, offset: 0, count: 9))
+            #expect(Data(base64Encoded: bytes.base64) == Data(text.utf8))
+        }
+        let none = try await inFolder(
+            "\"$0\" send ben --file \"$(printf 'c\\377.txt')\"", fails: true)
+        #expect(none.contains("c\u{FFFD}.txt cannot be read: No such file"), "\(none)")
+        // A file whose name holds the sign that stands for such bytes is another one.
+        let sign = try make("b\u{FFFD}.txt", 5)
+        let plain = try await run(["send", "ben", "--file", sign], at: all.ann)
+        #expect(plain.contains("[b\u{FFFD}.txt, 5 bytes]"), "\(plain)")
         try await all.end()
     }
 

@@ -221,6 +221,7 @@ struct Accept: AsyncParsableCommand {
             try Output.show(contact, json: output.json, as: Contacts.text([contact]))
             if output.json { return }
             Contacts.warn([(contact.name, contact.person, contact.resembles)])
+            for notice in contact.notices { World.current.advise("notice: " + harmless(notice)) }
             if let words = Self.next(contact, isRunning: access.isRunning) {
                 World.current.advise(words)
             }
@@ -324,7 +325,9 @@ struct Contacts: NodeCommand {
         Table(
             contacts.map { contact in
                 [
-                    contact.name, String(contact.person.prefix(8)), contact.state,
+                    // Before one has their card, nobody has told what they are called.
+                    contact.person.hasPrefix(contact.name) ? "(no name yet)" : contact.name,
+                    String(contact.person.prefix(8)), contact.state,
                     contact.isVerified ? "verified" : "not verified",
                     contact.isLinked ? "linked" : "not linked",
                     contact.addresses.joined(separator: ", "),

@@ -27,6 +27,7 @@ enum FileLines {
         case "full": marks.append("does not fit")
         default: marks.append("not here")
         }
+        if let elsewhere = file.elsewhere { marks.append(harmless(elsewhere)) }
         return "[\(marks.joined(separator: ", "))]"
     }
 

@@ -32,8 +32,11 @@ enum ReminderLines {
         case "done": facts.append("done")
         default:
             if reminder.isOrphaned {
-                let way = Advice.complete("`parley reminders here \(reminder.id.prefix(8))`")
-                facts.append("rings nowhere: \(way)")
+                let command = "parley reminders here \(reminder.id.prefix(8))"
+                facts.append(
+                    reminder.mayTake
+                        ? "rings nowhere: " + Advice.complete("`\(command)`")
+                        : "rings nowhere: “\(command)” on another device of yours")
             } else if !reminder.isHere {
                 facts.append("rings on \(harmless(reminder.device))")
             }

@@ -33,6 +33,36 @@ public struct FileView: Codable, Equatable, Sendable {
     public var hasPreview: Bool
     /// The sealed file's name, the same on all devices; nil of one that is inside its message.
     public var blob: String?
+    /// Of a file that this device sent, the names of those in the conversation of whom a device holds all of it, by
+    /// what it said last; nil of any other, and of one that is inside its message.
+    public var holders: [String]? = nil
+    /// The same of those to whom all of it has come by their receipts, and who may have given it up since.
+    public var receivers: [String]? = nil
+}
+
+extension FileView {
+    /// Who else has a file that this device sent, in a few words; nil of any other.
+    public var elsewhere: String? {
+        guard let holders, let receivers else { return nil }
+        var parts: [String] = []
+        if !holders.isEmpty {
+            parts.append("\(Self.enumerated(holders)) \(holders.count == 1 ? "has" : "have") it")
+        }
+        if !receivers.isEmpty { parts.append("came to \(Self.enumerated(receivers))") }
+        return parts.isEmpty ? "nobody has fetched it yet" : parts.joined(separator: ", ")
+    }
+
+    /// So many are named.
+    private static let nameCountMax = 3
+
+    private static func enumerated(_ names: [String]) -> String {
+        let rest = names.count - nameCountMax
+        if rest > 0 {
+            return names.prefix(nameCountMax).joined(separator: ", ") + " and \(rest) more"
+        }
+        guard names.count > 1, let last = names.last else { return names.first ?? "" }
+        return names.dropLast().joined(separator: ", ") + " and " + last
+    }
 }
 
 /// The files of a message, as a list of files shows them.

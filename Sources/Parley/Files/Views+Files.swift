@@ -9,11 +9,43 @@ import ParleyWire
 /// Files of messages, as screens and programs see them.
 extension Views {
     /// The files of a message, in its order; none of one that was deleted.
-    func files(of message: Message) throws -> [FileView] {
+    func files(
+        of message: Message, in space: SpaceRecord, _ roster: Roster
+    ) throws -> [FileView] {
         guard !message.flags.contains(.deleted), let files = message.content?.files else {
             return []
         }
-        return try files.enumerated().map { try view($1, number: $0 + 1) }
+        var views = try files.enumerated().map { try view($1, number: $0 + 1) }
+        guard files.contains(where: { $0.blob != nil }), message.author == ownPerson,
+            let log = try store.log(message.reference.tag, in: space.number),
+            log.device == core.node.device,
+            roster.participants.contains(where: { $0.person != ownPerson })
+        else { return views }
+        let receivers = try receivers(of: message.reference, in: log, roster)
+        for (place, file) in files.enumerated() {
+            guard let blob = file.blob else { continue }
+            let holders = Set(try HeldFile.kept(blob, in: store)?.holders ?? []).intersection(
+                roster.participants.map(\.person))
+            views[place].holders = try sortedNames(of: holders.subtracting([ownPerson]))
+            views[place].receivers = try sortedNames(of: receivers.subtracting(holders))
+        }
+        return views
+    }
+
+    /// To whom all files of a message of this device have come, by their receipts in its own conversation.
+    private func receivers(
+        of message: OperationReference, in log: LogRecord, _ roster: Roster
+    ) throws -> Set<PersonID> {
+        var found: Set<PersonID> = []
+        for device in roster.participatingDevices.map(\.device) {
+            guard let person = roster.person(of: device), person != ownPerson,
+                !found.contains(person)
+            else { continue }
+            if try Receipts.tell(device, holdsFilesAt: message.sequence, of: log, store) {
+                found.insert(person)
+            }
+        }
+        return found
     }
 
     private func view(_ file: Attachment, number: Int) throws -> FileView {
@@ -142,6 +174,9 @@ extension Views {
             lines.append(
                 "Has come to: \(try names(of: receivers)). They may have given it up since.")
         }
+        if lines.isEmpty, try persons(naming: blob).contains(where: { $0 != ownPerson }) {
+            lines.append("Nobody else has fetched it yet, as far as is known here.")
+        }
         return lines
     }
 
@@ -183,7 +218,11 @@ extension Views {
     }
 
     private func names(of persons: Set<PersonID>) throws -> String {
-        try persons.map { try name(of: $0) }.sorted().joined(separator: ", ")
+        try sortedNames(of: persons).joined(separator: ", ")
+    }
+
+    private func sortedNames(of persons: Set<PersonID>) throws -> [String] {
+        try persons.map { try name(of: $0) }.sorted()
     }
 }
 

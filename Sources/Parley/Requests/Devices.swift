@@ -1,6 +1,7 @@
 import ParleyLedger
 import ParleyNodeCore
 import ParleySealing
+import ParleyWire
 
 /// The person's own devices, this one first.
 public struct ListDevices: NodeRequest {
@@ -121,7 +122,20 @@ public struct RenameDevice: NodeRequest {
 
     /// Answers it.
     public func perform(on node: Node) async throws -> NoReply {
-        let id = try await node.read { try $0.device(device) }
+        let id = try await node.read { views in
+            let id = try views.device(device)
+            let wanted = VisibleName.shownPerson(name).lowercased()
+            let other = try views.devices().first {
+                $0.state != "revoked" && $0.device != id.description
+                    && $0.name.lowercased() == wanted
+            }
+            guard let other else { return id }
+            throw NodeError(
+                "name-taken",
+                "Another device of yours is called “\(other.name)”, "
+                    + "\(other.device.prefix(8)).",
+                hint: "Give this one another name, or rename that one first.")
+        }
         _ = try await node.running.perform(.renameDevice(id, name: name))
         return NoReply()
     }

@@ -140,6 +140,8 @@ public struct ReminderView: Codable, Equatable, Sendable {
     public var isHere: Bool
     /// Whether that device is one's own no more, so that it rings nowhere until another takes it.
     public var isOrphaned: Bool
+    /// Whether this device may take it: it was not revoked.
+    public var mayTake = true
 }
 
 extension Views {
@@ -168,13 +170,15 @@ extension Views {
     }
 
     private func view(_ reminder: Reminder) throws -> ReminderView {
-        let device = try devices().first { $0.device == reminder.device.description }
+        let all = try devices()
+        let device = all.first { $0.device == reminder.device.description }
         var view = ReminderView(
             id: LogTag(reminder.id.rawValue).description, time: reminder.time,
             state: "\(reminder.state)", text: reminder.text, subject: nil, conversation: nil,
-            place: nil, device: device?.name ?? reminder.device.short,
+            place: nil, device: device?.label(among: all) ?? reminder.device.short,
             isHere: reminder.device == core.node.device,
-            isOrphaned: device.map { $0.state == "revoked" } ?? true)
+            isOrphaned: device.map { $0.state == "revoked" } ?? true,
+            mayTake: !core.node.isRevoked)
         guard let subject = reminder.subject else { return view }
         view.subject =
             "\(subject.operation.tag)-\(subject.operation.sequence)"
