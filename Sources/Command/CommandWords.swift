@@ -15,12 +15,33 @@ struct CommandWords {
     var asksForJSON: Bool { options.contains("--json") }
 
     /// The home that was named.
-    var home: String? {
+    var home: String? { value(of: "--home") }
+
+    /// The home that was named by its name.
+    var profile: String? { value(of: "--profile") }
+
+    /// The configuration that was named.
+    var config: String? { value(of: "--config") }
+
+    /// Whether nothing is to be said that was not asked for.
+    var isQuiet: Bool { options.contains("--quiet") || options.contains("-q") }
+
+    /// What stands behind an option.
+    private func value(of option: String) -> String? {
         for (place, word) in options.enumerated() {
-            if word == "--home", place + 1 < options.count { return all[place + 1] }
-            if word.hasPrefix("--home=") { return String(word.dropFirst("--home=".count)) }
+            if word == option, place + 1 < options.count { return all[place + 1] }
+            if word.hasPrefix(option + "=") { return String(word.dropFirst(option.count + 1)) }
         }
         return nil
+    }
+
+    /// The shell for which the parser's own script was asked for, empty where none was named.
+    var completionShell: String? {
+        let word = "--generate-completion-script"
+        guard options.contains(where: { $0 == word || $0.hasPrefix(word + "=") }) else {
+            return nil
+        }
+        return value(of: word) ?? ""
     }
 
     /// Whether help, or the like, was asked for, in so many words.

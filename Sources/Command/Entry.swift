@@ -30,27 +30,58 @@ enum Entry {
         World.current.say("parley: warning: core dumps cannot be turned off (\(reason))")
     }
 
-    /// Runs a command line. Returns its exit status: 0 done, 1 failed, 64 misused.
+    /// Runs a command line. Returns its exit status, see ``ExitStatus``.
     static func run(_ arguments: [String]) async -> Int32 {
+        if arguments.first == CompletionScript.call {
+            await CompletionCall(Array(arguments.dropFirst()))?.run()
+            return 0
+        }
         let words = CommandWords(arguments)
         return await Advice.$home.withValue(words.home) {
-            await Advice.$isOfRelay.withValue(arguments.first == "relay") {
-                do {
-                    try await execute(words)
-                    try World.current.checkOutput()
-                    return 0
-                } catch {
-                    return report(error, of: words)
+            await Advice.$profile.withValue(words.home == nil ? words.profile : nil) {
+                await Advice.$isOfRelay.withValue(arguments.first == "relay") {
+                    do {
+                        var world = World.current
+                        if words.isQuiet { world.talk.put = { _ in } }
+                        try await World.$current.withValue(world) { try await execute(words) }
+                        try World.current.checkOutput()
+                        return 0
+                    } catch {
+                        return report(error, of: words)
+                    }
                 }
             }
         }
     }
 
+    /// Commands that are about no home, or that mend the configuration.
+    private static let homeless: Set<String> = [
+        "config", "homes", "completion", "man", "relay", "schema", "bench", "simulate", "demo",
+    ]
+
+    /// Refuses to work by a configuration that does not say what its author thinks.
+    private static func checkConfiguration(_ words: CommandWords) throws {
+        guard let first = words.all.first, !homeless.contains(first) else { return }
+        _ = try Configuration.load(named: words.config, environment: World.current.environment)
+    }
+
     private static func execute(_ words: CommandWords) async throws {
+        if let shell = words.completionShell {
+            guard let text = CompletionScript.text(for: shell.isEmpty ? "bash" : shell) else {
+                throw ValidationError("there is completion for bash, zsh and fish")
+            }
+            return World.current.write(text)
+        }
+        if words.all.first == "help", words.all.count == 2,
+            let topic = HelpTopic.named(words.all[1])
+        {
+            return World.current.write(topic.text)
+        }
         if words.all.first == "help", let word = words.unknownCommand {
             throw unknown(word, in: words)
         }
         var command = try ParleyCommand.parseAsRoot(words.helped ?? words.all)
+        try checkConfiguration(words)
         if var command = command as? any AsyncParsableCommand {
             try await command.run()
         } else {
@@ -96,8 +127,7 @@ enum Entry {
     /// Help is that wide in a pipe, and never narrower: options stand beside what they mean.
     private static let helpColumnCount = 80, helpColumnCountMin = 32
 
-    /// Source: sysexits.h, `EX_USAGE`.
-    private static let misused: Int32 = 64
+    private static let misused = ExitStatus.misused.number
 
     /// The code of a command line that means nothing.
     private static let usageCode = "usage"
@@ -133,7 +163,7 @@ enum Entry {
         let path = words.path
         let names = path.map { $0._commandName }.joined(separator: " ")
         let all = path.last?.configuration.allSubcommands.filter { $0.configuration.shouldDisplay }
-        let near = command(like: word, among: all?.map { $0._commandName } ?? [])
+        let near = Spelling.nearest(to: word, among: all?.map { $0._commandName } ?? [])
         return NodeError(
             usageCode,
             path.count > 1
@@ -165,29 +195,6 @@ enum Entry {
             usageCode, message, hint: hint(for: error) + (isOption ? "; \(behindHyphens)" : ""))
     }
 
-    /// The command that a word was most likely meant to be: with at most two letters of another kind,
-    /// too many or missing.
-    private static func command(like word: String, among commands: [String]) -> String? {
-        guard word.count <= 20 else { return nil }
-        let near = commands.map { (name: $0, distance: distance(Array(word), Array($0))) }
-        return near.filter { $0.distance <= 2 }.min { $0.distance < $1.distance }?.name
-    }
-
-    /// How many letters one has to change, add or leave out to come from one word to another.
-    private static func distance(_ one: [Character], _ other: [Character]) -> Int {
-        var row = Array(0...other.count)
-        for (place, letter) in one.enumerated() {
-            var corner = row[0]
-            row[0] = place + 1
-            for (index, candidate) in other.enumerated() {
-                let change = corner + (letter == candidate ? 0 : 1)
-                corner = row[index + 1]
-                row[index + 1] = min(change, corner + 1, row[index] + 1)
-            }
-        }
-        return row[other.count]
-    }
-
     /// The usage line of the command that was misused names its help.
     private static func hint(for error: any Error) -> String {
         let lines = ParleyCommand.fullMessage(for: error, columns: 1_000).split(separator: "\n")
@@ -208,9 +215,11 @@ struct ParleyCommand: AsyncParsableCommand {
             it can. While a node runs, commands go through it; else they open its home \
             themselves, and send and fetch what they can while they last.
 
-            The home is --home, else $PARLEY_HOME, else $XDG_DATA_HOME/parley, else \
-            ~/.local/share/parley. Lines are as long as $COLUMNS says, 20 at least, else as the \
-            terminal is wide; in a pipe they are whole.
+            The home is --home or --profile, else $PARLEY_HOME or $PARLEY_PROFILE, else \
+            $XDG_DATA_HOME/parley, else ~/.local/share/parley. Lines are as long as $COLUMNS says, 20 at \
+            least, else as the terminal is wide; in a pipe they are whole.
+
+            `parley help exit-codes` says how it ends, `parley help environment` what it reads.
 
             Example:
               parley init --name Ada
@@ -220,64 +229,67 @@ struct ParleyCommand: AsyncParsableCommand {
         version: "parley 0.1.0",
         groupedSubcommands: [
             CommandGroup(
-                name: "Node:",
+                name: "Begin, and keep it running:",
                 subcommands: [
-                    Initialise.self, NameCommand.self, ProfileCommand.self, Run.self, Status.self,
+                    Initialise.self, Run.self, ServiceCommand.self, Status.self, HomesCommand.self,
+                    ConfigCommand.self,
                 ]),
             CommandGroup(
-                name: "People:",
+                name: "Meet people:",
                 subcommands: [
                     InviteCommand.self, Accept.self, Contacts.self, ContactCommand.self,
+                    NameCommand.self, ProfileCommand.self, PresenceCommand.self,
                 ]),
-            CommandGroup(name: "Devices:", subcommands: [DeviceCommand.self]),
             CommandGroup(
-                name: "Conversations:",
+                name: "Read, and keep order:",
                 subcommands: [
-                    Conversations.self, GroupCommand.self, InvitationsCommand.self, Mute.self,
-                    ArchiveCommand.self, UnarchiveCommand.self, Read.self,
-                    UnreadCommand.self, Follow.self,
+                    Conversations.self, Read.self, Follow.self, ThreadCommand.self,
+                    ThreadsCommand.self, MentionsCommand.self, StarsCommand.self, PinsCommand.self,
+                    Mute.self, ArchiveCommand.self, UnarchiveCommand.self, UnreadCommand.self,
                 ]),
             CommandGroup(
-                name: "Messages:",
+                name: "Say something:",
                 subcommands: [
                     Send.self, DraftCommand.self, Reply.self, Edit.self, Edits.self, Delete.self,
-                    React.self, Forward.self, StarCommand.self, StarsCommand.self,
-                    FilesCommand.self, Record.self, LinkPreviewsCommand.self, PinCommand.self,
-                    PinsCommand.self, MentionsCommand.self,
-                    ThreadCommand.self, ThreadsCommand.self, Import.self,
+                    React.self, Forward.self, StarCommand.self, PinCommand.self,
+                    FilesCommand.self, Record.self, LinkPreviewsCommand.self, Import.self,
                 ]),
             CommandGroup(
-                name: "Together:",
+                name: "Talk in groups, and do things together:",
                 subcommands: [
-                    PollCommand.self, ActionCommand.self, NoteCommand.self, DecisionCommand.self,
+                    GroupCommand.self, InvitationsCommand.self, PollCommand.self,
+                    ActionCommand.self, NoteCommand.self, DecisionCommand.self,
                     RemindCommand.self, RemindersCommand.self,
                 ]),
             CommandGroup(
-                name: "Calls:",
+                name: "Call:",
                 subcommands: [
                     CallCommand.self, CallsCommand.self, Answer.self, Reject.self, HangUp.self,
-                    PresenceCommand.self,
                 ]),
             CommandGroup(
-                name: "Finding:",
+                name: "Find:",
                 subcommands: [
                     SearchCommand.self, Similar.self, Ask.self, ModelCommand.self,
                 ]),
             CommandGroup(
-                name: "Care:",
+                name: "Use several devices, and lose nothing:",
                 subcommands: [
-                    Why.self,
-                    DigestCommand.self, Doctor.self, Schema.self, PassphraseCommand.self,
-                    RecoveryCommand.self,
-                    Recover.self, BackupCommand.self,
+                    DeviceCommand.self, BackupCommand.self, RecoveryCommand.self, Recover.self,
+                    PassphraseCommand.self,
                 ]),
             CommandGroup(
-                name: "Relays:",
+                name: "Reach those who are away:",
                 subcommands: [
                     RelaysCommand.self, OutboxCommand.self, Offline.self, RelayCommand.self,
                 ]),
             CommandGroup(
-                name: "Trying it:",
+                name: "Find out what is wrong:",
+                subcommands: [Why.self, DigestCommand.self, Doctor.self]),
+            CommandGroup(
+                name: "Let programs and shells in:",
+                subcommands: [Schema.self, CompletionCommand.self, ManualCommand.self]),
+            CommandGroup(
+                name: "Try it:",
                 subcommands: [
                     DemoCommand.self, BenchCommand.self, BenchPeerCommand.self,
                     SimulateCommand.self,

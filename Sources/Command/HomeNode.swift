@@ -13,6 +13,15 @@ enum HomeNode {
         return World.Access(node: node, isRunning: false, close: { await node.shutdown() })
     }
 
+    /// Opens it to look something up while a person types: nobody is linked, and nothing is asked of the
+    /// person.
+    static func glance(home: String) async throws -> World.Access {
+        var settings = NodeSettings(home: home)
+        (settings.isSilent, settings.isOffline) = (true, true)
+        let node = try await Node.open(settings)
+        return World.Access(node: node, isRunning: false, close: { await node.shutdown() })
+    }
+
     /// Works on a home that no node has open, and says so where one has.
     static func alone<R: Sendable>(
         _ home: String, _ body: @Sendable (String) throws -> R
@@ -131,8 +140,8 @@ enum HomeNode {
 struct RunningHome: Sendable {
     /// The node.
     var node: any NodeService
-    /// Begins to listen and to look for contacts.
-    var start: @Sendable (_ listen: [String]) async throws -> Void
+    /// Begins to listen, also on sockets that listen already, and to look for contacts.
+    var start: @Sendable (_ listen: [String], _ sockets: [Int32]) async throws -> Void
     /// Looks for contacts on the local network, too.
     var seekNeighbours: @Sendable () -> Void
     /// Ends links in good order and closes the home.
@@ -140,7 +149,7 @@ struct RunningHome: Sendable {
 
     init(_ node: Node) {
         self.node = node
-        start = { try await node.start(listen: $0) }
+        start = { try await node.start(listen: $0, sockets: $1) }
         seekNeighbours = { node.seekNeighbours() }
         shutdown = { await node.shutdown() }
     }

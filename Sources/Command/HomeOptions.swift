@@ -11,6 +11,11 @@ struct HomeOptions: ParsableArguments {
 
     @Option(
         name: .long,
+        help: ArgumentHelp("the home of this name, see parley homes", valueName: "profile"))
+    var profile: String?
+
+    @Option(
+        name: .long,
         help: ArgumentHelp(
             "a file whose first line is the passphrase; without it, it is asked for if the home has"
                 + " one, and a new home gets none",
@@ -18,30 +23,74 @@ struct HomeOptions: ParsableArguments {
         completion: .file())
     var passphraseFile: String?
 
+    @Option(
+        name: .long,
+        help: ArgumentHelp("the file with what is set, see parley config", valueName: "file"),
+        completion: .file())
+    var config: String?
+
+    @Flag(name: .shortAndLong, help: "say nothing but what was asked for, and errors")
+    var quiet = false
+
     func validate() throws {
         if let home, home.isEmpty { throw ValidationError("--home needs a folder") }
+        guard let profile else { return }
+        if home != nil { throw ValidationError("--home and --profile exclude each other") }
+        guard HomeFolders.isName(profile) else { throw ValidationError(HomeFolders.nameRule) }
     }
 
     /// The folder, as an absolute path.
-    var path: String { Self.path(home: home, environment: World.current.environment) }
+    var path: String {
+        Self.path(
+            home: home, profile: profile, configFile: config,
+            environment: World.current.environment)
+    }
 
+    /// What is named on the line stands above what the environment says, and that above the
+    /// configuration; in each a folder stands above a name.
+    ///
     /// Source: XDG Base Directory Specification, `XDG_DATA_HOME`: a relative path there is ignored.
-    static func path(home: String?, environment: [String: String]) -> String {
+    static func path(
+        home: String?, profile: String? = nil, configFile: String? = nil,
+        environment: [String: String]
+    ) -> String {
         func absolute(_ path: String) -> String { URL(fileURLWithPath: path).standardized.path }
+        let folders = HomeFolders(environment)
         if let home { return absolute(home) }
+        if let profile { return folders.path(of: profile) }
         if let home = environment["PARLEY_HOME"], !home.isEmpty { return absolute(home) }
-        if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") {
-            return absolute(data + "/parley")
-        }
-        return absolute((environment["HOME"] ?? NSHomeDirectory()) + "/.local/share/parley")
+        // Faults are told before a command runs: what is read here is sound.
+        let configuration = Configuration(
+            path: Configuration.path(named: configFile, environment: environment),
+            environment: environment)
+        let chosen = configuration.text("profile")
+        return chosen.isEmpty ? folders.root : folders.path(of: chosen)
     }
 
     /// The passphrase from the file or, where a person is there to type it, from them; nil where
     /// there is neither. It is never taken from an argument or a variable: others can read those.
     @Sendable func passphrase() throws -> [UInt8]? {
         if let passphraseFile { return try Passphrase.read(file: passphraseFile) }
+        if let file = try Self.configuredPassphraseFile(config) {
+            return try Passphrase.read(file: file)
+        }
         guard World.current.isInputTerminal else { return nil }
         return Passphrase.ask("Passphrase: ")
+    }
+
+    /// What a service manager handed over, else what the configuration names.
+    ///
+    /// Source: systemd.exec(5), `LoadCredential=`.
+    private static func configuredPassphraseFile(_ config: String?) throws -> String? {
+        let environment = World.current.environment
+        if let folder = environment["CREDENTIALS_DIRECTORY"] {
+            let file = folder + "/parley-passphrase"
+            if FileManager.default.fileExists(atPath: file) { return file }
+        }
+        let file = try Configuration.load(named: config, environment: environment)
+            .text("passphrase-file")
+        guard file.hasPrefix("~/") else { return file.isEmpty ? nil : file }
+        return (environment["HOME"] ?? NSHomeDirectory()) + file.dropFirst()
     }
 
     /// The same where a passphrase is known to be needed.

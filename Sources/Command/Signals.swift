@@ -19,12 +19,22 @@ enum Stop {
         }
     }
 
+    /// Yields once for each SIGHUP, which from now on does nothing else: a wish to read again what was set.
+    static func reloads() -> AsyncStream<Void> {
+        AsyncStream { continuation in
+            let owner = watch([SIGHUP]) { _ in continuation.yield() }
+            continuation.onTermination = { _ in owner.cancel() }
+        }
+    }
+
     /// Calls back at each SIGINT or SIGTERM that arrives after this returns; they do nothing else from
     /// then on. On a queue of its own: where all threads of tasks are busy, it does not wait for one.
-    static func watch(_ body: @escaping @Sendable (Int32) -> Void) -> SignalSources {
+    static func watch(
+        _ numbers: [Int32] = [SIGINT, SIGTERM], _ body: @escaping @Sendable (Int32) -> Void
+    ) -> SignalSources {
         let queue = DispatchQueue(label: "signals")
         return SignalSources(
-            [SIGINT, SIGTERM].map { number in
+            numbers.map { number in
                 signal(number, SIG_IGN)
                 let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
                 source.setEventHandler { body(number) }

@@ -18,6 +18,8 @@ struct World: Sendable {
     var output = Screen.open(STDOUT_FILENO, environment: ProcessInfo.processInfo.environment)
     /// Where talk goes.
     var talk = Screen.open(STDERR_FILENO, environment: ProcessInfo.processInfo.environment)
+    /// Where a node that runs logs, whatever is said of talk.
+    var log = Screen.open(STDERR_FILENO, environment: ProcessInfo.processInfo.environment)
     /// All of standard input, up to a bound.
     var readInput: @Sendable (_ byteCountMax: Int) throws -> [UInt8] = Self.readStandardInput
     /// Whether a person types the input.
@@ -30,6 +32,8 @@ struct World: Sendable {
     var show: @Sendable (_ path: String) throws -> Bool = Self.showFile
     /// Opens what answers for a home.
     var open: @Sendable (HomeOptions) async throws -> Access = Self.openNode
+    /// The same for a look that must not wait; nil where nothing is to be seen.
+    var glance: @Sendable (_ home: String) async throws -> Access? = Self.glanceAtNode
 
     /// Writes one line, or several, of data.
     func write(_ text: String) { output.put(text + "\n") }
@@ -70,6 +74,15 @@ struct World: Sendable {
                 Access(node: client, isRunning: true, close: { await client.close() })
             },
             home: { try await HomeNode.open(home: $0, passphrase: options.passphrase) })
+    }
+
+    /// The running node, else the home where it is free.
+    static func glanceAtNode(_ home: String) async throws -> Access? {
+        if let client = try await NodeClient.connect(home: home) {
+            return Access(node: client, isRunning: true, close: { await client.close() })
+        }
+        guard Node.exists(at: home) else { return nil }
+        return try await HomeNode.glance(home: home)
     }
 
     /// Goes through the running node where one answers, else opens the home.

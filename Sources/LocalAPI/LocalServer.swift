@@ -8,14 +8,24 @@ public final class LocalServer: Sendable {
 
     /// Listens in this home. Throws where another program listens there, or the path is too long
     /// for a socket.
-    public static func start(node: any NodeService, home: String) async throws -> LocalServer {
+    ///
+    /// - Parameter socket: one that somebody else listens on already, as a service manager hands it over;
+    ///   nil where there is none.
+    public static func start(
+        node: any NodeService, home: String, socket: Int32? = nil
+    ) async throws -> LocalServer {
         let transport = Transport(threadCount: 1)
         var limits = TransportLimits.localSocket
         limits.connectionCountMax = LocalAPI.connectionCountMax
         do {
-            let listener = try await transport.listen(
-                path: LocalAPI.socketPath(home: home), limits: limits
-            ) { ServerConnection(node: node) }
+            let handler: @Sendable () -> any ConnectionHandler = { ServerConnection(node: node) }
+            let listener =
+                if let socket {
+                    try await transport.listen(on: socket, limits: limits, handler: handler)
+                } else {
+                    try await transport.listen(
+                        path: LocalAPI.socketPath(home: home), limits: limits, handler: handler)
+                }
             return LocalServer(transport: transport, listener: listener)
         } catch {
             await transport.shutdown(within: .milliseconds(500))

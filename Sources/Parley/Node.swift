@@ -30,6 +30,7 @@ public final class Node: Sendable {
     let media: MediaDesk
     let depot: FileDepot
     let links = LinkDesk()
+    let openConversations = OpenConversations()
 
     private init(
         store: sending SQLiteStore, keys: NodeKeys, settings: NodeSettings
@@ -193,14 +194,18 @@ public final class Node: Sendable {
     ///
     /// - Parameter addresses: where to listen, as `host:port`; `*` is every address of this
     ///   machine, port 0 any free port.
+    /// - Parameter sockets: descriptors of sockets that listen already, as a service manager hands them
+    ///   over; the node owns them from now on.
     /// - Returns: the addresses at which others can reach this node; they go onto its card.
     @discardableResult
-    public func start(listen addresses: [String] = ["*:0"]) async throws -> [String] {
+    public func start(
+        listen addresses: [String] = ["*:0"], sockets: [Int32] = []
+    ) async throws -> [String] {
         if let bar = await running.bar { throw NodeError(StoreError(bar)) }
         // What cannot be read is proven anew.
         let known = try? await running.read { try CardReader.provenOperations($0.store) }
         network.hellos.withLock { $0.learn(known ?? []) }
-        let reachable = try await network.listen(on: addresses)
+        let reachable = try await network.listen(on: addresses, sockets: sockets)
         // A node that may not write now has its addresses on the card from before.
         _ = try? await running.perform(.setProfile(name: nil, addresses: reachable))
         await indexer.start()

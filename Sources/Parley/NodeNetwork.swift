@@ -125,10 +125,12 @@ final class NodeNetwork: LinkOutlet {
 
     // MARK: Listening
 
-    /// Listens on these addresses; returns where others can reach them.
-    func listen(on texts: [String]) async throws -> [String] {
+    /// Listens on these addresses, and on sockets that were handed over; returns where others can reach
+    /// them.
+    func listen(on texts: [String], sockets: [Int32] = []) async throws -> [String] {
         var reachable: [String] = []
         state.withLock { $0.isRunning = true }
+        for socket in sockets { reachable += try await listen(onSocket: socket) }
         for text in texts {
             let endpoint: Endpoint
             do {
@@ -139,18 +141,10 @@ final class NodeNetwork: LinkOutlet {
                     hint: "Write host:port, as 192.0.2.7:7447, [2001:db8::7]:7447 or *:7447.")
             }
             do {
-                let listener = try await transport.listen(on: endpoint) {
-                    [weak self] () -> any ConnectionHandler in
-                    guard let self, !self.isOffline else { return RefusingHandler() }
-                    return Doorkeeper { [self] pattern -> any ConnectionHandler in
-                        if pattern == Pairing.pattern { pairing() } else { responder() }
-                    }
-                }
+                let listener = try await transport.listen(on: endpoint, handler: door)
                 for real in listener.endpoints {
-                    if !LocalAddresses.isLoopback(real.host) {
-                        state.withLock { $0.port = $0.port ?? real.port }
-                    }
-                    reachable += Self.reachable(real, asked: endpoint)
+                    reachable += reachableAddresses(
+                        of: real, onEvery: endpoint.host == Endpoint.everyHost)
                 }
             } catch {
                 throw NodeError(
@@ -163,8 +157,32 @@ final class NodeNetwork: LinkOutlet {
         return Array(unique)
     }
 
-    private static func reachable(_ real: Endpoint, asked: Endpoint) -> [String] {
-        guard asked.host == Endpoint.everyHost else { return ["\(real)"] }
+    private func listen(onSocket socket: Int32) async throws -> [String] {
+        do {
+            let listener = try await transport.listen(on: socket, handler: door)
+            return listener.endpoints.flatMap { real in
+                reachableAddresses(of: real, onEvery: ["0.0.0.0", "::"].contains(real.host))
+            }
+        } catch {
+            throw NodeError("listen", "Cannot \(error.attempt): \(error.reason).")
+        }
+    }
+
+    /// Who opens the door to others.
+    private var door: @Sendable () -> any ConnectionHandler {
+        { [weak self] in
+            guard let self, !self.isOffline else { return RefusingHandler() }
+            return Doorkeeper { [self] pattern -> any ConnectionHandler in
+                if pattern == Pairing.pattern { pairing() } else { responder() }
+            }
+        }
+    }
+
+    private func reachableAddresses(of real: Endpoint, onEvery isEvery: Bool) -> [String] {
+        if !LocalAddresses.isLoopback(real.host) {
+            state.withLock { $0.port = $0.port ?? real.port }
+        }
+        guard isEvery else { return ["\(real)"] }
         let isSix = real.host.contains(":")
         return LocalAddresses.all().filter { $0.contains(":") == isSix }.compactMap {
             // Addresses of the system are well formed; one that is not is left out.

@@ -14,7 +14,7 @@ public struct NodeSettings: Sendable {
     /// Whether nothing is logged: who opened it looks at its state, and tells a person.
     public var isSilent = false
     /// Whether nobody is linked: who mends a home says what it lost before others bring it back.
-    var isOffline = false
+    public var isOffline = false
     /// Tests set time as they please.
     var clock = NodeClock.system
 

@@ -1,3 +1,4 @@
+import Glibc
 import NIOCore
 import NIOPosix
 import Synchronization
@@ -79,6 +80,15 @@ struct Doorkeeper: Sendable {
 
     func bind(path: String) async throws -> any Channel {
         let descriptor = try UnixSocket.bind(path)
+        return try await bootstrap().withBoundSocket(descriptor).get()
+    }
+
+    /// Takes a socket that is bound and listens.
+    func take(_ descriptor: Int32) async throws -> any Channel {
+        let flags = fcntl(descriptor, F_GETFL)
+        guard flags >= 0, fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) == 0 else {
+            throw IOError(errnoCode: errno, reason: "fcntl")
+        }
         return try await bootstrap().withBoundSocket(descriptor).get()
     }
 

@@ -94,6 +94,20 @@ public final class Transport: Sendable {
         }
     }
 
+    /// Accepts on a socket that somebody else listens on already and handed to this process, which owns it
+    /// from now on. A socket file stays when the listener is closed: who made it needs it again.
+    public func listen(
+        on descriptor: Int32, limits: TransportLimits = TransportLimits(),
+        handler: @escaping @Sendable () -> any ConnectionHandler
+    ) async throws(TransportFailure) -> Listener {
+        let doorkeeper = doorkeeper(limits, handler)
+        do {
+            return try await keep(Listener(channels: [try await doorkeeper.take(descriptor)]))
+        } catch {
+            throw TransportFailure(attempt: "listen on a socket that was handed over", error: error)
+        }
+    }
+
     /// Opens a connection. A name is tried on all its addresses.
     ///
     /// - Returns: the connection; `handler` has heard ``ConnectionHandler/opened(_:)`` by then.

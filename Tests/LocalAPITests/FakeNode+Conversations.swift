@@ -86,6 +86,11 @@ extension FakeNode {
             }
             return NoReply()
         }
+        answer(NoteOpenConversation.self) { state, request in
+            try state.requireConversation(request.conversation)
+            return NoReply()
+        }
+        answer(ListOpenConversations.self) { _, _ in [] }
         answer(MarkRead.self) { state, request in
             try state.requireConversation(request.conversation)
             if let error = state.marksRefused { throw error }

@@ -15,8 +15,10 @@ final class TerminalProgram: Sendable {
     /// - Parameters:
     ///   - columnCount: how wide the terminal is.
     ///   - environment: variables that it has besides those of the tests.
+    ///   - path: another program than the built one.
     init(
-        _ arguments: [String], columnCount: UInt16 = 100, environment: [String: String] = [:]
+        _ arguments: [String], columnCount: UInt16 = 100, environment: [String: String] = [:],
+        path: String = Program.path
     ) throws {
         var (first, second): (Int32, Int32) = (0, 0)
         var size = winsize(ws_row: 40, ws_col: columnCount, ws_xpixel: 0, ws_ypixel: 0)
@@ -29,7 +31,7 @@ final class TerminalProgram: Sendable {
         let reading = first
         let follower = FileHandle(fileDescriptor: second, closeOnDealloc: true)
         process = Process()
-        process.executableURL = URL(fileURLWithPath: Program.path)
+        process.executableURL = URL(fileURLWithPath: path)
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment
             .merging(["TERM": "xterm"]) { $1 }.merging(environment) { $1 }

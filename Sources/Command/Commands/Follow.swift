@@ -68,6 +68,8 @@ struct Follow: AsyncParsableCommand {
             var screen = screen
             return try await screen.show(changes, after: cursor)
         }
+        let noting = Task { await noteOpen(only, on: node) }
+        defer { noting.cancel() }
         // Whoever read the output may be gone long before there is something to write.
         World.current.output.whenReaderIsGone { showing.cancel() }
         let last = try await withTaskCancellationHandler {
@@ -103,6 +105,20 @@ enum FollowForm {
         "link": "links come and go all the time: `parley status` shows them",
         "search": "who waits for an index is told how far it is there",
     ]
+}
+
+extension Follow {
+    /// Says, as long as a terminal shows one conversation, that nobody need be told of what comes in it.
+    private func noteOpen(_ conversation: String?, on node: any NodeService) async {
+        guard let conversation, World.current.output.isTerminal, !output.json else { return }
+        while !Task.isCancelled {
+            // A node that cannot be told tells its person once more than it need.
+            _ = try? await node.perform(
+                NoteOpenConversation(conversation: conversation, seconds: 60))
+            // Cut short at the end.
+            try? await Task.sleep(for: .seconds(25))
+        }
+    }
 }
 
 /// What `follow` shows.

@@ -8,10 +8,16 @@ struct Run: AsyncParsableCommand {
         commandName: "run",
         abstract: "run the node until it is stopped",
         discussion: """
-            Listens for other nodes, and for commands on this machine. Without --listen it takes \
-            the port it had before, else 7447, else any free one, on all addresses. On the local \
-            network it finds those it knows, and is found by them alone. Stop it with Ctrl-C or \
-            SIGTERM: it closes its links and loses nothing.
+            Listens for other nodes, and for commands on this machine. Without --listen, and without the key \
+            run.listen of the configuration, it takes the port it had before, else 7447, else any free \
+            one, on all addresses. On the local network it finds those it knows, and is found by them \
+            alone. Stop it with Ctrl-C or SIGTERM: it closes its links and loses nothing. At SIGHUP it \
+            reads its configuration again.
+
+            It tells of what comes: by a program of yours (notify.command), and on the desktop. Started \
+            by systemd it takes sockets that are handed over, says when it is ready and alive, and logs \
+            to the journal; `parley service install` sets that up. What it logs holds no texts, names or \
+            keys.
 
             Example:
               parley run --listen 192.0.2.1:7447 --listen '[2001:db8::1]:7447'
@@ -30,15 +36,18 @@ struct Run: AsyncParsableCommand {
     @Flag(name: .long, help: "neither look for contacts on the local network nor be found there")
     var noLan = false
 
+    /// Whether a text is an address with a port.
+    static func isAddress(_ address: String) -> Bool {
+        let port = address.split(separator: ":", omittingEmptySubsequences: false).last
+        return address.contains(":") && port.flatMap { UInt16($0) } != nil
+    }
+
     func validate() throws {
         if noListen, !listen.isEmpty {
             throw ValidationError("--listen and --no-listen exclude each other")
         }
-        for address in listen {
-            let port = address.split(separator: ":", omittingEmptySubsequences: false).last
-            guard address.contains(":"), let port, UInt16(port) != nil else {
-                throw ValidationError("\(address) is no address: it needs HOST:PORT")
-            }
+        for address in listen where !Self.isAddress(address) {
+            throw ValidationError("\(address) is no address: it needs HOST:PORT")
         }
     }
 
@@ -46,6 +55,9 @@ struct Run: AsyncParsableCommand {
         let home = place.path
         // From here on a signal means: end in good order.
         let stop = Stop.signals()
+        let environment = World.current.environment
+        let configuration = try Configuration.load(named: place.config, environment: environment)
+        let service = RunningService(configuration, environment: environment)
         let running = try await World.reach(
             home,
             running: { client -> RunningHome in
@@ -56,28 +68,18 @@ struct Run: AsyncParsableCommand {
             },
             home: { try await HomeNode.openToRun(home: $0, passphrase: place.passphrase) })
         do {
-            // Before it answers: an invite names the addresses that it listens on.
-            if noListen {
-                try await running.start([])
-            } else {
-                try await Port(home: home).start(running, listen: listen)
-            }
-            let server = try await LocalServer.start(node: running.node, home: home)
+            try await listen(running, service.sockets, configuration)
+            let server = try await LocalServer.start(
+                node: running.node, home: home, socket: service.sockets.local)
             do {
-                if !noLan { running.seekNeighbours() }
+                if !noLan, configuration.isOn("run.lan") { running.seekNeighbours() }
                 let changes = try await running.node.changes()
-                try await greet(running.node)
-                // What the owner should know and nobody may be looking for.
-                let news = Task {
-                    for await change in changes where change.kind == "clocks" {
-                        // It is empty once there is nothing to warn of any more.
-                        guard let notice = change.notice, !notice.isEmpty else { continue }
-                        World.current.advise("warning: " + harmless(notice))
-                    }
-                }
+                try await service.greet(running.node)
+                let tasks = service.work(
+                    for: running.node, changes: changes, configFile: place.config)
                 for await _ in stop { break }
-                news.cancel()
-                World.current.say("stopping")
+                for task in tasks { task.cancel() }
+                service.sayStopping()
             } catch {
                 await server.stop()
                 throw error
@@ -90,12 +92,14 @@ struct Run: AsyncParsableCommand {
         await running.shutdown()
     }
 
-    private func greet(_ node: any NodeService) async throws {
-        let status = try await node.perform(GetStatus())
-        World.current.say("\(harmless(status.name))'s node runs in \(harmless(status.home))")
-        for address in status.addresses { World.current.write("listening on \(address)") }
-        for warning in status.warnings { World.current.advise("warning: " + harmless(warning)) }
-        World.current.say("Ctrl-C stops it")
+    /// Before it answers: an invite names the addresses that it listens on.
+    private func listen(
+        _ running: RunningHome, _ sockets: InheritedSockets, _ configuration: Configuration
+    ) async throws {
+        if noListen { return try await running.start([], []) }
+        if !sockets.network.isEmpty { return try await running.start(listen, sockets.network) }
+        let addresses = listen.isEmpty ? configuration.strings("run.listen") : listen
+        try await Port(home: place.path).start(running, listen: addresses)
     }
 }
 
@@ -116,12 +120,12 @@ struct Port {
 
     /// Listens where the person said, else on a port that stays the same.
     func start(_ running: RunningHome, listen: [String]) async throws {
-        guard listen.isEmpty else { return try await running.start(listen) }
+        guard listen.isEmpty else { return try await running.start(listen, []) }
         let wanted = last ?? Self.usual
         do {
-            try await running.start(["*:\(wanted)"])
+            try await running.start(["*:\(wanted)"], [])
         } catch let error as NodeError where error.code == "listen" {
-            try await running.start(["*:0"])
+            try await running.start(["*:0"], [])
             World.current.say(
                 "port \(wanted) is taken: using a free one, which is kept from now on")
         }

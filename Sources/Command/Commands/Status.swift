@@ -8,16 +8,25 @@ struct Status: NodeCommand {
         discussion: """
             Shows who the node is, where it listens, its links, what waits to be delivered, which files \
             are still to come and which others still lack, what was refused and why, which keys the devices of a conversation share, and \
-            everything you should know.
+            everything you should know. With --watch it is shown again whenever something changes, until \
+            Ctrl-C; with --json as well, one object a line.
 
             Example:
-              parley status --json
+              parley status --watch
             """)
 
     @OptionGroup var place: HomeOptions
     @OptionGroup var output: OutputOptions
 
+    @Flag(name: .long, help: "show it again whenever something changes")
+    var watch = false
+
     func run(with node: any NodeService) async throws {
+        guard watch else { return try await show(node) }
+        try await StatusWatch(node: node).run { try await show(node) }
+    }
+
+    private func show(_ node: any NodeService) async throws {
         var status = try await node.perform(GetStatus())
         // A program shows them to somebody who copies what they advise.
         status.notices = status.notices.map(Advice.complete)

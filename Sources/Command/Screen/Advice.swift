@@ -5,18 +5,25 @@ import ArgumentParser
 enum Advice {
     /// What was said with `--home`; nil where nothing was.
     @TaskLocal static var home: String?
+    /// What was said with `--profile`; nil where nothing was.
+    @TaskLocal static var profile: String?
     /// Whether the command that runs is one of a relay, whose homes are others than a node's.
     @TaskLocal static var isOfRelay = false
 
     /// The program's name with a blank, as an advised command begins.
     private static let name = "parley "
 
-    /// The text with `--home` behind each command in it that names none.
+    /// What names the home that was meant, as it stands on a command line.
+    private static var place: String? {
+        home.map { " --home " + quoted($0) } ?? profile.map { " --profile " + quoted($0) }
+    }
+
+    /// The text with `--home`, or `--profile`, behind each command in it that names none.
     ///
     /// What stands in “these” is typed elsewhere: on another device, or by another person. Whatever
     /// home that is, it is not this one.
     static func complete(_ text: String) -> String {
-        guard let home else { return text }
+        guard let place else { return text }
         var shown = ""
         var rest = Substring(text)
         while let start = rest.firstRange(of: name) {
@@ -25,7 +32,7 @@ enum Advice {
             shown += rest[..<start.upperBound]
             rest = rest[start.upperBound...]
             guard isHere, let end = end(of: rest), !namesHome(rest) else { continue }
-            shown += rest[..<end] + " --home " + quoted(home)
+            shown += rest[..<end] + place
             rest = rest[end...]
         }
         return shown + rest
@@ -33,7 +40,8 @@ enum Advice {
 
     /// Whether the command that a text begins with says itself which home it is about.
     private static func namesHome(_ text: Substring) -> Bool {
-        text.prefix { !"`,;\n".contains($0) }.contains("--home ")
+        let command = text.prefix { !"`,;\n".contains($0) }
+        return command.contains("--home ") || command.contains("--profile ")
     }
 
     /// Where the words end that name a command; nil where they name none that takes this home.

@@ -1,0 +1,65 @@
+/// How the program ends, as scripts read it. Numbers, once shipped, stay.
+enum ExitStatus: CaseIterable {
+    case done, failed, misused, interrupted
+
+    var number: Int32 {
+        switch self {
+        case .done: 0
+        case .failed: 1
+        // Source: sysexits.h, `EX_USAGE`.
+        case .misused: 64
+        // As a shell tells of SIGINT.
+        case .interrupted: 130
+        }
+    }
+
+    /// What it means, as a sentence without its end.
+    var meaning: String {
+        switch self {
+        case .done: "what was asked for is done"
+        case .failed:
+            "it could not be done; an error says why, in two lines or, with --json, as JSON"
+        case .misused: "the command line means nothing; nothing was opened or changed"
+        case .interrupted: "it was ended by a second Ctrl-C, or before it had done all"
+        }
+    }
+}
+
+/// A page of help that belongs to no command.
+enum HelpTopic: String, CaseIterable {
+    case exitCodes = "exit-codes"
+    case environment
+
+    static func named(_ name: String) -> HelpTopic? { HelpTopic(rawValue: name) }
+
+    var summary: String {
+        switch self {
+        case .exitCodes: "how the program ends"
+        case .environment: "variables that it reads"
+        }
+    }
+
+    /// The page.
+    var text: String {
+        switch self {
+        case .exitCodes:
+            let rows = ExitStatus.allCases.map { ["\($0.number)", $0.meaning] }
+            return Table(rows, columnsMax: 72).text
+                + "\nparley simulate has more, which its help lists."
+        case .environment:
+            return Table(Self.variables.map { [$0.name, $0.meaning] }, columnsMax: 72).text
+        }
+    }
+
+    /// Variables and what each is for.
+    static let variables: [(name: String, meaning: String)] =
+        [
+            ("PARLEY_HOME", "the folder of the node, where neither --home nor --profile is given"),
+            ("PARLEY_CONFIG", "the file with what is set, where --config is not given"),
+            ("XDG_DATA_HOME", "where homes are, in parley; else ~/.local/share"),
+            ("XDG_CONFIG_HOME", "where parley/config.toml is; else ~/.config"),
+            ("COLUMNS", "how wide lines are, 20 at least"),
+            ("NO_COLOR", "without colours where it is not empty"),
+            ("VISUAL, EDITOR", "what notes are written in"),
+        ] + ConfigKey.all.map { ($0.variable, "stands above the key \($0.name): " + $0.meaning) }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import Logging
+import Parley
+
+/// What surrounds a node that runs: its log, its service manager, and who tells its person what comes.
+struct RunningService: Sendable {
+    let sockets: InheritedSockets
+    private let manager: ServiceManager
+    private let log: ServiceLog
+    private let notifier: Notifier
+    private let environment: [String: String]
+
+    /// Takes what was handed to this process, and sets up its log: to be called once, before the node is
+    /// opened.
+    init(_ configuration: Configuration, environment: [String: String]) {
+        self.environment = environment
+        sockets = InheritedSockets(environment)
+        manager = ServiceManager(environment)
+        InheritedSockets.forget()
+        let put = World.current.log.put
+        let log = ServiceLog(
+            isJournal: ServiceLog.isJournal(STDERR_FILENO, environment: environment), put: put)
+        self.log = log
+        LoggingSystem.bootstrap { _ in log }
+        notifier = Notifier(configuration, environment: environment)
+        ServiceLog.setLevel(LogLevel.level(configuration.text("log.level")))
+    }
+
+    /// Says that the node runs: to a person all of it, to a journal nothing that somebody is called by.
+    func greet(_ node: any NodeService) async throws {
+        let status = try await node.perform(GetStatus())
+        if log.isJournal {
+            note("the node runs", .notice)
+            if !status.warnings.isEmpty {
+                note("parley status has \(counted(status.warnings.count, "warning"))", .warning)
+            }
+        } else {
+            let world = World.current
+            world.say("\(harmless(status.name))'s node runs in \(harmless(status.home))")
+            for address in status.addresses { world.write("listening on \(address)") }
+            for warning in status.warnings { world.advise("warning: " + harmless(warning)) }
+            world.say("Ctrl-C stops it")
+        }
+        manager.tellReady()
+    }
+
+    func sayStopping() {
+        manager.tellStopping()
+        if log.isJournal { note("stopping", .notice) } else { World.current.say("stopping") }
+    }
+
+    private func note(_ text: String, _ level: Logger.Level) {
+        guard level >= log.logLevel else { return }
+        World.current.log.put(log.line(text, level))
+    }
+
+    /// What goes on beside the node until it is cancelled.
+    func work(
+        for node: any NodeService, changes: AsyncStream<ChangeView>, configFile: String?
+    ) -> [Task<Void, Never>] {
+        // Here, so that a wish that comes right after it is not lost.
+        let reloads = Stop.reloads()
+        return [
+            Task { for await change in changes { warn(of: change) } },
+            Task { for await _ in reloads { reload(configFile) } },
+            Task {
+                do {
+                    try await notifier.follow(node)
+                } catch {
+                    note("nobody is told of what comes: \(code(of: error))", .error)
+                }
+            },
+            Task { await watch(node) },
+        ]
+    }
+
+    private func code(of error: any Error) -> String { (error as? NodeError)?.code ?? "failed" }
+
+    /// What the owner should know and nobody may be looking for.
+    private func warn(of change: ChangeView) {
+        // It is empty once there is nothing to warn of any more.
+        guard change.kind == "clocks", let notice = change.notice, !notice.isEmpty else { return }
+        if log.isJournal {
+            note("clocks differ: parley status says whose", .warning)
+        } else {
+            World.current.advise("warning: " + harmless(notice))
+        }
+    }
+
+    /// Heeds what is set now. What is wrong changes nothing.
+    private func reload(_ file: String?) {
+        manager.tellReloading()
+        do {
+            let configuration = try Configuration.load(named: file, environment: environment)
+            notifier.reload(configuration)
+            ServiceLog.setLevel(LogLevel.level(configuration.text("log.level")))
+            note("the configuration was read again", .notice)
+        } catch {
+            note("the configuration was not read: parley config check says why", .error)
+        }
+        manager.tellReady()
+    }
+
+    /// Says that the node is alive as often as it has to, each time after it has answered: one that hangs
+    /// is started again.
+    private func watch(_ node: any NodeService) async {
+        guard let watchdog = manager.watchdog else { return }
+        while !Task.isCancelled {
+            // A node that does not answer is the very thing to be silent about.
+            if (try? await node.perform(ReadChanges(limit: 1))) != nil { manager.tellAlive() }
+            // Cut short when the node ends.
+            try? await Task.sleep(for: watchdog / 3)
+        }
+    }
+}

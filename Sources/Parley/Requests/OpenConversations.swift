@@ -1,0 +1,77 @@
+import ParleyWire
+import Synchronization
+
+/// Tells that a person has a conversation before their eyes on this device, so that nothing tells them
+/// of what comes in it.
+public struct NoteOpenConversation: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "noteOpenConversation", RequestScope.write,
+        "Tells that a conversation is before the person's eyes for so many seconds: they are not "
+            + "notified of what comes in it."
+    )
+    /// As somebody would ask it.
+    public static let example = NoteOpenConversation(conversation: "trip", seconds: 60)
+
+    /// For so many seconds at most: who shows it for longer says so again.
+    public static let secondCountMax = 300
+
+    /// The conversation: its name, its identifier or a start of that.
+    public var conversation: String
+    /// For how long; 0 where it is shown no more.
+    public var seconds: Int
+
+    /// A request with these parameters.
+    public init(conversation: String, seconds: Int) {
+        self.conversation = conversation
+        self.seconds = seconds
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> NoReply {
+        guard (0...Self.secondCountMax).contains(seconds) else {
+            throw NodeError(
+                "bad-time", "A conversation is shown for 0 to \(Self.secondCountMax) seconds.")
+        }
+        let space = try await node.space(conversation)
+        node.openConversations.note(space, forSeconds: seconds)
+        return NoReply()
+    }
+}
+
+/// Conversations that are before the person's eyes on this device now.
+public struct ListOpenConversations: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "openConversations", RequestScope.read,
+        "Conversations that are before the person's eyes on this device now, in hex."
+    )
+    /// As somebody would ask it.
+    public static let example = ListOpenConversations()
+
+    /// The request, which takes nothing.
+    public init() {}
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> [String] {
+        node.openConversations.all.map { "\($0)" }
+    }
+}
+
+/// What is before the person's eyes; forgotten when the node ends.
+final class OpenConversations: Sendable {
+    /// Until when, by a clock that does not go back.
+    private let ends = Mutex<[SpaceID: ContinuousClock.Instant]>([:])
+
+    func note(_ space: SpaceID, forSeconds seconds: Int) {
+        ends.withLock { $0[space] = seconds > 0 ? .now + .seconds(seconds) : nil }
+    }
+
+    /// All of them, sorted.
+    var all: [SpaceID] {
+        ends.withLock { ends in
+            ends = ends.filter { $0.value > .now }
+            return ends.keys.sorted()
+        }
+    }
+}
