@@ -20,7 +20,7 @@ MINUTES ?= 2
 # How release builds are made. RELEASE_FOLDER=FOLDER puts them apart: of two builds in one folder, one waits.
 RELEASE = swift build -c release $(if $(RELEASE_FOLDER),--scratch-path $(RELEASE_FOLDER))
 
-# Where `make install` puts the program: PREFIX/bin.
+# Where `make install` puts the program, PREFIX/bin, and its manual and completions, PREFIX/share.
 PREFIX ?= $(HOME)/.local
 
 # Where `make dist` builds: linked otherwise, and so apart from the usual folder.
@@ -53,8 +53,14 @@ run: packages swift
 # For use, not for a look: a release build takes its minutes.
 install: packages swift
 	$(RELEASE) --product parley
-	install -D "$$($(RELEASE) --show-bin-path)/parley" '$(PREFIX)/bin/parley'
-	echo 'parley is in $(PREFIX)/bin'
+	program='$(PREFIX)/bin/parley'
+	install -D "$$($(RELEASE) --show-bin-path)/parley" "$$program"
+	"$$program" man '$(PREFIX)/share/man'
+	script() { "$$program" completion "$$1" | install -D -m 644 /dev/stdin "$(PREFIX)/share/$$2"; }
+	script bash bash-completion/completions/parley
+	script zsh zsh/site-functions/_parley
+	script fish fish/vendor_completions.d/parley.fish
+	echo 'parley is in $(PREFIX)/bin, its manual and completions are in $(PREFIX)/share'
 	if [[ ":$$PATH:" != *':$(PREFIX)/bin:'* ]]; then
 	    echo 'hint: export PATH="$(PREFIX)/bin:$$PATH"'
 	fi

@@ -219,7 +219,7 @@ struct ParleyCommand: AsyncParsableCommand {
             $XDG_DATA_HOME/parley, else ~/.local/share/parley. Lines are as long as $COLUMNS says, 20 at \
             least, else as the terminal is wide; in a pipe they are whole.
 
-            `parley help exit-codes` says how it ends, `parley help environment` what it reads.
+            `help` has two pages of its own: exit-codes, how it ends, and environment, what it reads.
 
             Example:
               parley init --name Ada
@@ -231,8 +231,8 @@ struct ParleyCommand: AsyncParsableCommand {
             CommandGroup(
                 name: "Begin, and keep it running:",
                 subcommands: [
-                    Initialise.self, Run.self, ServiceCommand.self, Status.self, HomesCommand.self,
-                    ConfigCommand.self,
+                    Initialise.self, Run.self, ServiceCommand.self, Status.self, StatsCommand.self,
+                    HomesCommand.self, ConfigCommand.self,
                 ]),
             CommandGroup(
                 name: "Meet people:",

@@ -69,7 +69,7 @@ extension Views {
         return isForked ? "this device wrote two different histories" : nil
     }
 
-    private static func byteCount(_ home: String) -> Int {
+    static func byteCount(_ home: String) -> Int {
         ["database", "database-wal"].reduce(0) { sum, name in
             var information = stat()
             guard stat(home + "/" + name, &information) == 0 else { return sum }

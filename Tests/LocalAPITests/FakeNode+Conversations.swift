@@ -90,6 +90,11 @@ extension FakeNode {
             try state.requireConversation(request.conversation)
             return NoReply()
         }
+        answer(GetStats.self) { _, _ in
+            StatsView(
+                conversations: [], devices: [], days: [], isCountPartial: false,
+                databaseByteCount: 0, fileByteCount: 0)
+        }
         answer(ListOpenConversations.self) { _, _ in [] }
         answer(MarkRead.self) { state, request in
             try state.requireConversation(request.conversation)

@@ -3,6 +3,15 @@ import Parley
 import ParleyLocalAPI
 import Testing
 
+/// Whether each of these nodes has a contact that was accepted.
+private func areContacts(_ nodes: [NodeClient]) async throws -> Bool {
+    for node in nodes {
+        let contacts = try await node.perform(ListContacts())
+        guard contacts.contains(where: { $0.state == "accepted" }) else { return false }
+    }
+    return true
+}
+
 /// What a person is told though they look at no screen, and what a log tells nobody.
 @Suite("Notifications and logs", .timeLimit(.minutes(5)))
 struct NotifyProcessTests {
@@ -66,8 +75,7 @@ struct NotifyProcessTests {
             let invite = try await host.perform(CreateInvite(hours: 1))
             _ = try await guest.perform(AcceptInvite(link: invite.link))
             try await eventually("a conversation of two", on: [host, guest]) {
-                try await guest.perform(ListContacts()).contains { $0.state == "accepted" }
-                    && host.perform(ListContacts()).contains { $0.state == "accepted" }
+                try await areContacts([guest, host])
             }
         }
 
@@ -202,8 +210,7 @@ struct NotifyProcessTests {
         let ben = try #require(try await NodeClient.connect(home: folder.home("h1")))
         _ = try await ben.perform(AcceptInvite(link: ann.perform(CreateInvite(hours: 1)).link))
         try await eventually("a conversation of two", on: [ann, ben]) {
-            try await ben.perform(ListContacts()).contains { $0.state == "accepted" }
-                && ann.perform(ListContacts()).contains { $0.state == "accepted" }
+            try await areContacts([ann, ben])
         }
         let group = try await ann.perform(
             CreateConversation(name: "Zwiebelkuchen", members: ["Benvenuto"]))

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Parley
 import ParleyLocalAPI
 import Synchronization
@@ -12,22 +13,23 @@ private final class Manager: Sendable {
     private let watchers = Mutex<[AsyncStream<Void>.Continuation]>([])
 
     init(in folder: TemporaryFolder) throws {
-        name = folder.home("notify")
-        descriptor = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
+        let path = folder.home("notify")
+        let socket = Glibc.socket(
+            AF_UNIX, CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
+        (name, descriptor) = (path, socket)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name.utf8) }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
         let result = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                bind(socket, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
             }
         }
-        guard result == 0 else { throw Late(description: "no socket at \(name)") }
-        let descriptor = descriptor
+        guard result == 0 else { throw Late(description: "no socket at \(path)") }
         Thread.detachNewThread { [weak self] in
             var bytes = [UInt8](repeating: 0, count: 4_096)
             while true {
-                let count = recv(descriptor, &bytes, bytes.count, 0)
+                let count = recv(socket, &bytes, bytes.count, 0)
                 guard count > 0, let self else { return }
                 let text = String(decoding: bytes.prefix(count), as: UTF8.self)
                 told.withLock { $0.append(text) }
@@ -187,11 +189,14 @@ struct ServiceProcessTests {
         let security = try Program(
             [],
             by: [
-                "systemd-analyze", "security", "--offline=true", "--threshold=35",
+                "systemd-analyze", "security", "--offline=true", "--threshold=25",
                 units + "parley.service",
             ])
         #expect(try await security.ended() == 0, "\(security.output)")
         #expect(try await run("service", "status").status == 1)
+        #expect(try await run("init", "--name", "Ada", "--home", folder.home("x")).status == 0)
+        let other = try await run("service", "install", "--home", folder.home("x"))
+        #expect(other.status == 1 && other.output.contains("runs another home"))
         #expect(try await run("service", "uninstall").status == 0)
         #expect(!FileManager.default.fileExists(atPath: units + "parley.service"))
         #expect(!FileManager.default.fileExists(atPath: units + "parley.socket"))

@@ -107,9 +107,16 @@ struct ServiceInstall: ParsableCommand {
         guard Node.exists(at: options.place.path) else {
             throw NodeError(
                 "no-node", "There is no node in \(options.place.path).",
-                hint: "parley init --name YOURNAME makes one")
+                hint: "`parley init --name YOURNAME` makes one")
         }
         let paths = options.paths
+        // What cannot be read is no unit of ours that would be lost.
+        if let old = try? String(contentsOfFile: paths[0], encoding: .utf8), !unit.isOf(old) {
+            throw NodeError(
+                "other-home", "\(options.unitName).service runs another home",
+                hint: "parley service uninstall ends that, and parley homes new gives a home a name"
+            )
+        }
         try write(unit.service, to: paths[0])
         if let socket = unit.socket {
             try write(socket, to: paths[1])

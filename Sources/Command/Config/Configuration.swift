@@ -67,6 +67,7 @@ struct Configuration: Sendable {
         guard !isFolder.boolValue,
             // Why it cannot be read is of no use here: it cannot be used.
             let handle = try? FileHandle(forReadingFrom: URL(fileURLWithPath: path)),
+            // As above.
             let bytes = try? handle.read(upToCount: Self.byteCountMax + 1)
         else {
             // An empty file reads as nothing.

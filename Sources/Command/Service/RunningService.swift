@@ -9,6 +9,8 @@ struct RunningService: Sendable {
     private let log: ServiceLog
     private let notifier: Notifier
     private let environment: [String: String]
+    /// From the first moment on: a wish that comes while the node starts must not end it.
+    private let reloads = Stop.reloads()
 
     /// Takes what was handed to this process, and sets up its log: to be called once, before the node is
     /// opened.
@@ -58,9 +60,7 @@ struct RunningService: Sendable {
     func work(
         for node: any NodeService, changes: AsyncStream<ChangeView>, configFile: String?
     ) -> [Task<Void, Never>] {
-        // Here, so that a wish that comes right after it is not lost.
-        let reloads = Stop.reloads()
-        return [
+        [
             Task { for await change in changes { warn(of: change) } },
             Task { for await _ in reloads { reload(configFile) } },
             Task {

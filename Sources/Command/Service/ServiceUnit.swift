@@ -24,6 +24,12 @@ struct ServiceUnit {
         return (environment["HOME"] ?? NSHomeDirectory()) + "/.config/systemd/user"
     }
 
+    /// Whether a unit that is there runs the same home.
+    func isOf(_ unit: String) -> Bool {
+        unit.contains("run --home \(Self.quoted(home))\n")
+            || unit.contains("run --home \(Self.quoted(home)) ")
+    }
+
     private var name: String { Self.name(of: profile) }
 
     /// The unit that runs it.
@@ -107,7 +113,7 @@ struct ServiceUnit {
         LockPersonality=yes
         KeyringMode=private
         SystemCallArchitectures=native
-        SystemCallFilter=@system-service @sandbox
+        SystemCallFilter=@system-service seccomp landlock_create_ruleset landlock_add_rule landlock_restrict_self
         SystemCallErrorNumber=EPERM
         """
 

@@ -65,6 +65,7 @@ public enum NodeRequests {
         GetSafetyNumber.self,
         GetSearchStats.self,
         GetStagedFile.self,
+        GetStats.self,
         GetStatus.self,
         HangUpCall.self,
         ImportMessages.self,
