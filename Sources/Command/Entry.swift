@@ -61,7 +61,9 @@ enum Entry {
 
     /// Refuses to work by a configuration that does not say what its author thinks.
     private static func checkConfiguration(_ words: CommandWords) throws {
-        guard let first = words.all.first, !homeless.contains(first) else { return }
+        guard let first = words.all.first, !homeless.contains(first), !words.asksForHelp else {
+            return
+        }
         _ = try Configuration.load(named: words.config, environment: World.current.environment)
     }
 

@@ -89,13 +89,16 @@ struct World: Sendable {
     ///
     /// A home that is in use without a node that answers belongs to a command that is about to end
     /// or to a node that is about to run: both are waited for, a little.
+    ///
+    /// - Parameter asksSocket: false where this very process was handed the socket of the home: there would
+    ///   be nobody to answer.
     static func reach<R: Sendable>(
-        _ home: String, running: (NodeClient) async throws -> R,
+        _ home: String, asksSocket: Bool = true, running: (NodeClient) async throws -> R,
         home open: (String) async throws -> R
     ) async throws -> R {
         let deadline = ContinuousClock.now + .seconds(10)
         while true {
-            if let client = try await NodeClient.connect(home: home) {
+            if asksSocket, let client = try await NodeClient.connect(home: home) {
                 return try await running(client)
             }
             do {

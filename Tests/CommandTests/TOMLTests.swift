@@ -35,7 +35,8 @@ struct TOMLTests {
         arguments: [
             (#""a\tb\"\\\u00e9\U0001F600""#, "a\tb\"\\é😀"), (#"'a\t"b'"#, #"a\t"b"#),
             ("\"\"\"\na\n\"b\" \\\n   c\"\"\"", "a\n\"b\" c"), ("'''\n'a''b'''", "'a''b"),
-            ("\"\"\"x\"\"\"\"\"", "x\"\""), (#""""#, ""), ("''", ""), (#""""""""#, "\""),
+            ("\"\"\"x\"\"\"\"\"", "x\"\""), (#""""#, ""), ("''", ""),
+            (String(repeating: "\"", count: 8), "\"\""), (String(repeating: "\"", count: 6), ""),
         ])
     func strings(text: String, value: String) throws {
         #expect(try values("k = " + text) == ["k": .string(value)])

@@ -23,7 +23,7 @@ struct NotifyProcessTests {
         let script = """
             #!/bin/sh
             \(also)
-            tr '\\0' '\\n' </proc/self/environ | grep ^PARLEY_ | sort >'\(folder.home("told"))'/.$$
+            env | grep ^PARLEY_ | sort >'\(folder.home("told"))'/.$$
             tr '\\0' ' ' </proc/$$/cmdline >>'\(folder.home("told"))'/.$$
             mv '\(folder.home("told"))'/.$$ '\(folder.home("told"))'/$$
             """

@@ -82,7 +82,8 @@ final class Program: Sendable {
         if !process.isRunning { process.terminationHandler?(process) }
     }
 
-    private static let whileStarting = Mutex(())
+    /// One at a time: what is started meanwhile would hold open what belongs to another.
+    static let whileStarting = Mutex(())
 
     /// What it wrote until now, to both outputs.
     var output: String { state.withLock { $0.output } }

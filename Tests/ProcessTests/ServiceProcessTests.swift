@@ -121,12 +121,17 @@ struct ServiceProcessTests {
         let folder = try TemporaryFolder()
         let home = try await home(folder)
         let port = try FreePort.some()
+        // A shell between: Foundation takes a child that closes what it does not know for one that has
+        // ended, and waits for that with everybody else's.
+        let script = """
+            trap 'kill $child' TERM; systemd-socket-activate "$@" & child=$!; wait $child; wait $child
+            """
         let starter = try Program(
             [
                 "--listen=" + home + "/socket", "--listen=127.0.0.1:\(port)", Program.path, "run",
                 "--home", home, "--no-lan",
-            ], by: ["systemd-socket-activate"])
-        defer { starter.signal(SIGKILL) }
+            ], by: ["sh", "-c", script, "sh"])
+        defer { starter.signal(SIGTERM) }
         try await starter.says("Listening on 127.0.0.1:\(port)")
         #expect(!starter.output.contains("node runs"), "nobody has knocked yet")
         // The first to come starts it, and is answered.

@@ -38,7 +38,7 @@ final class TerminalProgram: Sendable {
         process.standardInput = follower
         process.standardOutput = follower
         process.standardError = follower
-        try process.run()
+        try Program.whileStarting.withLock { _ in try process.run() }
         try follower.close()
         Thread.detachNewThread { [weak self] in
             var chunk = [UInt8](repeating: 0, count: 65_536)

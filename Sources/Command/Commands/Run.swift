@@ -59,7 +59,7 @@ struct Run: AsyncParsableCommand {
         let configuration = try Configuration.load(named: place.config, environment: environment)
         let service = RunningService(configuration, environment: environment)
         let running = try await World.reach(
-            home,
+            home, asksSocket: service.sockets.local == nil,
             running: { client -> RunningHome in
                 await client.close()
                 throw NodeError(

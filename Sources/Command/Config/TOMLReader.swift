@@ -186,7 +186,7 @@ struct TOMLReader {
         var items: [TOMLDocument.Item] = []
         while true {
             try skipBlankLines()
-            if peek == "]" { break }
+            if peek == "]" || peek == nil { break }
             if peek == "{" { throw fault("no key takes a list of tables") }
             items.append(try item(depth: depth))
             try skipBlankLines()
