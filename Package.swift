@@ -35,6 +35,12 @@ let nio: [Target.Dependency] = [
 let arguments: Target.Dependency = .product(
     name: "ArgumentParser", package: "swift-argument-parser")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+/// The server for HTTP, and what its types are of. One room sees it: `HTTPAPI`.
+let http: [Target.Dependency] = [
+    .product(name: "HummingbirdCore", package: "hummingbird"),
+    .product(name: "HTTPTypes", package: "swift-http-types"),
+    .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+]
 let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
 
 let targets: [Target] = [
@@ -93,6 +99,9 @@ let targets: [Target] = [
             "ParleyNodeCore", "ParleyStorage", "ParleyTransport", "ParleySearch", logging,
         ], path: "Sources/Parley"),
     room("LocalAPI", ["ParleyWire", "Parley", "ParleyTransport"] + nio),
+    room(
+        "HTTPAPI",
+        ["ParleyWire", "ParleySealing", "Parley", "ParleyLocalAPI", logging] + nio + http),
     room("Importing", ["ParleyWire", "ParleySealing", "Parley"]),
     room(
         "Bench",
@@ -146,7 +155,7 @@ let targets: [Target] = [
         dependencies: [
             "CProcess", "ParleyWire", "ParleySealing", "ParleyRelaying", "ParleyTransport",
             "Parley",
-            "ParleySearch", "ParleyLocalAPI", "ParleyImporting", "ParleyBench",
+            "ParleySearch", "ParleyLocalAPI", "ParleyHTTPAPI", "ParleyImporting", "ParleyBench",
             "ParleyRelayServer",
             "ParleySimulate", "ParleyReal", arguments, logging,
         ], path: "Sources/Command", swiftSettings: house),
@@ -233,6 +242,12 @@ let targets: [Target] = [
             "ParleyLedger", "ParleyStorage", "ParleyFiles", "ParleyConversation", logging,
         ]),
     tests("LocalAPI", ["Parley", "ParleyLocalAPI", "ParleyTransport"]),
+    tests(
+        "HTTPAPI",
+        [
+            "ParleyWire", "ParleySealing", "Parley", "ParleyStorage", "ParleyLocalAPI",
+            "ParleyHTTPAPI", "ParleyTransport", "LocalAPITests",
+        ] + nio),
     tests("Importing", ["Parley", "ParleyImporting", "LocalAPITests"]),
     tests(
         "Command",
@@ -260,6 +275,11 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-protobuf", exact: "1.39.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
+        .package(
+            url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1", traits: []),
+        .package(
+            url: "https://github.com/apple/swift-http-types", exact: "1.8.0", traits: []),
+        .package(url: "https://github.com/apple/swift-nio-extras", exact: "1.35.2"),
     ],
     targets: targets,
     swiftLanguageModes: [.v6]

@@ -18,7 +18,8 @@ final class NoPlaintextOnDisk: Checker {
     func observed(_ step: StepReport) throws {
         guard case .command(_, let command) = step.input else { return }
         switch command {
-        case .send(_, let messages, _): for message in messages { add(message.text) }
+        case .send(_, let messages, _), .sendOnce(_, let messages, _, _):
+            for message in messages { add(message.text) }
         case .edit(_, let text, _): add(text)
         case .createGroup(let name, _): add(name)
         // None is ended by an empty one, which stands everywhere.

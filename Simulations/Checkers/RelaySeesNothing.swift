@@ -90,7 +90,7 @@ final class RelaySeesNothing: Checker {
 
     private func learn(_ command: Command, _ step: StepReport) throws {
         switch command {
-        case .send(let space, let messages, _):
+        case .send(let space, let messages, _), .sendOnce(let space, let messages, _, _):
             words.add(space.bytes)
             for message in messages { words.add(Array(message.text.utf8)) }
         case .edit(_, let text, _): words.add(Array(text.utf8))

@@ -19,9 +19,11 @@ extension Trace {
             for member in members { add(member.bytes) }
         case .send(let space, let messages, let parent):
             add(3)
-            add(space.bytes)
-            add(UInt64(bitPattern: parent?.rawValue ?? 0))
-            for message in messages { add(message) }
+            add(messages, parent, in: space)
+        case .sendOnce(let space, let messages, let parent, let key):
+            add(60)
+            add(messages, parent, in: space)
+            add(key.bytes)
         case .edit(let number, let text, let mentions):
             add(4, number)
             add(text)
@@ -48,10 +50,7 @@ extension Trace {
             add(14, space)
             for name in [hash] + beginnings { add(name.bytes) }
             add(UInt64(bitPattern: Int64(line)))
-            for row in rows {
-                add(UInt64(bitPattern: Int64(row.line)))
-                add(row.message)
-            }
+            rows.forEach { add($0) }
         case .addMember, .removeMember, .setRole, .leave, .changeSettings:
             addMembership(command)
         case .acceptInvitation(let space): add(27, space)
@@ -66,6 +65,19 @@ extension Trace {
             .removeCallServer, .noteRecoveryCheck, .file, .setPicture, .withdrawJoin:
             add("\(command)")
         }
+    }
+
+    private mutating func add(_ row: ImportedRow) {
+        add(UInt64(bitPattern: Int64(row.line)))
+        add(row.message)
+    }
+
+    private mutating func add(
+        _ messages: [TextMessage], _ parent: OperationNumber?, in space: SpaceID
+    ) {
+        add(space.bytes)
+        add(UInt64(bitPattern: parent?.rawValue ?? 0))
+        for message in messages { add(message) }
     }
 
     /// What people do with messages and conversations that are there.

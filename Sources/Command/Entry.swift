@@ -289,7 +289,10 @@ struct ParleyCommand: AsyncParsableCommand {
                 subcommands: [Why.self, DigestCommand.self, Doctor.self]),
             CommandGroup(
                 name: "Let programs and shells in:",
-                subcommands: [Schema.self, CompletionCommand.self, ManualCommand.self]),
+                subcommands: [
+                    TokenCommand.self, BotCommand.self, EventsCommand.self, WebhookCommand.self,
+                    Schema.self, CompletionCommand.self, ManualCommand.self,
+                ]),
             CommandGroup(
                 name: "Try it:",
                 subcommands: [

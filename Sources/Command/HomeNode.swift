@@ -146,9 +146,15 @@ struct RunningHome: Sendable {
     var seekNeighbours: @Sendable () -> Void
     /// Ends links in good order and closes the home.
     var shutdown: @Sendable () async -> Void
+    /// The tokens with which programs may ask over HTTP.
+    var tokens: AccessTokens
+    /// The programs that are told what changes.
+    var webhooks: WebhookBook
 
     init(_ node: Node) {
         self.node = node
+        tokens = node.accessTokens
+        webhooks = node.webhooks
         start = { try await node.start(listen: $0, sockets: $1) }
         seekNeighbours = { node.seekNeighbours() }
         shutdown = { await node.shutdown() }

@@ -30,6 +30,9 @@ struct Failure: Error, Codable, Equatable, Sendable {
         code: -32603, message: "the answer is longer than a line may be",
         data: Details(code: "answer-too-large", hint: "ask for fewer messages"))
 
+    static let tooManyRequests = Failure.invalidRequest(
+        "a batch has 1 to \(LocalAPI.batchRequestCountMax) requests")
+
     /// What the node threw. An error that it did not mean for people is told by its kind only:
     /// its description might carry what must not leave the node.
     init(_ error: any Error) {
@@ -38,7 +41,8 @@ struct Failure: Error, Codable, Equatable, Sendable {
             self = failure
         case let error as NodeError:
             self.init(
-                code: -32000, message: error.message,
+                code: error.code == NodeError.forbiddenCode ? -32001 : -32000,
+                message: error.message,
                 data: Details(code: error.code, hint: error.hint))
         case is CancellationError:
             self.init(

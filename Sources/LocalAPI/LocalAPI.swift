@@ -33,6 +33,8 @@ public enum LocalAPI {
     public static let connectionCountMax = 64
     /// Messages in one page.
     public static let pageMessageCountMax = MessagePage.remoteMessageCountMax
+    /// Requests of one batch, at most.
+    public static let batchRequestCountMax = 100
     /// Lines of one connection that wait to be answered; above it no more are read.
     static let waitingLineCountMax = 64
     /// Changes that wait in a program that follows; above it no more are read from the socket.

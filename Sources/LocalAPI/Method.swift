@@ -1,6 +1,6 @@
 internal import Parley
 
-/// A method of the local socket: the request behind its name, and what that takes.
+/// A method of the local API: the request behind its name, and what that takes.
 struct Method: Sendable {
     let request: any NodeRequest.Type
     /// Its parameters, in their order.
@@ -28,19 +28,24 @@ struct Method: Sendable {
     }
 
     /// Asks the node, once the parameters are known to be ours.
+    ///
+    /// - Parameter grant: what the asker may do; nil for the owner, who may do everything.
     func answer(
-        _ arguments: Arguments, from node: any NodeService
+        _ arguments: Arguments, from node: any NodeService, holding grant: TokenGrant? = nil
     ) async throws -> any Encodable & Sendable {
+        try grant?.check(request)
         try Self.check(arguments, allowed: parameters.map(\.name), method: request.name)
-        return try await Self.answer(request, arguments, from: node)
+        return try await Self.answer(request, arguments, from: node, holding: grant)
     }
 
     private static func answer<R: NodeRequest>(
-        _ type: R.Type, _ arguments: Arguments, from node: any NodeService
+        _ type: R.Type, _ arguments: Arguments, from node: any NodeService,
+        holding grant: TokenGrant?
     ) async throws -> any Encodable & Sendable {
         let request = try arguments.decode(type)
         if let fault = request.remoteFault { throw Failure.invalidParameters(fault) }
-        return try await node.perform(request)
+        guard let grant else { return try await node.perform(request) }
+        return try await node.perform(grant.admit(request, on: node))
     }
 
     static func check(

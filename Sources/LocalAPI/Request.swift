@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Parley
 
 /// What a request calls itself, so that its answer can be told from others.
 enum RequestID: Codable, Equatable, Sendable {
@@ -67,6 +68,30 @@ struct Request: Decodable {
     }
 }
 
+extension Request {
+    /// The request that these bytes are.
+    init(bytes: [UInt8]) throws(Failure) {
+        do {
+            self = try JSONDecoder().decode(Request.self, from: Data(bytes))
+        } catch {
+            throw Failure(decoding: error)
+        }
+    }
+}
+
+extension Failure {
+    /// Why something is no request.
+    init(decoding error: any Error) {
+        switch error {
+        case let failure as Failure: self = failure
+        case DecodingError.dataCorrupted: self = .parse
+        default:
+            self = .invalidRequest(
+                "a request has \"jsonrpc\", \"id\", \"method\" and \"params\"")
+        }
+    }
+}
+
 extension KeyedDecodingContainer<Name> {
     fileprivate func decode<T: Decodable>(_ type: T.Type, _ name: String) throws -> T {
         try decode(type, forKey: Name(name))
@@ -88,6 +113,13 @@ struct Arguments {
             return try T(from: decoder)
         } catch let error as DecodingError {
             throw Failure.invalidParameters(sentence(on: error))
+        } catch let error as NodeError {
+            throw error
+        } catch let failure as Failure {
+            throw failure
+        } catch {
+            // Half of a surrogate pair is a failure of the decoder that has no public name.
+            throw Failure.invalidParameters("the parameters have another form")
         }
     }
 

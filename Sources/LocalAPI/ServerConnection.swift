@@ -105,7 +105,7 @@ final class ServerConnection: ConnectionHandler {
     private func answer(_ bytes: [UInt8]) async -> [UInt8]? {
         var id = RequestID.none
         do {
-            let request = try Self.decode(bytes)
+            let request = try Request(bytes: bytes)
             id = request.id ?? .none
             let result = try await perform(request)
             guard request.id != nil else { return nil }
@@ -115,18 +115,6 @@ final class ServerConnection: ConnectionHandler {
         } catch {
             // Encoding numbers and texts cannot fail.
             return try? line(Answer(id: id, error: Failure(error)))
-        }
-    }
-
-    private static func decode(_ bytes: [UInt8]) throws(Failure) -> Request {
-        do {
-            return try JSONDecoder().decode(Request.self, from: Data(bytes))
-        } catch let failure as Failure {
-            throw failure
-        } catch DecodingError.dataCorrupted {
-            throw .parse
-        } catch {
-            throw .invalidRequest("a request has \"jsonrpc\", \"id\", \"method\" and \"params\"")
         }
     }
 

@@ -13,6 +13,8 @@ public enum Command: Sendable {
     case createGroup(name: String, members: [PersonID])
     /// Writes messages.
     case send(SpaceID, [TextMessage], replyingTo: OperationNumber?)
+    /// Writes messages, unless that was done under this key: then it is answered with those.
+    case sendOnce(SpaceID, [TextMessage], replyingTo: OperationNumber?, OnceKey)
     /// Gives an own message a new text.
     case edit(OperationNumber, text: String, mentions: Mentions = Mentions())
     /// Takes a message back for everyone.
@@ -331,7 +333,8 @@ extension Command {
     var isVolatile: Bool {
         switch self {
         case .act, .types, .setPresence: true
-        case .setProfile, .createGroup, .send, .edit, .delete, .react, .markRead, .addMember,
+        case .setProfile, .createGroup, .send, .sendOnce, .edit, .delete, .react, .markRead,
+            .addMember,
             .removeMember, .setRole, .leave, .acceptInvitation, .declineInvitation,
             .setAdditionPolicy, .deleteConversation, .changeSettings, .createGroupInvite,
             .endGroupInvite,

@@ -112,6 +112,8 @@ extension NodeCore {
             return try createGroup(name, members, &turn)
         case .send(let space, let messages, let parent):
             return try sendEndingUnsent(messages, parent, to: space, &turn)
+        case .sendOnce(let space, let messages, let parent, let key):
+            return try sendOnce(messages, parent, to: space, key, &turn)
         case .edit, .delete, .react:
             return try changeMessage(command, &turn)
         case .star(let number, let isOn): return try star(number, isOn, &turn)
@@ -126,12 +128,9 @@ extension NodeCore {
             return try changeMembers(command, &turn)
         case .markRead(let space, let shown):
             return try markRead(shown, in: space, &turn)
-        case .rename(let space, let name):
-            return try rename(space, name, &turn)
-        case .say(let field):
-            return try say(field, &turn)
-        case .describe(let space, let text):
-            return try describe(space, text, &turn)
+        case .rename(let space, let name): return try rename(space, name, &turn)
+        case .say(let field): return try say(field, &turn)
+        case .describe(let space, let text): return try describe(space, text, &turn)
         case .setPicture(let space, let content):
             return try setPicture(space, content, &turn)
         case .mute(let space, let isOn, let until):

@@ -88,6 +88,10 @@ public enum ValueTable: UInt8, CaseIterable, Sendable {
     case untoldFiles = 43
     /// Sealed files that came and that the disk may not have for good yet, by file.
     case unkeptFile = 44
+    /// What was sent under a key of a program's, by the hash of that. See ``SentOnce``.
+    case sentOnce = 45
+    /// Which key has each place of the ring of keys; the next place, under the empty key.
+    case onceSlot = 46
 }
 
 /// What the node keeps beside logs and views. All of it is sealed at rest, keys included.

@@ -31,11 +31,17 @@ public final class Node: Sendable {
     let depot: FileDepot
     let links = LinkDesk()
     let openConversations = OpenConversations()
+    /// The tokens with which programs may ask this node over HTTP.
+    public let accessTokens: AccessTokens
+    /// The programs of this machine that are told what changes.
+    public let webhooks: WebhookBook
 
     private init(
         store: sending SQLiteStore, keys: NodeKeys, settings: NodeSettings
     ) {
         home = store.home
+        accessTokens = AccessTokens(of: home)
+        webhooks = WebhookBook(of: home)
         let logger =
             settings.isSilent
             ? Logger(label: "parley") { _ in SwiftLogNoOpLogHandler() } : Logger(label: "parley")

@@ -117,9 +117,9 @@ extension Views {
     private func space(of command: Command) throws -> SpaceRecord? {
         let space: SpaceRecord?
         switch command {
-        case .send(let id, _, _), .rename(let id, _), .describe(let id, _),
-            .setPicture(let id, _), .addMember(let id, _, _), .removeMember(let id, _),
-            .setRole(let id, _, _), .changeSettings(let id, _),
+        case .send(let id, _, _), .sendOnce(let id, _, _, _), .rename(let id, _),
+            .describe(let id, _), .setPicture(let id, _), .addMember(let id, _, _),
+            .removeMember(let id, _), .setRole(let id, _, _), .changeSettings(let id, _),
             .createGroupInvite(let id, _, _, _, _), .endGroupInvite(let id, _),
             .importMessages(let id, _, _, _, _):
             space = try store.space(id)

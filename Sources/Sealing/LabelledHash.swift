@@ -130,6 +130,11 @@ public func digest<Subject>(_ label: Label, _ bytes: [UInt8]) -> Identifier<Subj
     bytes.withUnsafeBytes { digest(label, $0) }
 }
 
+/// Whether two hashes are equal, in a time that does not tell where they differ.
+public func equalInConstantTime(_ left: Digest, _ right: Digest) -> Bool {
+    left.withUnsafeBytes { a in right.withUnsafeBytes { b in equalInConstantTime(a, b) } }
+}
+
 /// `H(label, first ‖ rest)`: the name of an operation, on the hot path. Allocates nothing.
 public func digest<First, Subject>(
     _ label: Label, _ first: Identifier<First>, _ rest: UnsafeRawBufferPointer

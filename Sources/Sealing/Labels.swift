@@ -39,6 +39,11 @@ public struct Label: Sendable {
     public static let retire = Label("lp1/retire")
     /// The content of a file that is imported.
     public static let file = Label("lp1/file")
+    /// What is kept of a token that a program shows to the local API.
+    public static let accessToken = Label("lp1/token")
+
+    /// What a program calls something that it wants said once.
+    public static let once = Label("lp1/once")
 
     // MARK: Persons and devices
 

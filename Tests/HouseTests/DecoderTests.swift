@@ -25,6 +25,7 @@ struct DecoderTests {
         "Sources/NodeCore/OpenInvite.swift": 2,
         "Sources/NodeCore/Outbox.swift": 1,
         "Sources/NodeCore/RelayLine.swift": 1,
+        "Sources/NodeCore/SentOnce.swift": 1,
         "Sources/NodeCore/ShelfRecord.swift": 1,
         "Sources/NodeCore/WantedFile.swift": 1,
         "Sources/Parley/NodeKeys.swift": 1,

@@ -112,8 +112,8 @@ extension FakeNode {
 extension FakeNode.State {
     func page(_ conversation: String, before: String?, limit: Int) throws -> MessagePage {
         try requireConversation(conversation)
-        let end = before.flatMap { Int($0) } ?? messages.count
-        let start = max(0, end - limit)
+        let end = min(max(0, before.flatMap { Int($0) } ?? messages.count), messages.count)
+        let start = max(0, end - max(0, limit))
         return MessagePage(
             messages: Array(messages[start..<end]), cursor: start > 0 ? "\(start)" : nil,
             aboveCount: start, belowCount: messages.count - end, last: 9)

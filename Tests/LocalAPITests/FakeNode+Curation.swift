@@ -21,7 +21,7 @@ extension FakeNode {
         answer(ListMentions.self) { state, request in
             let found = state.messages.reversed().filter(\.mentionsMe)
             return MentionPage(
-                mentions: found.prefix(request.limit).map {
+                mentions: found.prefix(max(0, request.limit)).map {
                     .init(title: "home", message: $0, isUnread: !state.read.contains($0.number))
                 }, unreadCount: found.count, next: nil)
         }
@@ -51,9 +51,11 @@ extension FakeNode {
             try state.change(request.message) { $0.isStarred = request.on }
         }
         answer(ListStars.self) { state, request in
-            let starred = state.messages.reversed().filter(\.isStarred).dropFirst(request.from ?? 0)
+            let starred = state.messages.reversed().filter(\.isStarred)
+                .dropFirst(max(0, request.from ?? 0))
+            let page = starred.prefix(max(0, request.limit))
             return StarPage(
-                stars: starred.prefix(request.limit).map { .init(title: "home", message: $0) },
+                stars: page.map { .init(title: "home", message: $0) },
                 next: starred.count > request.limit ? (request.from ?? 0) + request.limit : nil)
         }
     }

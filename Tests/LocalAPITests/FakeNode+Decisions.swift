@@ -47,7 +47,7 @@ extension FakeNode {
                 (request.state ?? $0.state) == $0.state && $0.time >= request.since ?? 0
                     && $0.time < request.before ?? .max
             }
-            return DecisionList(decisions: Array(found.prefix(request.limit)))
+            return DecisionList(decisions: Array(found.prefix(max(0, request.limit))))
         }
     }
 }

@@ -17,6 +17,7 @@ extension FakeNode {
             state.messages += added
             return added
         }
+        answer(LocateMessages.self) { _, request in request.messages.map { _ in Self.id } }
         answer(EditMessage.self) { state, request in
             try state.change(request.message) {
                 $0.editCount += 1

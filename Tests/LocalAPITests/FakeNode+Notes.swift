@@ -59,7 +59,7 @@ extension FakeNode {
         }
         answer(GetNoteHistory.self) { state, request in
             let note = try state.note(request.note) { _ in }
-            return note.texts.indices.reversed().prefix(request.limit).map { place in
+            return note.texts.indices.reversed().prefix(max(0, request.limit)).map { place in
                 NoteStepView(
                     number: Int64(101 + place), id: "51d2e0270c829e06-\(101 + place)",
                     author: "ada", time: 1_700_000_000_000, inserted: note.texts[place].count,

@@ -126,7 +126,7 @@ final class FakeNode: NodeService {
     private func answerChanges() {
         answer(ReadChanges.self) { state, request in
             let first = try request.after.map { try Self.place($0) } ?? state.told.count
-            let page = state.told.dropFirst(first).prefix(request.limit)
+            let page = state.told.dropFirst(first).prefix(max(0, request.limit))
             return ChangePage(
                 changes: Array(page), cursor: "\(first + page.count)",
                 isEnd: first + page.count == state.told.count)
@@ -144,7 +144,9 @@ final class FakeNode: NodeService {
     }
 
     private static func place(_ cursor: String) throws -> Int {
-        guard let place = Int(cursor) else { throw NodeError("bad-cursor", "no cursor") }
+        guard let place = Int(cursor), place >= 0 else {
+            throw NodeError("bad-cursor", "no cursor")
+        }
         return place
     }
 }

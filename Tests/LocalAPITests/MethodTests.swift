@@ -34,7 +34,7 @@ struct MethodTests {
                 "send",
                 [
                     "conversation", "texts", "replyTo?", "thread?", "withoutMentions?", "files?",
-                    "link?",
+                    "link?", "once?",
                 ]
             ),
             ("import", ["conversation", "fileHash", "throughLine", "rows", "beginnings?"]),

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Parley
+import ParleyHTTPAPI
 import ParleyLocalAPI
 
 struct Run: AsyncParsableCommand {
@@ -19,6 +20,10 @@ struct Run: AsyncParsableCommand {
             to the journal; `parley service install` sets that up. What it logs holds no texts, names or \
             keys.
 
+            With --http programs of this machine can ask it over HTTP as well, on a loopback \
+            address alone and with a token (parley token): POST /rpc, GET /events, /changes, \
+            /metrics, /healthz. Where it listens stands in the file "http" in its home.
+
             Example:
               parley run --listen 192.0.2.1:7447 --listen '[2001:db8::1]:7447'
             """)
@@ -36,6 +41,13 @@ struct Run: AsyncParsableCommand {
     @Flag(name: .long, help: "neither look for contacts on the local network nor be found there")
     var noLan = false
 
+    @Option(
+        name: .long, defaultAsFlag: LoopbackAddress.usual.description,
+        help: ArgumentHelp(
+            "answer programs of this machine over HTTP; without an address on any free port",
+            valueName: "host:port"))
+    var http: String?
+
     /// Whether a text is an address with a port.
     static func isAddress(_ address: String) -> Bool {
         let port = address.split(separator: ":", omittingEmptySubsequences: false).last
@@ -43,6 +55,11 @@ struct Run: AsyncParsableCommand {
     }
 
     func validate() throws {
+        if let http, LoopbackAddress(http) == nil {
+            throw ValidationError(
+                "\(http) is no address of this machine alone: --http takes 127.0.0.1:PORT, "
+                    + "[::1]:PORT or localhost:PORT")
+        }
         if noListen, !listen.isEmpty {
             throw ValidationError("--listen and --no-listen exclude each other")
         }
@@ -71,7 +88,10 @@ struct Run: AsyncParsableCommand {
             try await listen(running, service.sockets, configuration)
             let server = try await LocalServer.start(
                 node: running.node, home: home, socket: service.sockets.local)
+            var web: HTTPServer?
+            let courier = WebhookCourier(node: running.node, book: running.webhooks)
             do {
+                web = try await startHTTP(for: running, home)
                 if !noLan, configuration.isOn("run.lan") { running.seekNeighbours() }
                 let changes = try await running.node.changes()
                 try await service.greet(running.node)
@@ -81,9 +101,13 @@ struct Run: AsyncParsableCommand {
                 for task in tasks { task.cancel() }
                 service.sayStopping()
             } catch {
+                await courier.stop()
+                await web?.stop()
                 await server.stop()
                 throw error
             }
+            await courier.stop()
+            await web?.stop()
             await server.stop()
         } catch {
             await running.shutdown()
@@ -100,6 +124,15 @@ struct Run: AsyncParsableCommand {
         if !sockets.network.isEmpty { return try await running.start(listen, sockets.network) }
         let addresses = listen.isEmpty ? configuration.strings("run.listen") : listen
         try await Port(home: place.path).start(running, listen: addresses)
+    }
+
+    /// Answers over HTTP where that is wanted.
+    private func startHTTP(for running: RunningHome, _ home: String) async throws -> HTTPServer? {
+        guard let address = http.flatMap(LoopbackAddress.init) else { return nil }
+        let web = try await HTTPServer.start(
+            node: running.node, tokens: running.tokens, home: home, on: address)
+        World.current.write("answering on http://\(web.address)")
+        return web
     }
 }
 

@@ -31,13 +31,18 @@ public struct SendMessages: NodeRequest {
     public var files: [String]?
     /// The ticket of a preview, as ``MakeLinkPreview`` gave it for the one text; nil for none.
     public var link: String?
+    /// What the asker calls this: asked again under the same name in the same conversation, nothing is
+    /// written again, and the answer is what was written then. At most 200 bytes; the newest 16,384 such
+    /// names are known, also to a node that was started again.
+    public var once: String?
 
     /// A request with these parameters.
     public init(
         conversation: String, texts: [String], replyTo: MessageReference? = nil,
         thread: MessageReference? = nil, withoutMentions: Bool? = nil, files: [String]? = nil,
-        link: String? = nil
+        link: String? = nil, once: String? = nil
     ) {
+        self.once = once
         self.link = link
         self.files = files
         self.thread = thread
@@ -49,6 +54,11 @@ public struct SendMessages: NodeRequest {
 
     /// Answers it.
     public func perform(on node: Node) async throws -> [MessageView] {
+        let key = try await onceKey(on: node)
+        // What was sent then is told before tickets are looked for that went with it.
+        if let key, try await node.read({ try key.isKnown(in: $0.store) }) {
+            return try await node.send([], to: node.space(conversation), once: key)
+        }
         let attachments = try attachments(on: node)
         let preview = try linkPreview(on: node)
         let (space, parent, messages) = try await node.read { views in
@@ -66,7 +76,7 @@ public struct SendMessages: NodeRequest {
             }
             return (space.id, parent, messages)
         }
-        let sent = try await node.send(messages, to: space, replyingTo: parent)
+        let sent = try await node.send(messages, to: space, replyingTo: parent, once: key)
         for ticket in files ?? [] { await node.depot.drop(ticket) }
         if let link { node.links.drop(link) }
         // A draft whose names are written otherwise than they were typed is sent all the same.
@@ -80,6 +90,17 @@ public struct SendMessages: NodeRequest {
 }
 
 extension SendMessages {
+    /// The key under which it is sent once; nil where none is named.
+    private func onceKey(on node: Node) async throws -> OnceKey? {
+        guard let once else { return nil }
+        guard (1...OnceKey.byteCountMax).contains(once.utf8.count) else {
+            throw NodeError(
+                "bad-once", "“once” has 1 to \(OnceKey.byteCountMax) bytes.",
+                hint: "the identifier of what you answer is a good one")
+        }
+        return OnceKey(once, in: try await node.space(conversation))
+    }
+
     /// What its author saw behind an address in the message.
     private func linkPreview(on node: Node) throws -> LinkPreview? {
         guard let link else { return nil }
@@ -265,9 +286,12 @@ extension Node {
 
     /// Writes messages, in order, and tells them as they are shown; as well where they are kept for later.
     func send(
-        _ messages: [TextMessage], to space: SpaceID, replyingTo parent: OperationNumber? = nil
+        _ messages: [TextMessage], to space: SpaceID, replyingTo parent: OperationNumber? = nil,
+        once key: OnceKey? = nil
     ) async throws -> [MessageView] {
-        let reply = try await write(.send(space, messages, replyingTo: parent))
+        let reply = try await write(
+            key.map { .sendOnce(space, messages, replyingTo: parent, $0) }
+                ?? .send(space, messages, replyingTo: parent))
         guard case .kept(let count) = reply else { return try await self.messages(reply) }
         return try await read { views in
             guard let record = try views.store.space(space),

@@ -1,0 +1,202 @@
+import ArgumentParser
+import Parley
+import ParleyHTTPAPI
+
+struct TokenCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "token",
+        abstract: "let programs ask your node over HTTP, and end that",
+        discussion: """
+            A node that runs with --http answers whoever shows a token. A token reads, writes or may \
+            do everything, in all conversations or in one. What it says is shown once; the node keeps \
+            what it takes to know it again, and nothing that could be shown.
+
+            Example:
+              parley token new lights --scope read
+            """,
+        subcommands: [TokenNew.self, TokenList.self, TokenRotate.self, TokenRevoke.self])
+}
+
+/// What a token allows, as it is written.
+enum ScopeWord: String, ExpressibleByArgument, CaseIterable {
+    case read, write, admin
+
+    var scope: RequestScope {
+        switch self {
+        case .read: .read
+        case .write: .write
+        case .admin: .admin
+        }
+    }
+}
+
+struct TokenNew: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "new",
+        abstract: "make a token, and show it this once",
+        discussion: """
+            read asks, write says and changes what you could, admin does what you may: devices, \
+            relays, files outside of the node. With --conversation it is for one alone: there it reads \
+            or writes messages, polls, notes, things to do and decisions, and hears of nothing else.
+
+            Example:
+              parley token new lights --scope write --conversation home
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Option(help: "what it allows")
+    var scope: ScopeWord
+    @Option(help: ArgumentHelp("the one conversation that it is for", valueName: "name"))
+    var conversation: String?
+    @Argument(help: "what it is called: letters, digits, dots, hyphens and underscores")
+    var name: String
+
+    func validate() throws {
+        if let conversation { try Check.name(conversation, "a conversation's name") }
+    }
+
+    func run(with node: any NodeService) async throws {
+        let fresh = try await node.perform(
+            CreateToken(called: name, allows: scope.scope, conversation: conversation))
+        try TokenLines.show(fresh, json: output.json)
+    }
+}
+
+struct TokenList: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "show which tokens there are",
+        discussion: """
+            What they are called, what they allow, since when, and for which conversation.
+
+            Example:
+              parley token list
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+
+    func run(with node: any NodeService) async throws {
+        let tokens = try await node.perform(ListTokens())
+        let names = try await TokenLines.names(of: tokens, node)
+        let rows = tokens.map { TokenLines.row($0, names) }
+        try Output.show(tokens, json: output.json, as: Table(rows).text)
+        if tokens.isEmpty, !output.json { World.current.say("there is none") }
+    }
+}
+
+struct TokenRotate: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rotate",
+        abstract: "give a token another secret, and show it this once",
+        discussion: """
+            The old one ends at once, and what goes on with it.
+
+            Example:
+              parley token rotate lights
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "what it is called")
+    var name: String
+
+    func run(with node: any NodeService) async throws {
+        try TokenLines.show(
+            try await node.perform(RotateToken(called: name)), json: output.json)
+    }
+}
+
+struct TokenRevoke: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "revoke",
+        abstract: "end a token at once",
+        discussion: """
+            What goes on with it, as a stream of events, ends as well.
+
+            Example:
+              parley token revoke lights
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "what it is called")
+    var name: String
+
+    func run(with node: any NodeService) async throws {
+        let reply = try await node.perform(RevokeToken(called: name))
+        try Output.show(reply, json: output.json, as: "")
+        if !output.json { World.current.say("\(harmless(name)) has ended") }
+    }
+}
+
+struct BotCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bot",
+        abstract: "let a program take part in one conversation",
+        discussion: """
+            Example:
+              parley bot new lights --conversation home
+            """,
+        subcommands: [BotNew.self])
+}
+
+struct BotNew: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "new",
+        abstract: "make the token of a bot, which is in one conversation alone",
+        discussion: """
+            It reads and writes there and nowhere else, and changes neither the group nor who is in it. \
+            What it writes is yours: others see it as from you. Shows the token this once, and the \
+            conversation's identifier.
+
+            Example:
+              parley bot new lights --conversation home
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Option(help: ArgumentHelp("where it takes part", valueName: "name"))
+    var conversation: String
+    @Argument(help: "what it is called: letters, digits, dots, hyphens and underscores")
+    var name: String
+
+    func validate() throws { try Check.name(conversation, "a conversation's name") }
+
+    func run(with node: any NodeService) async throws {
+        let fresh = try await node.perform(
+            CreateToken(called: name, allows: .write, conversation: conversation))
+        if !output.json, let id = fresh.view.conversation {
+            World.current.say("it is in \(harmless(conversation)): \(id)")
+        }
+        try TokenLines.show(fresh, json: output.json)
+        if !output.json { World.current.advise("parley run --http answers it") }
+    }
+}
+
+/// What is shown of tokens.
+enum TokenLines {
+    /// A token that was just made: data is the token alone, so that a script can take it.
+    static func show(_ fresh: FreshToken, json isJSON: Bool) throws {
+        if !isJSON { World.current.say("this is shown once:") }
+        try Output.show(fresh, json: isJSON, as: fresh.token)
+    }
+
+    /// Names of the conversations that tokens are for.
+    static func names(
+        of tokens: [TokenView], _ node: any NodeService
+    ) async throws -> [String: String] {
+        guard tokens.contains(where: { $0.conversation != nil }) else { return [:] }
+        let all = try await node.perform(ListConversations())
+        return Dictionary(all.map { ($0.id, $0.name) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    static func row(_ token: TokenView, _ names: [String: String]) -> [String] {
+        let place = token.conversation.map { "in " + (names[$0] ?? String($0.prefix(8))) }
+        return [
+            token.name, token.scope.rawValue, "since " + Clock().moment(token.created),
+            place ?? "everywhere",
+        ]
+    }
+}

@@ -1,0 +1,55 @@
+internal import Foundation
+internal import NIOCore
+internal import Parley
+internal import ParleyLocalAPI
+
+/// Pages of changes, which are waited for where there is nothing yet: for who cannot read a stream.
+extension Desk {
+    /// What follows a cursor, as far as the token may hear of it; nothing yet where none is named.
+    func changes(
+        _ head: RequestHead, _ grant: TokenGrant, _ channel: any Channel
+    ) async throws -> Answer {
+        let wait = try number("wait", in: head, 0...HTTPAPI.waitSecondsMax) ?? 0
+        let limit = try number("limit", in: head, 1...ChangePage.changeCountMax) ?? 100
+        let since = head.query?["since"] ?? head.lastEvent
+        var page = try await requests.changes(after: since, limit: limit, holding: grant)
+        if page.changes.isEmpty, page.isEnd, wait > 0 {
+            guard gate.beginStream(of: grant.name) else { throw Refusal.tooManyStreams }
+            defer { gate.endStream(of: grant.name) }
+            try await awaitChange(after: page.cursor, wait, grant, channel)
+            guard tokens.isAlive(grant) else { throw Refusal.unauthorized }
+            page = try await requests.changes(after: page.cursor, limit: limit, holding: grant)
+        }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return Answer(body: ByteBuffer(bytes: try encoder.encode(page) + [0x0A]))
+    }
+
+    /// Waits until something is in the log that the token may hear of, so many seconds at most.
+    private func awaitChange(
+        after cursor: String, _ seconds: Int, _ grant: TokenGrant, _ channel: any Channel
+    ) async throws {
+        let reader = ChangeReader(try await node.changes(after: cursor))
+        channel.closeFuture.whenComplete { _ in reader.end() }
+        let watcher = tokens.whenEnded(grant) { reader.end() }
+        let timer = channel.eventLoop.scheduleTask(in: .seconds(Int64(seconds))) { reader.end() }
+        while let change = await reader.next() {
+            // What may be forgotten stands in no page: it has the cursor of what was told before it.
+            if change.cursor != cursor, grant.allows(change) { break }
+        }
+        reader.end()
+        timer.cancel()
+        if let watcher { tokens.forget(watcher) }
+    }
+
+    /// A number of the query; nil where it is not there.
+    private func number(
+        _ name: String, in head: RequestHead, _ range: ClosedRange<Int>
+    ) throws(Refusal) -> Int? {
+        guard let text = head.query?[name] else { return nil }
+        guard let number = Int(text), range.contains(number) else {
+            throw .badQuery(name, "a number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+}

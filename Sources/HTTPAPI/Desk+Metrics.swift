@@ -1,0 +1,81 @@
+internal import NIOCore
+internal import Parley
+
+/// How the node does, for who watches over it. No name and no text is in it.
+extension Desk {
+    func metrics(_ grant: TokenGrant) async throws -> Answer {
+        // It tells of all conversations, if only their number.
+        try grant.check(GetStatus.self)
+        let status = try await node.perform(GetStatus())
+        let outbox = try await node.perform(ListOutbox())
+        var metrics = Metrics()
+        metrics.add(
+            info: "parley_build", "The program.", [("version", "0.1.0")])
+        Self.addStore(status, to: &metrics)
+        Self.addTraffic(status, to: &metrics)
+        metrics.add(
+            "parley_outbox", .gauge, "What no device of another person has, by where it is.",
+            by: "state",
+            [
+                "saved": outbox.reduce(0) { $0 + $1.savedCount },
+                "relayed": outbox.reduce(0) { $0 + $1.relayedCount },
+                "change": outbox.reduce(0) { $0 + $1.changeCount },
+                "kept": outbox.reduce(0) { $0 + $1.keptCount },
+            ])
+        metrics.add(
+            "parley_http_connections", .gauge, "Connections over HTTP that are open.",
+            gate.connectionCount)
+        metrics.add(
+            "parley_http_turned_away", .counter, "Connections over HTTP that had no place.",
+            gate.refusedCount)
+        metrics.add(
+            "parley_event_streams", .gauge, "Streams of events that are open.", gate.streamCount)
+        return Answer(mediaType: Metrics.mediaType, body: ByteBuffer(string: metrics.text))
+    }
+
+    private static func addStore(_ status: NodeStatus, to metrics: inout Metrics) {
+        metrics.add(
+            "parley_conversations", .gauge, "Conversations held.", status.conversationCount)
+        metrics.add("parley_operations", .gauge, "Operations held.", status.operationCount)
+        metrics.add(
+            "parley_database_bytes", .gauge, "The database on the disk.", status.databaseByteCount)
+        metrics.add(
+            "parley_disk_full", .gauge, "Whether the disk had no room for what came last.",
+            status.isDiskFull ? 1 : 0)
+        metrics.add(
+            "parley_read_only", .gauge, "Whether nothing may be written.",
+            status.readOnlyReason == nil ? 0 : 1)
+        metrics.add(
+            "parley_pending_messages", .gauge, "Own messages that no other person's device has.",
+            status.pendingCount)
+        metrics.add(
+            "parley_stranded_messages", .gauge, "Own messages that nobody takes.",
+            status.strandedCount)
+        metrics.add(
+            "parley_wanted_files", .gauge, "Files that are wanted and not all here.",
+            status.files.wantedCount)
+        metrics.add(
+            "parley_wanted_file_bytes", .gauge, "What of them is not here.",
+            status.files.wantedByteCount)
+        metrics.add(
+            "parley_warnings", .gauge, "What the person should know.", status.warnings.count)
+    }
+
+    private static func addTraffic(_ status: NodeStatus, to metrics: inout Metrics) {
+        metrics.add("parley_links", .gauge, "Links to other devices.", status.links.count)
+        metrics.add(
+            "parley_offline", .gauge, "Whether the node was cut off.", status.isOffline ? 1 : 0)
+        metrics.add(
+            "parley_catching_up", .gauge, "Whether something that others hold is being fetched.",
+            status.isCatchingUp ? 1 : 0)
+        metrics.add(
+            "parley_link_sent_bytes", .counter, "What links sent since the node was started.",
+            status.sentByteCount)
+        metrics.add(
+            "parley_link_received_bytes", .counter, "What they received.",
+            status.receivedByteCount)
+        metrics.add(
+            "parley_refusals", .counter, "What was refused, by its reason.", by: "reason",
+            status.refusals)
+    }
+}

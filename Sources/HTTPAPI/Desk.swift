@@ -1,0 +1,145 @@
+internal import HTTPTypes
+internal import HummingbirdCore
+internal import NIOCore
+internal import Parley
+internal import ParleyLocalAPI
+
+/// Answers requests: whether the asker is near, what they may do, then what they ask.
+struct Desk: Sendable {
+    /// The connection is of no more use, though nothing failed.
+    struct Over: Error {}
+
+    /// An answer in one piece.
+    struct Answer {
+        var status = HTTPResponse.Status.ok
+        var mediaType = "application/json"
+        var body: ByteBuffer
+    }
+
+    let node: any NodeService
+    let requests: RequestDesk
+    let tokens: AccessTokens
+    let gate: Gate
+    /// The address that is listened on, before its port was known.
+    private let host: LoopbackAddress
+
+    init(node: any NodeService, tokens: AccessTokens, gate: Gate, host: LoopbackAddress) {
+        self.node = node
+        requests = RequestDesk(node: node)
+        self.tokens = tokens
+        self.gate = gate
+        self.host = host
+    }
+
+    /// Answers one request.
+    func respond(
+        _ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel
+    ) async throws {
+        let head = RequestHead(request.head)
+        let route: Route
+        let grant: TokenGrant?
+        do throws(Refusal) {
+            (route, grant) = try admit(head, channel)
+        } catch {
+            return try await refuse(error, head, writer)
+        }
+        guard let grant else {
+            let body = ByteBuffer(string: "{\"status\":\"ok\"}\n")
+            return try await write(Answer(body: body), writer)
+        }
+        gate.markKnown(channel)
+        if head.expectsContinue {
+            try await writer.writeInformationalHead(.init(status: .continue))
+        }
+        if route == .events {
+            return try await EventStream(desk: self, grant: grant, channel: channel)
+                .run(after: head.query?["since"] ?? head.lastEvent, head, writer)
+        }
+        let answer: Answer
+        do {
+            answer = try await self.answer(route, request, head, grant, channel)
+        } catch {
+            return try await refuse(Refusal(error), head, writer)
+        }
+        try await write(answer, writer)
+    }
+
+    /// What is asked, and by whom; nobody where it is told to everybody.
+    private func admit(
+        _ head: RequestHead, _ channel: any Channel
+    ) throws(Refusal) -> (Route, TokenGrant?) {
+        var address = host
+        address.port = UInt16(clamping: channel.localAddress?.port ?? 0)
+        try head.requireNear(address)
+        let route = try Route.of(head)
+        if route.isOpen { return (route, nil) }
+        guard let grant = head.token.flatMap(tokens.grant) else { throw .unauthorized }
+        return (route, grant)
+    }
+
+    private func answer(
+        _ route: Route, _ request: Request, _ head: RequestHead, _ grant: TokenGrant,
+        _ channel: any Channel
+    ) async throws -> Answer {
+        switch route {
+        case .rpc: return try await call(request, head, grant)
+        case .changes: return try await changes(head, grant, channel)
+        case .metrics: return try await metrics(grant)
+        // They are answered before.
+        case .health, .events: throw Refusal.unknownPath
+        }
+    }
+
+    // MARK: Requests
+
+    private func call(
+        _ request: Request, _ head: RequestHead, _ grant: TokenGrant
+    ) async throws -> Answer {
+        let room = head.byteCount ?? LocalAPI.lineByteCountMax
+        guard room <= LocalAPI.lineByteCountMax else { throw Refusal.tooLarge }
+        // What is being read and answered at once is bounded, whoever asks.
+        guard gate.takeRoom(room) else { throw Refusal.busy }
+        defer { gate.giveRoom(room) }
+        let body: ByteBuffer
+        do {
+            body = try await request.body.collect(upTo: LocalAPI.lineByteCountMax)
+        } catch is NIOTooManyBytesError {
+            throw Refusal.tooLarge
+        }
+        // The token may have ended while the body came.
+        guard tokens.isAlive(grant) else { throw Refusal.unauthorized }
+        let reply = await requests.answer(Array(body.readableBytesView), holding: grant)
+        guard let bytes = reply.bytes else {
+            return Answer(status: .noContent, body: ByteBuffer())
+        }
+        let status: HTTPResponse.Status =
+            reply.isForbidden ? .forbidden : reply.isMalformed ? .badRequest : .ok
+        return Answer(status: status, body: ByteBuffer(bytes: bytes))
+    }
+
+    // MARK: Writing
+
+    private func write(_ answer: Answer, _ writer: consuming ResponseWriter) async throws {
+        if answer.status == .noContent {
+            return try await writer.writeResponse(HTTPResponse(status: .noContent))
+        }
+        let head = HTTPResponse.answer(
+            answer.status, answer.mediaType, byteCount: answer.body.readableBytes)
+        try await writer.write(response: head, body: ResponseBody(byteBuffer: answer.body))
+    }
+
+    /// Bytes of a body that nobody wants, up to which they are read over: a client that sends reads no
+    /// answer. Beyond, one hangs up.
+    private static let unwantedByteCountMax = 2 * LocalAPI.lineByteCountMax
+
+    func refuse(
+        _ refusal: Refusal, _ head: RequestHead, _ writer: consuming ResponseWriter
+    ) async throws {
+        let isOver =
+            head.method != .get && (head.byteCount ?? Int.max) > Self.unwantedByteCountMax
+        let body = refusal.body
+        try await writer.write(
+            response: refusal.head(closing: isOver), body: ResponseBody(byteBuffer: body))
+        if isOver { throw Over() }
+    }
+}

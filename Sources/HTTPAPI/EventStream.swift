@@ -1,0 +1,73 @@
+internal import HTTPTypes
+internal import HummingbirdCore
+internal import NIOCore
+internal import Parley
+
+/// Tells one client what changes, until it goes, its token ends, or the node stops.
+///
+/// The next change is asked for when the client has taken most of what was sent: what it has not taken
+/// stands in the node's log and nowhere else.
+struct EventStream: Sendable {
+    let desk: Desk
+    let grant: TokenGrant
+    let channel: any Channel
+    /// So many changes that are not for this token pass before it is told how far it is.
+    private static let skippedCountMax = 256
+
+    /// Tells what follows this cursor; from now on where there is none.
+    func run(
+        after cursor: String?, _ head: RequestHead, _ writer: consuming ResponseWriter
+    ) async throws {
+        guard desk.gate.beginStream(of: grant.name) else {
+            return try await desk.refuse(.tooManyStreams, head, writer)
+        }
+        defer { desk.gate.endStream(of: grant.name) }
+        let changes: AsyncStream<ChangeView>
+        let start: String
+        do {
+            // Told first, so that whoever is cut off before anything happens goes on from here.
+            start =
+                if let cursor { cursor } else {
+                    try await desk.node.perform(ReadChanges(limit: 1)).cursor
+                }
+            changes = try await desk.node.changes(after: start)
+        } catch {
+            return try await desk.refuse(Refusal(error), head, writer)
+        }
+        let body = try await writer.writeHead(.answer(.ok, EventText.mediaType))
+        try await tell(changes, from: start, body)
+        // A stream has no end: whoever is here still comes back to another connection.
+        throw Desk.Over()
+    }
+
+    private func tell(
+        _ changes: AsyncStream<ChangeView>, from start: String, _ body: some ResponseBodyWriter
+    ) async throws {
+        var body = body
+        try await body.write(ByteBuffer(string: EventText.opening + "id: \(start)\n\n"))
+        let reader = ChangeReader(changes)
+        guard
+            let watcher = desk.tokens.whenEnded(
+                grant,
+                { [channel] in
+                    reader.end()
+                    channel.close(promise: nil)
+                })
+        else { return }
+        defer { desk.tokens.forget(watcher) }
+        channel.closeFuture.whenComplete { _ in reader.end() }
+        var skippedCount = 0
+        while let change = await reader.next() {
+            if grant.allows(change) {
+                skippedCount = 0
+                try await body.write(ByteBuffer(bytes: try EventText.bytes(change)))
+                continue
+            }
+            skippedCount += 1
+            // What is not told moves the reader on all the same: it is not to fall behind the log.
+            if skippedCount % Self.skippedCountMax == 0, let cursor = change.cursor {
+                try await body.write(ByteBuffer(string: "id: \(cursor)\n\n"))
+            }
+        }
+    }
+}

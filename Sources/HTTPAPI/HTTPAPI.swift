@@ -1,0 +1,48 @@
+internal import NIOCore
+
+/// What a program on this machine can ask of a running node over HTTP, on a loopback address.
+///
+/// **Contract.** `POST /rpc` takes JSON-RPC 2.0, single and in batches, with the methods and errors of the
+/// socket. `GET /events` tells what changes as server-sent events, `GET /changes` as pages that are
+/// waited for, `GET /metrics` how the node does, `GET /healthz` that it is there. Everything but the last
+/// needs a bearer token, and each request asks for the scope that its declaration says. A page in a
+/// browser that was made elsewhere gets nothing: `Host` and `Origin` must be this server's own.
+/// Source: `Protocol/14-local-api.md`.
+///
+/// **Bounds.** Whoever holds no token costs a place among ``guestCountMax``, ``headByteCountMax`` bytes
+/// and ``Times/head``; whoever holds one, a body at a time, and what the system buffers for it.
+public enum HTTPAPI {
+    /// Connections at once, at most.
+    static let connectionCountMax = 128
+    /// Those of them that showed no token, at most: the oldest makes room for the newest.
+    static let guestCountMax = 64
+    /// What such a connection has of time before it may have to make room.
+    static let guestTimeMin = TimeAmount.seconds(1)
+    /// A request's line and fields, at most. Source: the usual bound of servers is 8 KiB a field.
+    static let headByteCountMax = 16 << 10
+    /// Fields of a request, at most.
+    static let fieldCountMax = 64
+    /// Bodies of all requests that are read or answered, at most.
+    static let bodyByteCountMax = 32 << 20
+    /// Streams of events at once, and those of one token.
+    static let streamCountMax = 32, streamOfTokenCountMax = 8
+    /// How long a page of changes is waited for, at most, in seconds.
+    static let waitSecondsMax = 60
+
+    /// The file in a home that tells where its node listens; gone at the end.
+    public static func addressPath(home: String) -> String { home + "/http" }
+}
+
+/// How long things may take. Tests have less patience.
+struct Times: Sendable {
+    /// The first request's head, from the opening of the connection.
+    var head = Duration.seconds(10)
+    /// Nothing, until a further request's head is whole.
+    var idle = Duration.seconds(60)
+    /// A request's body.
+    var body = Duration.seconds(30)
+    /// A client that takes nothing of what waits for it.
+    var stall = Duration.seconds(20)
+    /// A stream that has nothing to tell, until it says that it is still there.
+    var keepAlive = Duration.seconds(15)
+}

@@ -1,0 +1,146 @@
+internal import Foundation
+internal import Glibc
+internal import HummingbirdCore
+internal import Logging
+internal import NIOCore
+internal import NIOPosix
+public import Parley
+
+/// Answers programs of this machine over HTTP for a node, until it is stopped.
+public final class HTTPServer: Sendable {
+    /// Where it listens, with the port that it got.
+    public let address: LoopbackAddress
+    private let group: MultiThreadedEventLoopGroup
+    private let server: Server<GuardedChannel>
+    private let running: Task<Void, Never>
+    private let gate: Gate
+    private let addressFile: String
+
+    /// Listens, and says where in a file in the home.
+    ///
+    /// - Throws: ``NodeError`` where somebody else listens there.
+    public static func start(
+        node: any NodeService, tokens: AccessTokens, home: String, on wanted: LoopbackAddress
+    ) async throws -> HTTPServer {
+        try await start(node: node, tokens: tokens, home: home, on: wanted, times: Times())
+    }
+
+    /// The same, with other patience.
+    static func start(
+        node: any NodeService, tokens: AccessTokens, home: String, on wanted: LoopbackAddress,
+        times: Times
+    ) async throws -> HTTPServer {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let gate = Gate()
+        let desk = Desk(node: node, tokens: tokens, gate: gate, host: wanted)
+        let channel = GuardedChannel(gate: gate, times: times) { request, writer, channel in
+            try await desk.respond(request, writer, channel)
+        }
+        let (news, teller) = AsyncStream.makeStream(of: Result<Int, any Error>.self)
+        let server = Server(
+            childChannelSetup: channel,
+            configuration: ServerConfiguration(
+                address: .hostname(wanted.host, port: Int(wanted.port)), backlog: 128),
+            onServerRunning: { teller.yield(.success($0.localAddress?.port ?? 0)) },
+            eventLoopGroup: group,
+            // What is asked is nobody's business: nothing is written down.
+            logger: Logger(label: "parley-http") { _ in SwiftLogNoOpLogHandler() })
+        let running = Task {
+            do {
+                try await server.run()
+            } catch {
+                teller.yield(.failure(error))
+            }
+            teller.finish()
+        }
+        var address = wanted
+        do {
+            let port = try await Self.first(of: news)
+            address.port = UInt16(clamping: port)
+            try writeAddress(address, to: HTTPAPI.addressPath(home: home))
+        } catch {
+            // It fails only where nothing was begun.
+            try? await server.shutdownGracefully()
+            // It fails only where it was stopped before.
+            try? await group.shutdownGracefully()
+            throw Self.nodeError(error, wanted)
+        }
+        return HTTPServer(
+            address: address, group: group, server: server, running: running, gate: gate,
+            addressFile: HTTPAPI.addressPath(home: home))
+    }
+
+    private init(
+        address: LoopbackAddress, group: MultiThreadedEventLoopGroup,
+        server: Server<GuardedChannel>, running: Task<Void, Never>, gate: Gate,
+        addressFile: String
+    ) {
+        self.address = address
+        self.group = group
+        self.server = server
+        self.running = running
+        self.gate = gate
+        self.addressFile = addressFile
+    }
+
+    /// How many connections are open.
+    var connectionCount: Int { gate.connectionCount }
+
+    /// How many streams of events are open.
+    var streamCount: Int { gate.streamCount }
+
+    /// How long answers that are on their way may take to leave.
+    private static let farewellTimeMax: Duration = .milliseconds(250)
+
+    /// Removes the file, lets nobody in any more, lets answers leave, and hangs up.
+    public func stop() async {
+        unlink(addressFile)
+        gate.close()
+        let hangUp = Task { [gate] in
+            // When that is cut short, everybody has hung up already.
+            try? await Task.sleep(for: Self.farewellTimeMax)
+            gate.hangUp()
+        }
+        // It fails only where it was stopped before.
+        try? await server.shutdownGracefully()
+        hangUp.cancel()
+        await running.value
+        // As above.
+        try? await group.shutdownGracefully()
+    }
+
+    private static func first(of news: AsyncStream<Result<Int, any Error>>) async throws -> Int {
+        for await outcome in news { return try outcome.get() }
+        throw NodeError("no-http", "The server for HTTP ended before it began.")
+    }
+
+    /// A file of mode 0600 that is whole whenever it is there.
+    private static func writeAddress(_ address: LoopbackAddress, to path: String) throws {
+        let fresh = path + ".new"
+        unlink(fresh)
+        let descriptor = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw failure(path) }
+        defer { Glibc.close(descriptor) }
+        let bytes = Array("\(address)\n".utf8)
+        guard write(descriptor, bytes, bytes.count) == bytes.count, rename(fresh, path) == 0 else {
+            let failure = failure(path)
+            unlink(fresh)
+            throw failure
+        }
+    }
+
+    private static func failure(_ path: String) -> NodeError {
+        NodeError("no-http", "\(path) cannot be written: \(String(cString: strerror(errno))).")
+    }
+
+    private static func nodeError(_ error: any Error, _ address: LoopbackAddress) -> any Error {
+        guard let error = error as? IOError else { return error }
+        guard error.errnoCode == EADDRINUSE else {
+            return NodeError(
+                "no-http", "Nothing can be listened to on \(address): \(error.description)")
+        }
+        return NodeError(
+            "http-in-use", "Another program listens on \(address).",
+            hint: "parley run --http 127.0.0.1:0 takes any free port")
+    }
+}

@@ -1,0 +1,105 @@
+internal import Foundation
+internal import HTTPTypes
+internal import NIOCore
+internal import Parley
+
+/// Why a request was not taken, with the status that says so.
+struct Refusal: Error, Equatable {
+    var status: HTTPResponse.Status
+    var reason: NodeError
+
+    private init(_ status: HTTPResponse.Status, _ reason: NodeError) {
+        (self.status, self.reason) = (status, reason)
+    }
+
+    static let busy = Refusal(
+        .serviceUnavailable,
+        NodeError("busy", "There is no place for another connection.", hint: "try again later"))
+    static let tooManyStreams = Refusal(
+        .serviceUnavailable,
+        NodeError(
+            "too-many-streams", "There is no place for another stream of events.",
+            hint: "close one: a token has \(HTTPAPI.streamOfTokenCountMax)"))
+    static let foreignHost = Refusal(
+        .forbidden,
+        NodeError("foreign-host", "The Host field must name this server, with its port."))
+    static let foreignOrigin = Refusal(
+        .forbidden,
+        NodeError("foreign-origin", "A page that was made elsewhere may ask nothing here."))
+    static let unauthorized = Refusal(
+        .unauthorized,
+        NodeError(
+            "unauthorized", "This needs a token, as Authorization: Bearer parley_….",
+            hint: "parley token new NAME --scope read"))
+    static let unknownPath = Refusal(
+        .notFound,
+        NodeError(
+            "unknown-path", "There is nothing at this path.",
+            hint: "POST /rpc, GET /events, /changes, /metrics, /healthz"))
+    static let tooLarge = Refusal(
+        .contentTooLarge, NodeError("too-large", "The body is more than the node takes at once."))
+    static let noLength = Refusal(
+        .badRequest, NodeError("bad-request", "The request cannot be read."))
+
+    static func wrongMethod(_ allowed: HTTPRequest.Method) -> Refusal {
+        Refusal(
+            .methodNotAllowed,
+            NodeError("wrong-method", "This path takes \(allowed.rawValue) alone."))
+    }
+
+    static func badQuery(_ name: String, _ rule: String) -> Refusal {
+        Refusal(.badRequest, NodeError("invalid-parameters", "“\(name)” must be \(rule)."))
+    }
+
+    /// What a token does not allow.
+    static func forbidden(_ reason: NodeError) -> Refusal { Refusal(.forbidden, reason) }
+
+    /// What the node said, with the status that fits it best.
+    init(_ error: any Error) {
+        switch error {
+        case let refusal as Refusal: self = refusal
+        case let reason as NodeError where reason.code == NodeError.forbiddenCode:
+            self.init(.forbidden, reason)
+        case let reason as NodeError where reason.code == "bad-cursor":
+            self.init(.badRequest, reason)
+        case let reason as NodeError: self.init(.internalServerError, reason)
+        default:
+            // Its description might carry what must not leave the node.
+            self.init(
+                .internalServerError,
+                NodeError("internal", "The node failed (\(type(of: error)))."))
+        }
+    }
+
+    /// The body: `{"error":{"code":…,"hint":…,"message":…}}` and a line end.
+    var body: ByteBuffer {
+        struct Body: Encodable { var error: NodeError }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Encoding three texts cannot fail.
+        let bytes = (try? encoder.encode(Body(error: reason))) ?? Data()
+        return ByteBuffer(bytes: bytes + [0x0A])
+    }
+
+    /// The head of the response that says it.
+    func head(closing: Bool = false) -> HTTPResponse {
+        var head = HTTPResponse.answer(status, "application/json", byteCount: body.readableBytes)
+        if status == .unauthorized { head.headerFields[.wwwAuthenticate] = "Bearer" }
+        if status == .serviceUnavailable { head.headerFields[.retryAfter] = "1" }
+        if closing { head.headerFields[.connection] = "close" }
+        return head
+    }
+}
+
+extension HTTPResponse {
+    /// The head of an answer with a body of this type.
+    static func answer(
+        _ status: HTTPResponse.Status, _ mediaType: String, byteCount: Int? = nil
+    ) -> HTTPResponse {
+        var fields: HTTPFields = [
+            .contentType: mediaType, .cacheControl: "no-store", .xContentTypeOptions: "nosniff",
+        ]
+        if let byteCount { fields[.contentLength] = "\(byteCount)" }
+        return HTTPResponse(status: status, headerFields: fields)
+    }
+}

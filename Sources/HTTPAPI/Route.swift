@@ -1,0 +1,36 @@
+internal import HTTPTypes
+
+/// What can be asked for, by path. The one table of them.
+enum Route: String, CaseIterable {
+    case health = "/healthz"
+    case rpc = "/rpc"
+    case events = "/events"
+    case changes = "/changes"
+    case metrics = "/metrics"
+
+    /// How it is asked for.
+    var method: HTTPRequest.Method { self == .rpc ? .post : .get }
+
+    /// Whether it is told to everybody who may ask this server anything.
+    var isOpen: Bool { self == .health }
+
+    /// Members that its query may have.
+    var queryNames: Set<String> {
+        switch self {
+        case .health, .rpc, .metrics: []
+        case .events: ["since"]
+        case .changes: ["since", "wait", "limit"]
+        }
+    }
+
+    /// What a head asks for.
+    static func of(_ head: RequestHead) throws(Refusal) -> Route {
+        guard let route = Route(rawValue: head.path) else { throw .unknownPath }
+        guard head.method == route.method else { throw .wrongMethod(route.method) }
+        guard let query = head.query else { throw .badQuery("?", "texts, each name once") }
+        if let stranger = query.keys.filter({ !route.queryNames.contains($0) }).min() {
+            throw .badQuery(String(stranger.prefix(64)), "left out: \(head.path) does not take it")
+        }
+        return route
+    }
+}

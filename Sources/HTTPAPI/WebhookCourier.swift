@@ -1,0 +1,142 @@
+internal import NIOCore
+internal import NIOPosix
+public import Parley
+internal import ParleySealing
+internal import ParleyWire
+internal import Synchronization
+
+/// Tells webhooks what changes, each at its own pace, until it is stopped.
+///
+/// An event that is not taken is tried again after ever longer times; after ``Patience/attemptCountMax`` it
+/// becomes a dead letter, and the next one is told. How far each was told is kept in its book: after a crash
+/// an event may be told again, under the same cursor.
+public final class WebhookCourier: Sendable {
+    /// How long things may take. Tests have less patience.
+    struct Patience: Sendable {
+        /// For an answer.
+        var answer = Duration.seconds(10)
+        /// Before the second attempt; each further one waits twice as long.
+        var first = Duration.seconds(1)
+        /// The longest wait between two attempts.
+        var most = Duration.seconds(60)
+        /// Attempts of one event. With these times they take about five minutes.
+        var attemptCountMax = 10
+        /// How often it is kept how far everybody was told.
+        var flush = Duration.seconds(1)
+    }
+
+    private let node: any NodeService
+    private let book: WebhookBook
+    private let patience: Patience
+    private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    private let tasks = Mutex<[String: (webhook: Webhook, task: Task<Void, Never>)]>([:])
+    private let keeper = Mutex<Task<Void, Never>?>(nil)
+    private let isStopped = Mutex(false)
+
+    /// Begins to tell all webhooks of this node.
+    public convenience init(node: any NodeService, book: WebhookBook) {
+        self.init(node: node, book: book, patience: Patience())
+    }
+
+    init(node: any NodeService, book: WebhookBook, patience: Patience) {
+        (self.node, self.book, self.patience) = (node, book, patience)
+        book.watch { [weak self] in self?.adjust() }
+        adjust()
+        let keeping = Task { [book] in
+            while !Task.isCancelled {
+                // A sleep that is cut short is the end.
+                try? await Task.sleep(for: patience.flush)
+                // A disk that is full is told elsewhere; what was told may then be told again.
+                try? book.flush()
+            }
+        }
+        keeper.withLock { $0 = keeping }
+    }
+
+    /// Tells nothing more, and keeps how far everybody was told.
+    public func stop() async {
+        isStopped.withLock { $0 = true }
+        let ended = tasks.withLock { tasks in
+            defer { tasks = [:] }
+            return tasks.values.map(\.task)
+        }
+        let keeping = keeper.withLock { $0 }
+        for task in ended + (keeping.map { [$0] } ?? []) { task.cancel() }
+        for task in ended { await task.value }
+        await keeping?.value
+        // It fails only where it was shut down before.
+        try? await group.shutdownGracefully()
+    }
+
+    /// Begins with those that are new, and ends those that are gone.
+    private func adjust() {
+        // A book that cannot be read tells nobody; `parley webhook list` says why.
+        let wanted = (try? book.all()) ?? []
+        guard !isStopped.withLock({ $0 }) else { return }
+        tasks.withLock { tasks in
+            for (name, entry) in tasks.sorted(by: { $0.key < $1.key })
+            where !wanted.contains(where: { $0.name == name && $0.created == entry.webhook.created }
+            ) {
+                entry.task.cancel()
+                tasks[name] = nil
+            }
+            for webhook in wanted where tasks[webhook.name] == nil {
+                tasks[webhook.name] = (webhook, Task { await self.tell(webhook) })
+            }
+        }
+    }
+
+    private func tell(_ webhook: Webhook) async {
+        guard let target = WebhookTarget(webhook.address),
+            // A cursor that came from the node itself is one.
+            let changes = try? await node.changes(after: webhook.cursor)
+        else { return }
+        var told = webhook.cursor
+        for await change in changes {
+            guard !Task.isCancelled else { return }
+            // What may be forgotten is told to those who listen.
+            guard let cursor = change.cursor, cursor != told else { continue }
+            told = cursor
+            let isMeant = webhook.conversation.map { $0 == change.conversation } ?? true
+            guard isMeant || change.missed != nil else {
+                // A file that cannot be written keeps less: then more is told again.
+                try? book.advance(webhook.name, to: cursor)
+                continue
+            }
+            guard await deliver(change, cursor, to: target, of: webhook) else { return }
+        }
+    }
+
+    /// Tells one change. Returns false once nobody is to be told any more.
+    private func deliver(
+        _ change: ChangeView, _ cursor: String, to target: WebhookTarget, of webhook: Webhook
+    ) async -> Bool {
+        // A view that cannot be written as JSON does not exist.
+        guard let body = try? EventText.json(change) else { return true }
+        var wait = patience.first
+        var reason = ""
+        for attempt in 1...patience.attemptCountMax {
+            let time = wallClock()
+            let request = target.request(
+                body, cursor: cursor, attempt: attempt, time: time,
+                secret: bytes(hex: webhook.secret) ?? [])
+            let outcome = await WebhookCall.post(
+                request, to: target, within: patience.answer, on: group)
+            guard !Task.isCancelled else { return false }
+            if case .answered(let status) = outcome, (200..<300).contains(status) {
+                // As above.
+                try? book.advance(webhook.name, to: cursor)
+                return true
+            }
+            reason = outcome.reason
+            guard attempt < patience.attemptCountMax else { break }
+            do { try await Task.sleep(for: wait) } catch { return false }
+            wait = min(wait * 2, patience.most)
+        }
+        let letter = DeadLetter(
+            cursor: cursor, kind: change.kind, time: wallClock() * 1_000, reason: reason)
+        // As above.
+        try? book.giveUp(letter, of: webhook.name)
+        return true
+    }
+}

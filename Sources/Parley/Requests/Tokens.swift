@@ -1,0 +1,174 @@
+import ParleyLedger
+import ParleyNodeCore
+import ParleySealing
+import ParleyWire
+
+/// A token, without what it says.
+public struct TokenView: Codable, Equatable, Sendable {
+    /// What it is called.
+    public var name: String
+    /// What it allows.
+    public var scope: RequestScope
+    /// The one conversation that it is for, in hex; nil for everything.
+    public var conversation: String?
+    /// When it was made, or given a new secret, in Unix milliseconds.
+    public var created: UInt64
+}
+
+/// A token that was just made.
+public struct FreshToken: Codable, Equatable, Sendable {
+    /// What is shown to be let in. It is not kept and cannot be shown again.
+    public var token: String
+    /// What it is.
+    public var view: TokenView
+}
+
+/// Makes a token with which programs may ask this node over HTTP. What it says is told this once.
+public struct CreateToken: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "newToken", RequestScope.admin,
+        "Makes a token with which programs may ask over HTTP; what it says is told this once."
+    )
+    /// As somebody would ask it.
+    public static let example = CreateToken(called: "lights", allows: .write, conversation: "home")
+
+    /// What it is to be called: letters, digits, dots, hyphens and underscores.
+    public var called: String
+    /// What it allows.
+    public var allows: RequestScope
+    /// The one conversation that it is for: its name, its identifier or a start of that; nil for
+    /// everything.
+    public var conversation: String?
+
+    /// A request with these parameters.
+    public init(called: String, allows: RequestScope, conversation: String? = nil) {
+        self.called = called
+        self.allows = allows
+        self.conversation = conversation
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> FreshToken {
+        let space = try await node.read { views in
+            try conversation.map { try views.conversation($0).id.description }
+        }
+        return FreshToken(
+            try node.accessTokens.create(
+                called, allows, conversation: space, at: SystemClock.now.wall))
+    }
+}
+
+/// The tokens that there are, by name.
+public struct ListTokens: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "tokens", RequestScope.admin,
+        "The tokens that there are, by name, without what they say."
+    )
+    /// As somebody would ask it.
+    public static let example = ListTokens()
+
+    /// The request, which takes nothing.
+    public init() {}
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> [TokenView] {
+        try node.accessTokens.list().map(TokenView.init)
+    }
+}
+
+/// Gives a token another secret; the old one ends at once, and what goes on with it.
+public struct RotateToken: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "rotateToken", RequestScope.admin,
+        "Gives a token another secret, told this once; the old one ends at once."
+    )
+    /// As somebody would ask it.
+    public static let example = RotateToken(called: "lights")
+
+    /// What it is called.
+    public var called: String
+
+    /// A request with these parameters.
+    public init(called: String) { self.called = called }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> FreshToken {
+        FreshToken(try node.accessTokens.rotate(called, at: SystemClock.now.wall))
+    }
+}
+
+/// Ends a token at once, and what goes on with it.
+public struct RevokeToken: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "revokeToken", RequestScope.admin,
+        "Ends a token at once, and what goes on with it."
+    )
+    /// As somebody would ask it.
+    public static let example = RevokeToken(called: "lights")
+
+    /// What it is called.
+    public var called: String
+
+    /// A request with these parameters.
+    public init(called: String) { self.called = called }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> NoReply {
+        try node.accessTokens.revoke(called)
+        return NoReply()
+    }
+}
+
+/// Which conversation each of these messages is of.
+public struct LocateMessages: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "locate", RequestScope.read,
+        "Which conversation each of these messages is of."
+    )
+    /// As somebody would ask it.
+    public static let example = LocateMessages(messages: [12])
+    /// So many messages are located at once, at most.
+    public static let messageCountMax = 1_000
+
+    /// The messages.
+    public var messages: [MessageReference]
+
+    /// A request with these parameters.
+    public init(messages: [MessageReference]) { self.messages = messages }
+
+    /// Answers it: conversations in hex, in the order of the messages.
+    public func perform(on node: Node) async throws -> [String] {
+        guard messages.count <= Self.messageCountMax else {
+            throw NodeError(
+                "too-many", "At most \(Self.messageCountMax) messages are located at once.")
+        }
+        return try await node.read { views in
+            try messages.map { reference in
+                let number = try views.message(reference) as OperationNumber
+                guard let space = try views.conversation(of: number) else {
+                    throw NodeError(.unknownMessage)
+                }
+                return space.id.description
+            }
+        }
+    }
+}
+
+extension TokenView {
+    init(_ entry: AccessTokens.Entry) {
+        self.init(
+            name: entry.name, scope: entry.scope, conversation: entry.conversation,
+            created: entry.created)
+    }
+}
+
+extension FreshToken {
+    fileprivate init(_ made: (token: String, entry: AccessTokens.Entry)) {
+        self.init(token: made.token, view: TokenView(made.entry))
+    }
+}

@@ -1,0 +1,81 @@
+public import ParleyWire
+
+/// What whoever shows a token may do.
+public struct TokenGrant: Equatable, Sendable {
+    /// What the token is called.
+    public let name: String
+    /// What it allows; each scope allows what those before it do.
+    public let scope: RequestScope
+    /// The one conversation that it is for, in hex; nil where it is for everything.
+    public let conversation: String?
+    /// What is kept of the token, by which it is told from others of its name.
+    public let digest: Digest
+
+    /// Whether it allows this scope.
+    public func allows(_ wanted: RequestScope) -> Bool {
+        let scopes = RequestScope.allCases
+        guard let own = scopes.firstIndex(of: scope), let other = scopes.firstIndex(of: wanted)
+        else { return false }
+        return other <= own
+    }
+
+    /// Whether a change may be told to whoever holds it: everything, or what is of its conversation.
+    /// That something was missed is told to all, and nothing else of that.
+    public func allows(_ change: ChangeView) -> Bool {
+        guard let conversation else { return true }
+        return change.conversation == conversation || change.missed != nil
+    }
+}
+
+extension TokenGrant {
+    /// The request as it may be made with this token: one for a conversation names that by its
+    /// identifier, and messages of no other.
+    ///
+    /// - Parameter node: asked what the request means.
+    /// - Throws: ``NodeError`` with the code `forbidden` where it may not be made.
+    public func admit<R: NodeRequest>(_ request: R, on node: any NodeService) async throws -> R {
+        try check(R.self)
+        var request = request
+        if var sending = request as? SendMessages, let once = sending.once {
+            // Two programs may call different things the same; no name of a token has a colon.
+            sending.once = "\(name):\(once)"
+            request = sending as? R ?? request
+        }
+        guard let conversation else { return request }
+        guard let own = request as? any ConversationRequest,
+            let confined = try await own.confined(to: conversation, on: node) as? R
+        else { throw NodeError.beyondConversation(R.name) }
+        return confined
+    }
+
+    /// Throws where no request of this type may be made with this token.
+    public func check<R: NodeRequest>(_ type: R.Type) throws {
+        guard allows(R.scope) else { throw NodeError.beyondScope(R.scope, of: self) }
+        guard conversation == nil || R.self is any ConversationRequest.Type else {
+            throw NodeError.beyondConversation(R.name)
+        }
+    }
+}
+
+extension NodeError {
+    /// The code of what a token does not allow.
+    public static let forbiddenCode = "forbidden"
+
+    /// A token allows less than this.
+    public static func beyondScope(_ scope: RequestScope, of grant: TokenGrant) -> NodeError {
+        NodeError(
+            forbiddenCode, "This needs a token that allows to \(scope.rawValue).",
+            hint: "parley token new NAME --scope \(scope.rawValue)")
+    }
+
+    /// A token is for one conversation, and this is not about one.
+    static func beyondConversation(_ method: String) -> NodeError {
+        NodeError(
+            forbiddenCode, "A token of one conversation may not ask “\(method)”.",
+            hint: "parley token new NAME --scope read makes one for everything")
+    }
+
+    /// A token is for another conversation.
+    static let otherConversation = NodeError(
+        forbiddenCode, "This token is for another conversation.")
+}

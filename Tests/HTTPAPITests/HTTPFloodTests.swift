@@ -1,0 +1,164 @@
+import Foundation
+import NIOCore
+import ParleyLocalAPI
+import Testing
+
+@testable import LocalAPITests
+@testable import Parley
+@testable import ParleyHTTPAPI
+
+@Suite("Floods over HTTP", .serialized, .timeLimit(.minutes(5)))
+struct HTTPFloodTests {
+    /// What this process holds of the machine's memory, in bytes.
+    private static func residentByteCount() throws -> Int {
+        let text = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
+        return try #require(Int(text.split(separator: " ")[1])) * 4096
+    }
+
+    @Test("Attack 265: a thousand connections that say nothing keep nobody out who shows a token")
+    func connections265() async throws {
+        let stand = try await Stand()
+        let token = try stand.token(.read)
+        let known = try await stand.connect()
+        known.send(stand.request("GET /changes", token: token))
+        #expect(try await known.response()?.status == 200)
+        let before = try Self.residentByteCount()
+        var programs: [HTTPProgram] = []
+        for _ in 0..<1_000 {
+            // Who finds no place is hung up on, perhaps before a word was said.
+            guard let program = try? await stand.connect() else { continue }
+            programs.append(program)
+        }
+        #expect(stand.server.connectionCount <= HTTPAPI.connectionCountMax)
+        // Whoever was let in stays, and whoever comes now finds a place once one had its second.
+        known.send(stand.request("GET /changes", token: token))
+        #expect(try await known.response()?.status == 200)
+        var status = 503
+        while status != 200 {
+            status = (try? await stand.ask("GET /changes", token: token).status) ?? 503
+        }
+        #expect(try Self.residentByteCount() - before < 200 << 20)
+        for program in programs { await program.close() }
+        await known.close()
+        await stand.server.stop()
+    }
+
+    @Test("Attack 265: heads that never end, however they are sent, are cut off")
+    func heads265() async throws {
+        var times = Times()
+        (times.head, times.idle) = (.milliseconds(300), .milliseconds(300))
+        let stand = try await Stand(times: times)
+        let token = try stand.token(.read)
+        // Nothing at all; a part; a part after a whole request; a client that comes back too late.
+        for start in [
+            "", "GET /healthz HTTP/1.1\r\nHost:", stand.request("GET /healthz") + "GET /",
+            stand.request("GET /changes", token: token),
+        ] {
+            let program = try await stand.connect()
+            program.send(start)
+            _ = await program.ended()
+            await program.close()
+        }
+        await stand.server.stop()
+    }
+
+    @Test(
+        "Attack 265: a first line, a field or fields without end cost their bound and no more",
+        arguments: ["GET /", "GET / HTTP/1.1\r\nX: ", "GET / HTTP/1.1\r\n", "\r\n"])
+    func long265(start: String) async throws {
+        let stand = try await Stand()
+        let program = try await stand.connect()
+        program.send(start)
+        let more =
+            switch start {
+            case "GET / HTTP/1.1\r\n": String(repeating: "X: y\r\n", count: 2_000)
+            case "\r\n": String(repeating: "\r\n", count: 10_000)
+            default: String(repeating: "x", count: 20_000)
+            }
+        for _ in 0..<20 { program.send(more) }
+        let answer = await program.ended()
+        #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 400"), "\(answer.prefix(200))")
+        await program.close()
+        await stand.server.stop()
+    }
+
+    @Test("Attack 265: nor does a line without end behind a stream that is open")
+    func behindStream265() async throws {
+        let stand = try await Stand()
+        let program = try await stand.connect()
+        program.send(stand.request("GET /events", token: try stand.token(.read)))
+        #expect(await program.text(through: "retry") != nil)
+        program.send("GET /")
+        for _ in 0..<20 { program.send(String(repeating: "x", count: 20_000)) }
+        #expect(await program.text(through: "never") == nil)
+        await program.close()
+        await stand.server.stop()
+    }
+
+    @Test("Attack 265: bodies of which a half never comes are cut off, and give their room back")
+    func bodies265() async throws {
+        var times = Times()
+        times.body = .milliseconds(500)
+        let stand = try await Stand(times: times)
+        let token = try stand.token(.read)
+        let before = try Self.residentByteCount()
+        var programs: [HTTPProgram] = []
+        for _ in 0..<40 {
+            let program = try await stand.connect()
+            program.send(
+                stand.request(
+                    "POST /rpc", token: token,
+                    fields: ["Content-Length: \(LocalAPI.lineByteCountMax)"]))
+            programs.append(program)
+        }
+        // Four have room; all others are told so at once.
+        var busyCount = 0
+        for program in programs where await program.ended().contains("\"busy\"") { busyCount += 1 }
+        #expect(busyCount == 36)
+        let half = try await stand.connect()
+        half.send(stand.request("POST /rpc", token: token, fields: ["Content-Length: 100"]))
+        half.send(String(repeating: " ", count: 50))
+        #expect(await half.ended().isEmpty)
+        await half.close()
+        #expect(try Self.residentByteCount() - before < 200 << 20)
+        for program in programs { await program.close() }
+        #expect(try await stand.call("contacts", token: token).status == 200)
+        await stand.server.stop()
+    }
+
+    @Test("Attack 265: requests that are sent before others were answered are answered in order")
+    func pipelined265() async throws {
+        let stand = try await Stand()
+        let token = try stand.token(.read)
+        let program = try await stand.connect()
+        for number in 0..<500 {
+            program.send(
+                stand.request(
+                    "POST /rpc", token: token,
+                    body: #"{"jsonrpc":"2.0","id":\#(number),"method":"contacts"}"#))
+        }
+        for number in 0..<500 {
+            let body = try #require(try await program.response()).body
+            #expect(body.contains("\"id\":\(number),"))
+        }
+        await program.close()
+        await stand.server.stop()
+    }
+
+    @Test("a client that asks and hangs up at once a thousand times leaves nothing behind")
+    func hangUps() async throws {
+        let stand = try await Stand()
+        let token = try stand.token(.read)
+        for number in 0..<300 {
+            let program = try await stand.connect()
+            let line = ["GET /events", "GET /changes?wait=60", "POST /rpc", "GET /metrics"][
+                number % 4]
+            program.send(stand.request(line, token: token, body: number % 4 == 2 ? "{}" : nil))
+            await program.close()
+        }
+        // Polls the server: nothing else tells when the last one has left.
+        while stand.server.connectionCount > 0 { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(stand.server.streamCount == 0)
+        await stand.server.stop()
+    }
+}

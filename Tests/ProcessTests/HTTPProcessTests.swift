@@ -1,0 +1,90 @@
+import Foundation
+import FoundationNetworking
+import Parley
+import ParleyLocalAPI
+import Testing
+
+@Suite("parley run --http", .serialized, .timeLimit(.minutes(6)))
+struct HTTPProcessTests {
+    /// What a node answers; nothing where it cannot be reached.
+    private static func get(
+        _ path: String, of home: String, token: String, body: String? = nil
+    ) async throws -> (status: Int, text: String) {
+        let address = try String(contentsOfFile: home + "/http", encoding: .utf8).dropLast()
+        var request = URLRequest(url: try #require(URL(string: "http://\(address)\(path)")))
+        request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
+        request.httpMethod = body == nil ? "GET" : "POST"
+        request.httpBody = body.map { Data($0.utf8) }
+        let session = URLSession(configuration: .ephemeral)
+        let (data, response) = try await session.data(for: request)
+        let status = (response as? HTTPURLResponse)?.statusCode ?? 0
+        return (status, String(decoding: data, as: UTF8.self))
+    }
+
+    private static func token(_ words: String..., of home: String) async throws -> String {
+        let made = try Program(["token"] + words + ["--json", "--home", home])
+        #expect(try await made.ended() == 0, "\(made.output)")
+        let line = made.output.split(separator: "\n")[0]
+        return try JSONDecoder().decode(FreshToken.self, from: Data(line.utf8)).token
+    }
+
+    @Test("listens on this machine alone, and says which address is none")
+    func refused() async throws {
+        let folder = try TemporaryFolder()
+        for address in ["0.0.0.0:8080", "192.0.2.1:1", "example.org:80", "127.0.0.1:x"] {
+            let found = try await Program.run("run", "--home", folder.path, "--http", address)
+            #expect(found.status == 64, "\(found.output)")
+            #expect(found.output.contains("\(address) is no address of this machine alone"))
+        }
+    }
+
+    @Test("answers who shows a token, as long as that is good, and is gone at its end")
+    func whole() async throws {
+        let folder = try TemporaryFolder()
+        let node = try await NodeProcess(
+            home: folder.home("ann"), name: "ann", port: try FreePort.some())
+        // Made before the node runs, and while it does.
+        let early = try await Self.token("new", "early", "--scope", "read", of: node.home)
+        try await node.start(options: ["--http"])
+        #expect(await node.output.contains("answering on http://127.0.0.1:"))
+        let late = try await Self.token("new", "late", "--scope", "admin", of: node.home)
+        let ask = #"{"jsonrpc":"2.0","id":1,"method":"status"}"#
+        for token in [early, late] {
+            let found = try await Self.get("/rpc", of: node.home, token: token, body: ask)
+            #expect(found.status == 200 && found.text.contains(#""isRunning":true"#))
+        }
+        let metrics = try await Self.get("/metrics", of: node.home, token: early)
+        #expect(metrics.text.contains("parley_links 0\n") && metrics.text.hasSuffix("# EOF\n"))
+        let list = try await Program.run("token", "list", "--home", node.home)
+        #expect(list.output.contains("early") && list.output.contains("admin"))
+        #expect(!list.output.contains(early))
+        let fresh = try await Self.token("rotate", "early", of: node.home)
+        #expect(try await Self.get("/metrics", of: node.home, token: early).status == 401)
+        #expect(try await Self.get("/metrics", of: node.home, token: fresh).status == 200)
+        let revoked = try await Program.run("token", "revoke", "late", "--home", node.home)
+        #expect(revoked.status == 0)
+        #expect(try await Self.get("/metrics", of: node.home, token: late).status == 401)
+        #expect(try await node.stop() == 0)
+        #expect(!FileManager.default.fileExists(atPath: node.home + "/http"))
+        #expect(!FileManager.default.fileExists(atPath: node.home + "/socket"))
+    }
+
+    @Test("events go on after a cursor, also where no node runs")
+    func events() async throws {
+        let folder = try TemporaryFolder()
+        let node = try await NodeProcess(
+            home: folder.home("ann"), name: "ann", port: try FreePort.some())
+        let client = try await node.start()
+        try await client.perform(CreateConversation(name: "notes", members: []))
+        let start = try await client.perform(ReadChanges(limit: 1)).cursor
+        try await client.perform(SendMessages(conversation: "notes", texts: ["milk", "bread"]))
+        #expect(try await node.stop() == 0)
+        let found = try await Program.run(
+            "events", "--since", start, "--until-now", "--home", node.home)
+        #expect(found.status == 0)
+        let lines = found.output.split(separator: "\n")
+        #expect(lines.first?.contains("\"milk\"") == true && found.output.contains("\"bread\""))
+        let now = try await Program.run("events", "--until-now", "--home", node.home)
+        #expect(now.output.contains(#""kind":"start""#) && !now.output.contains("milk"))
+    }
+}
