@@ -251,7 +251,10 @@ let targets: [Target] = [
     tests("Importing", ["Parley", "ParleyImporting", "LocalAPITests"]),
     tests(
         "Command",
-        ["Parley", "ParleyConversation", "ParleyImporting", "parley", "LocalAPITests", arguments]),
+        [
+            "Parley", "ParleyConversation", "ParleyImporting", "parley", "LocalAPITests", arguments,
+            logging,
+        ]),
     tests(
         "Process",
         [

@@ -122,16 +122,17 @@ struct ServiceProcessTests {
         let home = try await home(folder)
         let port = try FreePort.some()
         // A shell between: Foundation takes a child that closes what it does not know for one that has
-        // ended, and waits for that with everybody else's.
+        // ended, and waits for that with everybody else's. What ends a program may be ignored where other
+        // tests run, and a shell ignores for good what it finds ignored: it is told by another signal.
         let script = """
-            trap 'kill $child' TERM; systemd-socket-activate "$@" & child=$!; wait $child; wait $child
+            trap 'kill $child' USR1; systemd-socket-activate "$@" & child=$!; wait $child; wait $child
             """
         let starter = try Program(
             [
                 "--listen=" + home + "/socket", "--listen=127.0.0.1:\(port)", Program.path, "run",
                 "--home", home, "--no-lan",
             ], by: ["sh", "-c", script, "sh"])
-        defer { starter.signal(SIGTERM) }
+        defer { starter.signal(SIGUSR1) }
         try await starter.says("Listening on 127.0.0.1:\(port)")
         #expect(!starter.output.contains("node runs"), "nobody has knocked yet")
         // The first to come starts it, and is answered.
@@ -152,7 +153,7 @@ struct ServiceProcessTests {
             try await ben.client?.perform(GetStatus()).links.isEmpty == false
         }
         // The socket is its manager's, and is there for the next one.
-        starter.signal(SIGTERM)
+        starter.signal(SIGUSR1)
         #expect(try await starter.ended() == 0)
         #expect(FileManager.default.fileExists(atPath: home + "/socket"))
         _ = try await ben.stop()

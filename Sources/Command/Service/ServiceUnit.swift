@@ -48,6 +48,7 @@ struct ServiceUnit {
             ExecReload=kill -HUP $MAINPID
             Restart=on-failure
             RestartSec=5
+            TimeoutStartSec=600
             TimeoutStopSec=30
             WatchdogSec=60
             UMask=0077
