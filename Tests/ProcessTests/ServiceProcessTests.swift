@@ -122,17 +122,20 @@ struct ServiceProcessTests {
         let home = try await home(folder)
         let port = try FreePort.some()
         // A shell between: Foundation takes a child that closes what it does not know for one that has
-        // ended, and waits for that with everybody else's. What ends a program may be ignored where other
-        // tests run, and a shell ignores for good what it finds ignored: it is told by another signal.
-        let script = """
-            trap 'kill $child' USR1; systemd-socket-activate "$@" & child=$!; wait $child; wait $child
-            """
+        // ended, and waits for that with everybody else's. The shell has the signals of the tests blocked, so
+        // that the node itself is told to end.
+        let script = "systemd-socket-activate \"$@\"; exit $?"
+        func endNode() {
+            let lock = try? String(contentsOfFile: home + "/lock", encoding: .utf8)
+            let number = lock?.prefix { $0.isNumber }
+            if let process = number.flatMap({ Int32($0) }) { kill(process, SIGTERM) }
+        }
         let starter = try Program(
             [
                 "--listen=" + home + "/socket", "--listen=127.0.0.1:\(port)", Program.path, "run",
                 "--home", home, "--no-lan",
             ], by: ["sh", "-c", script, "sh"])
-        defer { starter.signal(SIGUSR1) }
+        defer { endNode() }
         try await starter.says("Listening on 127.0.0.1:\(port)")
         #expect(!starter.output.contains("node runs"), "nobody has knocked yet")
         // The first to come starts it, and is answered.
@@ -153,7 +156,7 @@ struct ServiceProcessTests {
             try await ben.client?.perform(GetStatus()).links.isEmpty == false
         }
         // The socket is its manager's, and is there for the next one.
-        starter.signal(SIGUSR1)
+        endNode()
         #expect(try await starter.ended() == 0)
         #expect(FileManager.default.fileExists(atPath: home + "/socket"))
         _ = try await ben.stop()
