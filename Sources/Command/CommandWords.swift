@@ -6,7 +6,26 @@ struct CommandWords {
     /// All of them, without the program's name.
     let all: [String]
 
-    init(_ all: [String]) { self.all = all }
+    init(_ words: [String]) { all = Self.commandFirst(words) }
+
+    /// What every command takes may stand in front of it, as in `parley --json status`: the parser wants
+    /// the command first.
+    private static func commandFirst(_ words: [String]) -> [String] {
+        var options: [String] = []
+        var rest = words[...]
+        while let word = rest.first {
+            let name = word.prefix { $0 != "=" }
+            let isAlone = ["--json", "--quiet", "-q"].contains(word)
+            guard
+                isAlone || ["--home", "--profile", "--passphrase-file", "--config"].contains(name)
+            else { break }
+            let count = isAlone || name != word ? 1 : 2
+            options += rest.prefix(count)
+            rest = rest.dropFirst(count)
+        }
+        let (path, arguments) = commands(of: rest)
+        return path.dropFirst().map { $0._commandName } + options + arguments
+    }
 
     /// Those in front of `--`: behind it nothing is an option.
     private var options: ArraySlice<String> { all.prefix { $0 != "--" } }

@@ -39,7 +39,7 @@ enum Entry {
         let words = CommandWords(arguments)
         return await Advice.$home.withValue(words.home) {
             await Advice.$profile.withValue(words.home == nil ? words.profile : nil) {
-                await Advice.$isOfRelay.withValue(arguments.first == "relay") {
+                await Advice.$isOfRelay.withValue(words.all.first == "relay") {
                     do {
                         var world = World.current
                         if words.isQuiet { world.talk.put = { _ in } }

@@ -110,7 +110,8 @@ final class ClientLink: ConnectionHandler {
         }
         let continuation = state.withLock { $0.waiting.removeValue(forKey: id) }
         if let error = head.error {
-            continuation?.resume(throwing: error.nodeError)
+            let isUnknown = error.data.code == Failure.unknownMethod("").data.code
+            continuation?.resume(throwing: isUnknown ? .otherVersion : error.nodeError)
         } else {
             continuation?.resume(returning: line)
         }

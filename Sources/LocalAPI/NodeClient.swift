@@ -64,7 +64,11 @@ public final class NodeClient: NodeService {
             }
             return bytes
         }
-        return try JSONDecoder().decode(Reply<Result>.self, from: Data(answer)).result
+        do {
+            return try JSONDecoder().decode(Reply<Result>.self, from: Data(answer)).result
+        } catch is DecodingError {
+            throw NodeError.otherVersion
+        }
     }
 
     /// Has the running node answer a request.
@@ -98,4 +102,13 @@ public final class NodeClient: NodeService {
             taker.end()
         }
     }
+}
+
+extension NodeError {
+    /// A program was replaced by a newer one while the node of the older one runs on: what either asks
+    /// and answers, the other may not know.
+    static let otherVersion = NodeError(
+        "other-version",
+        "the node that runs here is of another version of parley, and does not understand this",
+        hint: "end that node and start it again (parley run)")
 }

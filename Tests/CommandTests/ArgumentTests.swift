@@ -198,6 +198,24 @@ struct ArgumentTests {
         }
     }
 
+    @Test("that every command takes may stand in front of it, and behind it means the same")
+    func options() async {
+        let words = { CommandWords($0).all }
+        #expect(
+            words(["--home", "h", "--json", "device", "list", "x"])
+                == ["device", "list", "--home", "h", "--json", "x"])
+        #expect(
+            words(["--home=h", "-q", "send", "--", "--json"])
+                == ["send", "--home=h", "-q", "--", "--json"])
+        #expect(words(["--json"]) == ["--json"])
+        #expect(words(["--home"]) == ["--home"])
+        #expect(words(["--json", "fly", "x"]) == ["--json", "fly", "x"])
+        #expect(words(["send", "home", "--json"]) == ["send", "home", "--json"])
+        let before = await Terminal().run("--json", "status")
+        let behind = await Terminal().run("status", "--json")
+        #expect(before.status == 0 && before.output == behind.output)
+    }
+
     @Test(
         "name the home: option, PARLEY_HOME, XDG_DATA_HOME, then the usual place",
         arguments: [

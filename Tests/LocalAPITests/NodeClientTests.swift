@@ -92,6 +92,30 @@ struct NodeClientTests {
         }
     }
 
+    /// What a newer program asks of the node of an older one that runs on.
+    private struct AskAnew<Reply: Codable & Sendable>: NodeRequest {
+        static var name: String { Reply.self == [String].self ? "nobodyKnows" : "listContacts" }
+        static var summary: String { "" }
+        static var scope: RequestScope { .read }
+        static var example: Self { Self() }
+        func perform(on node: Node) async throws -> Reply { fatalError() }
+    }
+
+    @Test("says that another version runs where it asks or answers otherwise, and how to go on")
+    func otherVersion() async throws {
+        try await Self.withClient { client, node, _ in
+            for ask in [
+                { try await client.perform(AskAnew<[String]>()) as Any },
+                { try await client.perform(AskAnew<Int>()) as Any },
+            ] {
+                let error = await #expect(throws: NodeError.self) { _ = try await ask() }
+                #expect(error?.code == "other-version")
+                #expect(error?.hint?.contains("parley run") == true)
+            }
+            #expect(try await client.perform(ListContacts()) == node.perform(ListContacts()))
+        }
+    }
+
     @Test("hears changes in their order until the node stops")
     func changes() async throws {
         try await Self.withClient { client, node, _ in
