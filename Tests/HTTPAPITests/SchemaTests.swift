@@ -105,7 +105,7 @@ struct SchemaTests {
         }
         // It is there still, and answers.
         #expect(try await stand.ask("GET /healthz").status == 200)
-        await asker.program.close()
+        asker.program.close()
     }
 
     @Test("is answered by a real node, whatever it is asked, without a fault of its own")
@@ -144,7 +144,7 @@ struct SchemaTests {
         program.send(bytes)
         let response = try #require(try await program.response())
         #expect(response.status == 400 && response.code == "no-json", "\(response)")
-        await program.close()
+        program.close()
         await stand.server.stop()
     }
 }

@@ -190,7 +190,7 @@ struct TokenTests {
             #expect(try await stand.call("contacts", token: token).status == 401)
             stand.node.tell(.of(FakeNode.message(1, "still here")))
             #expect(await other.text(through: "still here") != nil)
-            for program in [stream, other, waiting] { await program.close() }
+            for program in [stream, other, waiting] { program.close() }
             if isRotated { try stand.tokens.revoke("bot") }
             try stand.tokens.revoke("other")
         }
