@@ -103,7 +103,7 @@ struct WebhookTests {
     private static var quick: WebhookCourier.Patience {
         var patience = WebhookCourier.Patience()
         (patience.first, patience.most) = (.milliseconds(5), .milliseconds(20))
-        (patience.answer, patience.flush) = (.milliseconds(300), .milliseconds(10))
+        (patience.answer, patience.flush) = (.seconds(3), .milliseconds(10))
         patience.attemptCountMax = 3
         return patience
     }
