@@ -27,6 +27,9 @@ public struct HeldFile: Equatable, Sendable {
     public var lastUse: WallTime
     /// Whether it came from another device: then somebody else has had all of it.
     public var cameFromOthers: Bool
+    /// Whether somebody linked said that they gave it up since it came from others: perhaps the one it came
+    /// from, so that who has it now is asked.
+    public private(set) var isDoubted = false
     /// Whose devices hold all of it by what they said last, ascending; of the person's own ones as well. Who
     /// has had it, and may have given it up since, is told by receipts: see ``receivers(of:as:in:)``.
     public private(set) var holders: [PersonID] = []
@@ -44,7 +47,7 @@ public struct HeldFile: Equatable, Sendable {
 
     /// Whether it can come again once it is gone here. That others have had what was sent from here is too
     /// little: both ends of a conversation could give it up.
-    public var canComeAgain: Bool { cameFromOthers || !holders.isEmpty }
+    public var canComeAgain: Bool { cameFromOthers && !isDoubted || !holders.isEmpty }
 
     /// Bytes that it takes on this disk, or is to take.
     public var byteCount: Int { state == .givenUp ? 0 : shape.sealedByteCount }
@@ -63,6 +66,13 @@ public struct HeldFile: Equatable, Sendable {
         return true
     }
 
+    /// Notes that somebody gave up what came from others. Returns whether that is news.
+    mutating func doubt() -> Bool {
+        guard state == .whole, cameFromOthers, !isDoubted else { return false }
+        isDoubted = true
+        return true
+    }
+
     /// What is given up first: what was used longest ago, and of that what others sent.
     static func precedes(_ left: Self, _ right: Self) -> Bool {
         if left.lastUse != right.lastUse { return left.lastUse < right.lastUse }
@@ -75,7 +85,7 @@ public struct HeldFile: Equatable, Sendable {
         writer.uint64(shape.size)
         writer.byte(state.rawValue)
         writer.uint64(lastUse)
-        writer.byte(cameFromOthers ? 1 : 0)
+        writer.byte((cameFromOthers ? 1 : 0) | (isDoubted ? 2 : 0))
         for holder in holders { writer.raw(holder.bytes) }
         return writer.bytes
     }
@@ -88,9 +98,11 @@ public struct HeldFile: Equatable, Sendable {
                 let state = State(rawValue: try reader.byte())
             else { return nil }
             let lastUse: WallTime = try reader.bounded64()
+            let flags = try reader.byte()
             self.init(
                 blob: blob, shape: shape, state: state, lastUse: lastUse,
-                cameFromOthers: try reader.byte() == 1)
+                cameFromOthers: flags & 1 != 0)
+            isDoubted = flags & 2 != 0
             let rest = value.dropFirst(18)
             for start in stride(from: rest.startIndex, to: rest.endIndex - 31, by: 32) {
                 guard let person = PersonID(rest[start..<start + 32]) else { return nil }

@@ -24,24 +24,32 @@ extension NodeCore {
         turn.emit(.send(link, Frame.blobAsk(asked.sorted()).encoded()))
     }
 
-    /// A peer told what it holds of a file: of all of one that it was asked about it is noted.
+    /// A peer told what it holds of a file: of all of one that it was asked about it is noted. That it does
+    /// not hold all of it is heard from whoever says so: the file may have come from there.
     mutating func noteHolder(
         _ holding: BlobHolding, on link: LinkID, _ turn: inout some Turn
     ) throws(StoreError) {
-        guard fileDesk.holders.isInquired(holding.blob, on: link),
-            let person = links[link]?.peer.person,
+        guard let person = links[link]?.peer.person,
             var row = try HeldFile.kept(holding.blob, in: turn.store)
         else { return }
+        let isInquired = fileDesk.holders.isInquired(holding.blob, on: link)
         var chunks = ChunkSet(of: row.shape.chunkCount)
         chunks.insert(holding.ranges)
         guard chunks.isWhole else {
-            // Who gave it up does not have it any more; others are asked again.
-            guard row.withdraw(holder: person) else { return }
+            // Who gave it up does not have it any more; others are asked again. Who says so unasked may be
+            // the one it came from.
+            let isLeft = row.withdraw(holder: person)
+            let isDoubted = !isInquired && holding.ranges.isEmpty && row.doubt()
+            guard isLeft || isDoubted else { return }
             try row.keep(in: turn.store)
-            if row.state == .whole, !row.cameFromOthers { fileDesk.holders.add(holding.blob) }
+            guard row.state == .whole, !row.canComeAgain else { return }
+            fileDesk.holders.add(holding.blob)
+            for other in links.keys.sorted() where other != link {
+                try inquireAfterFiles(on: other, &turn)
+            }
             return
         }
-        guard row.note(holder: person) else { return }
+        guard isInquired, row.note(holder: person) else { return }
         try row.keep(in: turn.store)
         if try !isLackedByOthers(holding.blob, turn.store) {
             fileDesk.holders.remove(holding.blob)

@@ -40,7 +40,7 @@ extension NodeCore {
         }
         // A sum has no order.
         fileDesk.room.begin(with: known.values.reduce(0) { $0 + $1.byteCount })
-        let own = known.values.filter { $0.state == .whole && !$0.cameFromOthers }
+        let own = known.values.filter { $0.state == .whole && (!$0.cameFromOthers || $0.isDoubted) }
             .sorted { ($0.lastUse, $0.blob) < ($1.lastUse, $1.blob) }
         for row in own.suffix(Self.spareFileCountMax)
         where try isLackedByOthers(row.blob, turn.store) { fileDesk.holders.add(row.blob) }
@@ -228,15 +228,21 @@ extension NodeCore {
         try WantedFile.drop(file.blob, in: turn.store)
         try turn.store.setValue(nil, .unkeptFile, file.blob.bytes)
         turn.emit(.removeFile(file.blob))
-        tellGivenUp(file.blob, &turn)
+        try tellGivenUp(file.blob, &turn)
         try tellScreens(of: file.blob, &turn)
     }
 
-    /// Tells those who asked about a file that it is not here any more: they may rely on it.
-    private mutating func tellGivenUp(_ blob: BlobID, _ turn: inout some Turn) {
+    /// Tells everybody linked who may have a file that it is not here any more: they may rely on it, whether
+    /// or not they asked about it on this link.
+    private mutating func tellGivenUp(
+        _ blob: BlobID, _ turn: inout some Turn
+    ) throws(StoreError) {
         fileDesk.server.withdraw(blob)
         let nothing = Frame.blobHave(BlobHolding(blob: blob, ranges: [])).encoded()
-        for link in fileDesk.server.askers(of: blob) { turn.emit(.send(link, nothing)) }
+        for link in links.keys.sorted() {
+            guard try isNamed(blob, toPeerOn: link, turn.store) else { continue }
+            turn.emit(.send(link, nothing))
+        }
     }
 
     /// Looks whether what did not fit fits by now.

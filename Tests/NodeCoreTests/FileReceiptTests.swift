@@ -131,6 +131,21 @@ struct FileReceiptTests {
         #expect(try known() == (persons(cara), persons(ben, cara)))
     }
 
+    @Test func `who has a file from its sender hears that the sender gave it up`() throws {
+        try send()
+        world.run(for: 60_000)
+        // On this link nobody has asked about it.
+        world.restart(ben)
+        world.run(for: 60_000)
+        for node in [cara, ann] {
+            _ = try world.perform(.file(.forget([message(at: node)], anyway: false)), on: node)
+            world.run(for: 5_000)
+        }
+        #expect(try !holds(ann) && !holds(cara) && holds(ben))
+        let forget = try Command.file(.forget([message(at: ben)], anyway: false))
+        #expect(throws: CommandRefusal.fileOnlyHere) { try world.perform(forget, on: ben) }
+    }
+
     @Test func `what is told of a file that nobody asked about changes nothing`() throws {
         let link = LinkID(1)
         var holders = FileHolders()
