@@ -228,7 +228,7 @@ struct ParleyCommand: AsyncParsableCommand {
               parley run &
               parley invite
             """,
-        version: "parley 0.1.0",
+        version: "parley \(Node.version)",
         groupedSubcommands: [
             CommandGroup(
                 name: "Begin, and keep it running:",

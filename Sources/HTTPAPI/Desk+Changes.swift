@@ -1,4 +1,3 @@
-internal import Foundation
 internal import NIOCore
 internal import Parley
 internal import ParleyLocalAPI
@@ -20,9 +19,7 @@ extension Desk {
             guard tokens.isAlive(grant) else { throw Refusal.unauthorized }
             page = try await requests.changes(after: page.cursor, limit: limit, holding: grant)
         }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return Answer(body: ByteBuffer(bytes: try encoder.encode(page) + [0x0A]))
+        return Answer(body: ByteBuffer(bytes: try EventText.json(page) + [0x0A]))
     }
 
     /// Waits until something is in the log that the token may hear of, so many seconds at most.

@@ -10,7 +10,7 @@ extension Desk {
         let outbox = try await node.perform(ListOutbox())
         var metrics = Metrics()
         metrics.add(
-            info: "parley_build", "The program.", [("version", "0.1.0")])
+            info: "parley_build", "The program.", [("version", Node.version)])
         Self.addStore(status, to: &metrics)
         Self.addTraffic(status, to: &metrics)
         metrics.add(

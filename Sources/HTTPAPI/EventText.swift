@@ -18,10 +18,10 @@ enum EventText {
         return bytes + [0x0A, 0x0A]
     }
 
-    /// A change as JSON on one line: it escapes line ends, so that no text of a message can end the line.
-    static func json(_ change: ChangeView) throws -> [UInt8] {
+    /// A view as JSON on one line: it escapes line ends, so that no text of a message can end the line.
+    static func json(_ view: some Encodable) throws -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return try Array(encoder.encode(change))
+        return try Array(encoder.encode(view))
     }
 }

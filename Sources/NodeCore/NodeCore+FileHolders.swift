@@ -25,21 +25,21 @@ extension NodeCore {
     }
 
     /// A peer told what it holds of a file: of all of one that it was asked about it is noted. That it does
-    /// not hold all of it is heard from whoever says so: the file may have come from there.
+    /// not hold anything of it is heard from whoever says so: the file may have come from there.
     mutating func noteHolder(
         _ holding: BlobHolding, on link: LinkID, _ turn: inout some Turn
     ) throws(StoreError) {
-        guard let person = links[link]?.peer.person,
+        let isInquired = fileDesk.holders.isInquired(holding.blob, on: link)
+        guard isInquired || holding.ranges.isEmpty, let person = links[link]?.peer.person,
             var row = try HeldFile.kept(holding.blob, in: turn.store)
         else { return }
-        let isInquired = fileDesk.holders.isInquired(holding.blob, on: link)
         var chunks = ChunkSet(of: row.shape.chunkCount)
         chunks.insert(holding.ranges)
         guard chunks.isWhole else {
             // Who gave it up does not have it any more; others are asked again. Who says so unasked may be
             // the one it came from.
             let isLeft = row.withdraw(holder: person)
-            let isDoubted = !isInquired && holding.ranges.isEmpty && row.doubt()
+            let isDoubted = !isInquired && row.doubt()
             guard isLeft || isDoubted else { return }
             try row.keep(in: turn.store)
             guard row.state == .whole, !row.canComeAgain else { return }

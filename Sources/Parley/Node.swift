@@ -21,6 +21,9 @@ import Synchronization
 /// One node per folder: opening it twice is refused. All work of a node happens in one actor; requests
 /// may be made from anywhere.
 public final class Node: Sendable {
+    /// Of the library and of its program: what `parley --version` and the metrics say.
+    public static let version = "0.1.0"
+
     let running: RunningNode
     let network: NodeNetwork
     let home: Home
