@@ -53,6 +53,8 @@ let targets: [Target] = [
     .target(name: "CKernels", path: "Sources/CKernels"),
     .target(name: "CTunnel", path: "Sources/CTunnel"),
     .target(name: "CProcess", path: "Sources/CProcess"),
+    // What a page in a browser is made of; the compiler takes the files in.
+    .target(name: "CPage", path: "Sources/Page", exclude: ["README.md", "files"]),
     room("Wire", ["CZstd"]),
     room("Words", []),
     room("Notes", []),
@@ -101,7 +103,7 @@ let targets: [Target] = [
     room("LocalAPI", ["ParleyWire", "Parley", "ParleyTransport"] + nio),
     room(
         "HTTPAPI",
-        ["ParleyWire", "ParleySealing", "Parley", "ParleyLocalAPI", logging] + nio + http),
+        ["CPage", "ParleyWire", "ParleySealing", "Parley", "ParleyLocalAPI", logging] + nio + http),
     room("Importing", ["ParleyWire", "ParleySealing", "Parley"]),
     room(
         "Bench",

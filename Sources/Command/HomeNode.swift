@@ -150,11 +150,14 @@ struct RunningHome: Sendable {
     var tokens: AccessTokens
     /// The programs that are told what changes.
     var webhooks: WebhookBook
+    /// Who has the page open in a browser.
+    var pageSessions: PageSessions
 
     init(_ node: Node) {
         self.node = node
         tokens = node.accessTokens
         webhooks = node.webhooks
+        pageSessions = node.pageSessions
         start = { try await node.start(listen: $0, sockets: $1) }
         seekNeighbours = { node.seekNeighbours() }
         shutdown = { await node.shutdown() }

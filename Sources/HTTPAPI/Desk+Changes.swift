@@ -16,7 +16,7 @@ extension Desk {
             guard gate.beginStream(of: grant.name) else { throw Refusal.tooManyStreams }
             defer { gate.endStream(of: grant.name) }
             try await awaitChange(after: page.cursor, wait, grant, channel)
-            guard tokens.isAlive(grant) else { throw Refusal.unauthorized }
+            guard keeper(of: grant).isAlive(grant) else { throw Refusal.unauthorized }
             page = try await requests.changes(after: page.cursor, limit: limit, holding: grant)
         }
         return Answer(body: ByteBuffer(bytes: try EventText.json(page) + [0x0A]))
@@ -28,7 +28,7 @@ extension Desk {
     ) async throws {
         let reader = ChangeReader(try await node.changes(after: cursor))
         channel.closeFuture.whenComplete { _ in reader.end() }
-        let watcher = tokens.whenEnded(grant) { reader.end() }
+        let watcher = keeper(of: grant).whenEnded(grant) { reader.end() }
         let timer = channel.eventLoop.scheduleTask(in: .seconds(Int64(seconds))) { reader.end() }
         while let change = await reader.next() {
             // What may be forgotten stands in no page: it has the cursor of what was told before it.
@@ -36,7 +36,7 @@ extension Desk {
         }
         reader.end()
         timer.cancel()
-        if let watcher { tokens.forget(watcher) }
+        if let watcher { keeper(of: grant).forget(watcher) }
     }
 
     /// A number of the query; nil where it is not there.

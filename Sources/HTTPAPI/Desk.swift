@@ -14,21 +14,41 @@ struct Desk: Sendable {
         var status = HTTPResponse.Status.ok
         var mediaType = "application/json"
         var body: ByteBuffer
+        var fields: HTTPFields = [:]
+    }
+
+    /// What a request is about.
+    enum Matter {
+        /// It is answered to everybody.
+        case open(Answer)
+        /// Somebody who is known asks for something.
+        case asked(Route, TokenGrant)
     }
 
     let node: any NodeService
     let requests: RequestDesk
     let tokens: AccessTokens
+    /// Who has the page open; nil where there is no page.
+    let page: PageDoor?
     let gate: Gate
     /// The address that is listened on, before its port was known.
     private let host: LoopbackAddress
 
-    init(node: any NodeService, tokens: AccessTokens, gate: Gate, host: LoopbackAddress) {
+    init(
+        node: any NodeService, tokens: AccessTokens, page: PageDoor?, gate: Gate,
+        host: LoopbackAddress
+    ) {
         self.node = node
         requests = RequestDesk(node: node)
         self.tokens = tokens
+        self.page = page
         self.gate = gate
         self.host = host
+    }
+
+    /// Who let this grant in.
+    func keeper(of grant: TokenGrant) -> any GrantKeeper {
+        if grant.isOfPage, let page { page.sessions } else { tokens }
     }
 
     /// Answers one request.
@@ -36,16 +56,15 @@ struct Desk: Sendable {
         _ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel
     ) async throws {
         let head = RequestHead(request.head)
-        let route: Route
-        let grant: TokenGrant?
+        let matter: Matter
         do throws(Refusal) {
-            (route, grant) = try admit(head, channel)
+            matter = try admit(head, channel)
         } catch {
             return try await refuse(error, head, writer)
         }
-        guard let grant else {
-            let body = ByteBuffer(string: "{\"status\":\"ok\"}\n")
-            return try await write(Answer(body: body), writer)
+        guard case .asked(let route, let grant) = matter else {
+            if case .open(let answer) = matter { try await write(answer, writer) }
+            return
         }
         gate.markKnown(channel)
         if head.expectsContinue {
@@ -64,17 +83,19 @@ struct Desk: Sendable {
         try await write(answer, writer)
     }
 
-    /// What is asked, and by whom; nobody where it is told to everybody.
-    private func admit(
-        _ head: RequestHead, _ channel: any Channel
-    ) throws(Refusal) -> (Route, TokenGrant?) {
+    /// What is asked, and by whom: by the page under the page's name, by programs under others.
+    private func admit(_ head: RequestHead, _ channel: any Channel) throws(Refusal) -> Matter {
+        if page?.isMeant(head, port: channel.localAddress?.port) == true {
+            return try admitPage(head, channel)
+        }
         var address = host
         address.port = UInt16(clamping: channel.localAddress?.port ?? 0)
-        try head.requireNear(address)
+        try head.requireNear(address.hosts)
         let route = try Route.of(head)
-        if route.isOpen { return (route, nil) }
+        guard route.isOfPrograms else { throw .unknownPath }
+        if route.isOpen { return .open(Answer(body: ByteBuffer(string: "{\"status\":\"ok\"}\n"))) }
         guard let grant = head.token.flatMap(tokens.grant) else { throw .unauthorized }
-        return (route, grant)
+        return .asked(route, grant)
     }
 
     private func answer(
@@ -85,8 +106,9 @@ struct Desk: Sendable {
         case .rpc: return try await call(request, head, grant)
         case .changes: return try await changes(head, grant, channel)
         case .metrics: return try await metrics(grant)
+        case .leave: return try leave(grant)
         // They are answered before.
-        case .health, .events: throw Refusal.unknownPath
+        case .health, .events, .enter: throw Refusal.unknownPath
         }
     }
 
@@ -107,7 +129,7 @@ struct Desk: Sendable {
             throw Refusal.tooLarge
         }
         // The token may have ended while the body came.
-        guard tokens.isAlive(grant) else { throw Refusal.unauthorized }
+        guard keeper(of: grant).isAlive(grant) else { throw Refusal.unauthorized }
         let reply = await requests.answer(Array(body.readableBytesView), holding: grant)
         guard let bytes = reply.bytes else {
             return Answer(status: .noContent, body: ByteBuffer())
@@ -120,11 +142,13 @@ struct Desk: Sendable {
     // MARK: Writing
 
     private func write(_ answer: Answer, _ writer: consuming ResponseWriter) async throws {
-        if answer.status == .noContent {
-            return try await writer.writeResponse(HTTPResponse(status: .noContent))
+        if answer.status == .noContent || answer.status == .notModified {
+            return try await writer.writeResponse(
+                HTTPResponse(status: answer.status, headerFields: answer.fields))
         }
-        let head = HTTPResponse.answer(
+        var head = HTTPResponse.answer(
             answer.status, answer.mediaType, byteCount: answer.body.readableBytes)
+        for field in answer.fields { head.headerFields[field.name] = field.value }
         try await writer.write(response: head, body: ResponseBody(byteBuffer: answer.body))
     }
 

@@ -46,18 +46,20 @@ struct EventStream: Sendable {
         var body = body
         try await body.write(ByteBuffer(string: EventText.opening + "id: \(start)\n\n"))
         let reader = ChangeReader(changes)
+        let keeper = desk.keeper(of: grant)
         guard
-            let watcher = desk.tokens.whenEnded(
+            let watcher = keeper.whenEnded(
                 grant,
                 { [channel] in
                     reader.end()
                     channel.close(promise: nil)
                 })
         else { return }
-        defer { desk.tokens.forget(watcher) }
+        defer { keeper.forget(watcher) }
         channel.closeFuture.whenComplete { _ in reader.end() }
         var skippedCount = 0
-        while let change = await reader.next() {
+        // A session also ends by the time that passes, of which nobody tells.
+        while let change = await reader.next(), keeper.isAlive(grant) {
             if grant.allows(change) {
                 skippedCount = 0
                 try await body.write(ByteBuffer(bytes: try EventText.bytes(change)))

@@ -14,25 +14,31 @@ public final class HTTPServer: Sendable {
     private let server: Server<GuardedChannel>
     private let running: Task<Void, Never>
     private let gate: Gate
+    private let page: PageSessions?
     private let addressFile: String
 
     /// Listens, and says where in a file in the home.
     ///
     /// - Throws: ``NodeError`` where somebody else listens there.
+    ///
+    /// - Parameter page: who has the page open in a browser; nil for none to be there.
     public static func start(
-        node: any NodeService, tokens: AccessTokens, home: String, on wanted: LoopbackAddress
+        node: any NodeService, tokens: AccessTokens, page: PageSessions? = nil, home: String,
+        on wanted: LoopbackAddress
     ) async throws -> HTTPServer {
-        try await start(node: node, tokens: tokens, home: home, on: wanted, times: Times())
+        try await start(
+            node: node, tokens: tokens, page: page, home: home, on: wanted, times: Times())
     }
 
     /// The same, with other patience.
     static func start(
-        node: any NodeService, tokens: AccessTokens, home: String, on wanted: LoopbackAddress,
-        times: Times
+        node: any NodeService, tokens: AccessTokens, page: PageSessions? = nil, home: String,
+        on wanted: LoopbackAddress, times: Times
     ) async throws -> HTTPServer {
+        let door = try page.map { PageDoor(sessions: $0, host: try $0.host()) }
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let gate = Gate()
-        let desk = Desk(node: node, tokens: tokens, gate: gate, host: wanted)
+        let desk = Desk(node: node, tokens: tokens, page: door, gate: gate, host: wanted)
         let channel = GuardedChannel(gate: gate, times: times) { request, writer, channel in
             try await desk.respond(request, writer, channel)
         }
@@ -58,6 +64,7 @@ public final class HTTPServer: Sendable {
             let port = try await Self.first(of: news)
             address.port = UInt16(clamping: port)
             try writeAddress(address, to: HTTPAPI.addressPath(home: home))
+            try page?.begin(port: address.port)
         } catch {
             // It fails only where nothing was begun.
             try? await server.shutdownGracefully()
@@ -67,19 +74,20 @@ public final class HTTPServer: Sendable {
         }
         return HTTPServer(
             address: address, group: group, server: server, running: running, gate: gate,
-            addressFile: HTTPAPI.addressPath(home: home))
+            page: page, addressFile: HTTPAPI.addressPath(home: home))
     }
 
     private init(
         address: LoopbackAddress, group: MultiThreadedEventLoopGroup,
         server: Server<GuardedChannel>, running: Task<Void, Never>, gate: Gate,
-        addressFile: String
+        page: PageSessions?, addressFile: String
     ) {
         self.address = address
         self.group = group
         self.server = server
         self.running = running
         self.gate = gate
+        self.page = page
         self.addressFile = addressFile
     }
 
@@ -95,6 +103,7 @@ public final class HTTPServer: Sendable {
     /// Removes the file, lets nobody in any more, lets answers leave, and hangs up.
     public func stop() async {
         unlink(addressFile)
+        page?.end()
         gate.close()
         let hangUp = Task { [gate] in
             // When that is cut short, everybody has hung up already.

@@ -31,6 +31,17 @@ struct Refusal: Error, Equatable {
         NodeError(
             "unauthorized", "This needs a token, as Authorization: Bearer parley_….",
             hint: "parley token new NAME --scope read"))
+    static let noSession = Refusal(
+        .unauthorized,
+        NodeError(
+            "no-session", "This browser is not let in, or not any more.", hint: "parley open"))
+    static let linkOver = Refusal(
+        .forbidden,
+        NodeError(
+            "link-over", "The link was used already, or is older than a minute.",
+            hint: "parley open makes another one"))
+    static let notOfPage = Refusal(
+        .forbidden, NodeError("foreign-origin", "Here the page itself asks, and nobody else."))
     static let unknownPath = Refusal(
         .notFound,
         NodeError(
@@ -84,7 +95,9 @@ struct Refusal: Error, Equatable {
     /// The head of the response that says it.
     func head(closing: Bool = false) -> HTTPResponse {
         var head = HTTPResponse.answer(status, "application/json", byteCount: body.readableBytes)
-        if status == .unauthorized { head.headerFields[.wwwAuthenticate] = "Bearer" }
+        if status == .unauthorized, reason.code == "unauthorized" {
+            head.headerFields[.wwwAuthenticate] = "Bearer"
+        }
         if status == .serviceUnavailable { head.headerFields[.retryAfter] = "1" }
         if closing { head.headerFields[.connection] = "close" }
         return head

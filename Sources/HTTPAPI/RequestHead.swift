@@ -8,11 +8,22 @@ struct RequestHead: Equatable {
     /// The query's members, decoded; nil where one is there twice or is no text.
     let query: [String: String]?
     let method: HTTPRequest.Method
-    private let host: String?
+    /// What the client says that it asks, with its port.
+    let host: String?
     private let otherHostCount: Int
     private let origins: [String]
     private let fetchSite: String?
     private let authorizations: [String]
+    private let cookies: [String]
+    /// Whether a browser goes to it, to show it as a whole page.
+    let isVisit: Bool
+    /// Whether it says that the page asks. No form, link or picture of another page can say so, and no
+    /// script of one without having asked first, which nobody answers.
+    let isOfPage: Bool
+    /// What a link said, with which the page asks to be let in.
+    let enterSecret: String?
+    /// What the client holds of a file already.
+    let knownTag: String?
     /// What the client read last of a stream.
     let lastEvent: String?
     /// How long the body is said to be; nil where that is not said.
@@ -33,6 +44,13 @@ struct RequestHead: Equatable {
         origins = fields[values: .origin]
         fetchSite = HTTPField.Name("Sec-Fetch-Site").flatMap { fields[$0] }
         authorizations = fields[values: .authorization]
+        cookies = fields[values: .cookie]
+        isVisit =
+            HTTPField.Name("Sec-Fetch-Mode").flatMap { fields[$0] } == "navigate"
+            && HTTPField.Name("Sec-Fetch-Dest").flatMap { fields[$0] } == "document"
+        isOfPage = HTTPField.Name("Parley-Page").flatMap { fields[$0] } == "1"
+        enterSecret = HTTPField.Name("Parley-Enter").flatMap { fields[$0] }
+        knownTag = fields[.ifNoneMatch]
         lastEvent = HTTPField.Name("Last-Event-ID").flatMap { fields[$0] }
         byteCount = fields[.contentLength].flatMap { Int($0) }
         expectsContinue = fields[.expect]?.lowercased() == "100-continue"
@@ -46,13 +64,26 @@ struct RequestHead: Equatable {
         return String(parts[1])
     }
 
+    /// The secret of the page's session; nil where none is shown, or several.
+    var sessionSecret: String? {
+        let pairs = cookies.flatMap { $0.split(separator: ";") }
+            .map { $0.drop { $0 == " " }.split(separator: "=", maxSplits: 1) }
+            .filter { $0.count == 2 && $0[0] == PageFiles.cookieName }
+        return pairs.count == 1 ? String(pairs[0][1]) : nil
+    }
+
+    /// Whether an authorization is shown: that is for programs.
+    var showsToken: Bool { !authorizations.isEmpty }
+
     /// Throws where somebody else than a program of this machine may have made the request: a name that
     /// leads here for a while, as pages on the web can have, or a page of another origin.
-    func requireNear(_ address: LoopbackAddress) throws(Refusal) {
-        guard otherHostCount == 0, let host, address.hosts.contains(host.lowercased()) else {
+    ///
+    /// - Parameter hosts: what the client may call this server.
+    func requireNear(_ hosts: [String]) throws(Refusal) {
+        guard otherHostCount == 0, let host, hosts.contains(host.lowercased()) else {
             throw .foreignHost
         }
-        let own = address.hosts.map { "http://" + $0 }
+        let own = hosts.map { "http://" + $0 }
         guard origins.count <= 1, origins.allSatisfy({ own.contains($0.lowercased()) }) else {
             throw .foreignOrigin
         }
@@ -60,6 +91,12 @@ struct RequestHead: Equatable {
         guard fetchSite == nil || fetchSite == "same-origin" || fetchSite == "none" else {
             throw .foreignOrigin
         }
+    }
+
+    /// Throws where another page than this server's own asks for something that is not a whole page.
+    func requireOwnPage(_ host: String) throws(Refusal) {
+        guard isVisit, method == .get, origins.isEmpty else { return try requireNear([host]) }
+        guard otherHostCount == 0, self.host?.lowercased() == host else { throw .foreignHost }
     }
 
     private static func query(_ text: Substring) -> [String: String]? {

@@ -8,8 +8,19 @@ enum Route: String, CaseIterable {
     case changes = "/changes"
     case metrics = "/metrics"
 
+    /// The page is let in by a link; of its host alone.
+    case enter = "/enter"
+    /// The page ends its own session; of its host alone.
+    case leave = "/leave"
+
     /// How it is asked for.
-    var method: HTTPRequest.Method { self == .rpc ? .post : .get }
+    var method: HTTPRequest.Method { [.rpc, .enter, .leave].contains(self) ? .post : .get }
+
+    /// Whether programs can ask for it.
+    var isOfPrograms: Bool { self != .enter && self != .leave }
+
+    /// Whether the page in a browser can ask for it.
+    var isOfPage: Bool { self != .health && self != .metrics }
 
     /// Whether it is told to everybody who may ask this server anything.
     var isOpen: Bool { self == .health }
@@ -17,7 +28,7 @@ enum Route: String, CaseIterable {
     /// Members that its query may have.
     var queryNames: Set<String> {
         switch self {
-        case .health, .rpc, .metrics: []
+        case .health, .rpc, .metrics, .enter, .leave: []
         case .events: ["since"]
         case .changes: ["since", "wait", "limit"]
         }

@@ -38,6 +38,8 @@ public final class Node: Sendable {
     public let accessTokens: AccessTokens
     /// The programs of this machine that are told what changes.
     public let webhooks: WebhookBook
+    /// Who has the page open in a browser.
+    public let pageSessions: PageSessions
 
     private init(
         store: sending SQLiteStore, keys: NodeKeys, settings: NodeSettings
@@ -45,6 +47,7 @@ public final class Node: Sendable {
         home = store.home
         accessTokens = AccessTokens(of: home)
         webhooks = WebhookBook(of: home)
+        pageSessions = PageSessions(of: home)
         let logger =
             settings.isSilent
             ? Logger(label: "parley") { _ in SwiftLogNoOpLogHandler() } : Logger(label: "parley")

@@ -13,6 +13,19 @@ extension Views {
         return try page(of: space, before: order, limit: limit)
     }
 
+    /// The page that begins with the message that so many others stand above; the newest page where there
+    /// are not so many.
+    func page(of space: SpaceRecord, from first: Int, limit: Int) throws -> MessagePage {
+        let start = OrderKey(stand: 0, tag: LogTag(0), sequence: 0, id: OperationID(filling: { _ in }))
+        let end = try store.messageOrder(after: start, in: space.number, count: first + limit + 1)
+        var count = limit
+        if end == nil {
+            count = try store.messageCount(after: start, in: space.number) - first
+            if count < 1 { return try page(of: space, before: OrderKey?.none, limit: limit) }
+        }
+        return try page(of: space, before: end, limit: min(limit, count), keepsOldest: true)
+    }
+
     /// The page that begins at the first message of others that is not read; the newest page where
     /// all are.
     func unreadPage(of space: SpaceRecord, limit: Int) throws -> MessagePage {

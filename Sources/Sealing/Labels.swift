@@ -41,6 +41,8 @@ public struct Label: Sendable {
     public static let file = Label("lp1/file")
     /// What is kept of a token that a program shows to the local API.
     public static let accessToken = Label("lp1/token")
+    /// What is kept of a session of the page in a browser, and of the link that begins one.
+    public static let pageSession = Label("lp1/page")
 
     /// What a program calls something that it wants said once.
     public static let once = Label("lp1/once")

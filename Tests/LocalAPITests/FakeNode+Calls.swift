@@ -46,6 +46,19 @@ extension FakeNode {
         }
     }
 
+    func answerPage() {
+        answer(OpenPage.self) { _, _ in
+            PageLinkView(link: "http://p00.localhost:1/#enter=00", seconds: 60)
+        }
+        answer(ListPageSessions.self) { _, _ in
+            [PageSessionView(name: "browser-1", created: 1, used: 2)]
+        }
+        answer(EndPageSession.self) { state, request in
+            state.calls.append("endPageSession \(request.called)")
+            return NoReply()
+        }
+    }
+
     func answerCallSettings() {
         let settings = CallSettingsView(
             program: ["/usr/bin/media", "-q"],

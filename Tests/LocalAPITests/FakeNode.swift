@@ -65,6 +65,7 @@ final class FakeNode: NodeService {
         answerSearch()
         answerCalls()
         answerCallSettings()
+        answerPage()
         answerPresence()
     }
 

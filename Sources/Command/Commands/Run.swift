@@ -22,7 +22,8 @@ struct Run: AsyncParsableCommand {
 
             With --http programs of this machine can ask it over HTTP as well, on a loopback \
             address alone and with a token (parley token): POST /rpc, GET /events, /changes, \
-            /metrics, /healthz. Where it listens stands in the file "http" in its home.
+            /metrics, /healthz. Where it listens stands in the file "http" in its home. With --page it \
+            serves the page that parley open opens in a browser, in the same place.
 
             Example:
               parley run --listen 192.0.2.1:7447 --listen '[2001:db8::1]:7447'
@@ -47,6 +48,12 @@ struct Run: AsyncParsableCommand {
             "answer programs of this machine over HTTP; without an address on any free port",
             valueName: "host:port"))
     var http: String?
+
+    @Flag(name: .long, help: "serve the page for a browser on this machine, see parley open")
+    var page = false
+
+    /// What is to be done once the node runs.
+    @TaskLocal static var whenReady: (@Sendable (any NodeService) async throws -> Void)?
 
     /// Whether a text is an address with a port.
     static func isAddress(_ address: String) -> Bool {
@@ -95,6 +102,7 @@ struct Run: AsyncParsableCommand {
                 if !noLan, configuration.isOn("run.lan") { running.seekNeighbours() }
                 let changes = try await running.node.changes()
                 try await service.greet(running.node)
+                try await Self.whenReady?(running.node)
                 let tasks = service.work(
                     for: running.node, changes: changes, configFile: place.config)
                 for await _ in stop { break }
@@ -128,10 +136,28 @@ struct Run: AsyncParsableCommand {
 
     /// Answers over HTTP where that is wanted.
     private func startHTTP(for running: RunningHome, _ home: String) async throws -> HTTPServer? {
-        guard let address = http.flatMap(LoopbackAddress.init) else { return nil }
-        let web = try await HTTPServer.start(
-            node: running.node, tokens: running.tokens, home: home, on: address)
+        let wanted = http.flatMap(LoopbackAddress.init)
+        guard page || wanted != nil else { return nil }
+        func start(_ address: LoopbackAddress) async throws -> HTTPServer {
+            try await HTTPServer.start(
+                node: running.node, tokens: running.tokens,
+                page: page ? running.pageSessions : nil, home: home, on: address)
+        }
+        let web: HTTPServer
+        if let wanted {
+            web = try await start(wanted)
+        } else {
+            // What a browser noted of the page is of its port, too.
+            var address = LoopbackAddress.usual
+            address.port = try running.pageSessions.lastPort() ?? 0
+            do {
+                web = try await start(address)
+            } catch let error as NodeError where error.code == "http-in-use" {
+                web = try await start(.usual)
+            }
+        }
         World.current.write("answering on http://\(web.address)")
+        if page, Self.whenReady == nil { World.current.advise("parley open shows the page") }
         return web
     }
 }

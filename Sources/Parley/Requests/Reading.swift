@@ -2,13 +2,14 @@ import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
 
-/// A page of messages, oldest first within the page, that ends below `before` or at the newest.
+/// A page of messages, oldest first within the page, that ends below `before` or at the newest, or begins
+/// with the message that `from` others stand above.
 public struct ReadMessages: NodeRequest {
     /// The method, what a token must allow, and what it is for.
     public static let (name, scope, summary) = (
         "messages", RequestScope.read,
         "A page of messages, oldest first within the page, that ends below before or at the"
-            + " newest."
+            + " newest, or begins with the message that so many stand above as from says."
     )
     /// As somebody would ask it.
     public static let example = ReadMessages(conversation: "trip", limit: 50)
@@ -17,21 +18,33 @@ public struct ReadMessages: NodeRequest {
     public var conversation: String
     /// A `cursor` of an earlier page; nil for the newest.
     public var before: String?
+    /// How many messages stand above the page, for who shows a place of the whole: where there are not so
+    /// many, it is the newest page. Not with `before`.
+    public var from: Int?
     /// At most so many messages.
     public var limit: Int
 
     /// A request with these parameters.
-    public init(conversation: String, before: String? = nil, limit: Int) {
+    public init(conversation: String, before: String? = nil, from: Int? = nil, limit: Int) {
         self.conversation = conversation
         self.before = before
+        self.from = from
         self.limit = limit
     }
 
     /// Answers it.
     public func perform(on node: Node) async throws -> MessagePage {
         try MessagePage.check(limit: limit)
+        guard (0...Int(Int32.max)).contains(from ?? 0), from == nil || before == nil else {
+            throw NodeError(
+                "bad-place", "A page begins with a place of the conversation, or ends below one.")
+        }
         return try await node.read { views in
-            try views.page(of: views.conversation(conversation), before: before, limit: limit)
+            if let from {
+                return try views.page(
+                    of: views.conversation(conversation), from: from, limit: limit)
+            }
+            return try views.page(of: views.conversation(conversation), before: before, limit: limit)
         }
     }
 

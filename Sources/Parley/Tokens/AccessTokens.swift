@@ -1,4 +1,3 @@
-import Foundation
 import ParleySealing
 import ParleyStorage
 import ParleyWire
@@ -8,7 +7,7 @@ import Synchronization
 ///
 /// Of a token only its hash is kept, in a file of mode 0600: 256 random bits need no slow one. Who reads
 /// the file can make no token of it. Source: `Protocol/14-local-api.md`, "Tokens".
-public final class AccessTokens: Sendable {
+public final class AccessTokens: GrantKeeper {
     /// So many there may be.
     public static let countMax = 64
     /// What every token begins with, so that one that lies about is known for what it is.
@@ -33,16 +32,19 @@ public final class AccessTokens: Sendable {
     private struct State {
         /// Nil before the file was read.
         var entries: [Entry]?
-        var watchers: [Int: (digest: Digest, body: @Sendable () -> Void)] = [:]
-        var nextWatcher = 0
+        var watchers = GrantWatchers()
     }
 
-    private let home: Home
+    private let file: HomeFile<File>
     private let state = Mutex(State())
 
-    init(of home: Home) { self.home = home }
-
-    private var path: String { home.path + "/tokens" }
+    init(of home: Home) {
+        file = HomeFile("tokens", of: home, atMost: Self.fileByteCountMax) { path in
+            NodeError(
+                "tokens-damaged", "The tokens in \(path) cannot be read.",
+                hint: "remove that file: all tokens end, and new ones can be made")
+        }
+    }
 
     /// What a token allows; nil of one that is none, or not any more.
     public func grant(for token: String) -> TokenGrant? {
@@ -120,9 +122,7 @@ public final class AccessTokens: Sendable {
             // A file that cannot be read lets nobody in.
             let entries = (try? read(&state)) ?? []
             guard entries.contains(where: { $0.kept == grant.digest }) else { return nil }
-            state.nextWatcher += 1
-            state.watchers[state.nextWatcher] = (grant.digest, body)
-            return state.nextWatcher
+            return state.watchers.add(grant.digest, body)
         }
     }
 
@@ -135,7 +135,7 @@ public final class AccessTokens: Sendable {
 
     /// Forgets what ``whenEnded(_:_:)`` was told.
     public func forget(_ watcher: Int) {
-        state.withLock { _ = $0.watchers.removeValue(forKey: watcher) }
+        state.withLock { $0.watchers.remove(watcher) }
     }
 
     // MARK: The file
@@ -147,11 +147,9 @@ public final class AccessTokens: Sendable {
         let (result, bodies) = try state.withLock { state in
             var entries = try read(&state)
             let (result, ended) = try body(&entries)
-            try write(entries)
+            try file.write(File(tokens: entries))
             state.entries = entries
-            let over = state.watchers.filter { ended.contains($0.value.digest) }
-            for key in over.keys.sorted() { state.watchers[key] = nil }
-            return (result, over.sorted { $0.key < $1.key }.map(\.value.body))
+            return (result, state.watchers.take(ended))
         }
         for body in bodies { body() }
         return result
@@ -159,34 +157,12 @@ public final class AccessTokens: Sendable {
 
     private func read(_ state: inout State) throws -> [Entry] {
         if let entries = state.entries { return entries }
-        let entries = try Node.explaining {
-            try home.disk.read(path, atMost: Self.fileByteCountMax)
-        }
-        .map { try Self.decoded($0, path) }
+        let entries = try file.read { file in
+            file.version == 1 && file.tokens.count <= Self.countMax
+                && file.tokens.allSatisfy { $0.kept != nil }
+        }?.tokens
         state.entries = entries ?? []
         return entries ?? []
-    }
-
-    private func write(_ entries: [Entry]) throws {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .prettyPrinted]
-        let bytes = try Array(encoder.encode(File(tokens: entries)))
-        try Node.explaining { try home.disk.replace(path, with: bytes + [0x0A]) }
-    }
-
-    private static func decoded(_ bytes: [UInt8], _ path: String) throws -> [Entry] {
-        let damaged = NodeError(
-            "tokens-damaged", "The tokens in \(path) cannot be read.",
-            hint: "remove that file: all tokens end, and new ones can be made")
-        do {
-            let file = try JSONDecoder().decode(File.self, from: Data(bytes))
-            guard file.version == 1, file.tokens.count <= countMax,
-                file.tokens.allSatisfy({ $0.kept != nil })
-            else { throw damaged }
-            return file.tokens
-        } catch is DecodingError {
-            throw damaged
-        }
     }
 
     private static func place(of name: String, in entries: [Entry]) throws -> Int {

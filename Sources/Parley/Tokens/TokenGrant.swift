@@ -10,6 +10,8 @@ public struct TokenGrant: Equatable, Sendable {
     public let conversation: String?
     /// What is kept of the token, by which it is told from others of its name.
     public let digest: Digest
+    /// Whether it is the page's in a browser, which besides what its scope allows may ask what is listed for it.
+    public var isOfPage = false
 
     /// Whether it allows this scope.
     public func allows(_ wanted: RequestScope) -> Bool {
@@ -50,7 +52,9 @@ extension TokenGrant {
 
     /// Throws where no request of this type may be made with this token.
     public func check<R: NodeRequest>(_ type: R.Type) throws {
-        guard allows(R.scope) else { throw NodeError.beyondScope(R.scope, of: self) }
+        guard allows(R.scope) || (isOfPage && R.self is any PageRequest.Type) else {
+            throw isOfPage ? NodeError.beyondPage(R.name) : .beyondScope(R.scope, of: self)
+        }
         guard conversation == nil || R.self is any ConversationRequest.Type else {
             throw NodeError.beyondConversation(R.name)
         }
@@ -66,6 +70,13 @@ extension NodeError {
         NodeError(
             forbiddenCode, "This needs a token that allows to \(scope.rawValue).",
             hint: "parley token new NAME --scope \(scope.rawValue)")
+    }
+
+    /// The page in a browser is not let do this.
+    static func beyondPage(_ method: String) -> NodeError {
+        NodeError(
+            forbiddenCode, "The page may not ask “\(method)”.",
+            hint: "that is asked on the command line alone")
     }
 
     /// A token is for one conversation, and this is not about one.

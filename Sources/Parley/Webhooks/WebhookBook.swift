@@ -62,12 +62,16 @@ public final class WebhookBook: Sendable {
         var watchers: [@Sendable () -> Void] = []
     }
 
-    private let home: Home
+    private let file: HomeFile<File>
     private let state = Mutex(State())
 
-    init(of home: Home) { self.home = home }
-
-    private var path: String { home.path + "/webhooks" }
+    init(of home: Home) {
+        file = HomeFile("webhooks", of: home, atMost: Self.fileByteCountMax) { path in
+            NodeError(
+                "webhooks-damaged", "The webhooks in \(path) cannot be read.",
+                hint: "remove that file: all webhooks end, and new ones can be made")
+        }
+    }
 
     /// All of them, by name.
     public func all() throws -> [Webhook] {
@@ -162,32 +166,16 @@ public final class WebhookBook: Sendable {
 
     private func read(_ state: inout State) throws -> [Webhook] {
         if let webhooks = state.webhooks { return webhooks }
-        let bytes = try Node.explaining { try home.disk.read(path, atMost: Self.fileByteCountMax) }
-        let webhooks = try bytes.map { try decoded($0) } ?? []
+        let webhooks =
+            try file.read { file in
+                file.version == 1 && file.webhooks.count <= Self.countMax
+                    && file.webhooks.allSatisfy { Self.isNear($0.address) }
+            }?.webhooks ?? []
         state.webhooks = webhooks
         return webhooks
     }
 
-    private func decoded(_ bytes: [UInt8]) throws -> [Webhook] {
-        do {
-            let file = try JSONDecoder().decode(File.self, from: Data(bytes))
-            if file.version == 1, file.webhooks.count <= Self.countMax,
-                file.webhooks.allSatisfy({ Self.isNear($0.address) })
-            {
-                return file.webhooks
-            }
-        } catch is DecodingError {}
-        throw NodeError(
-            "webhooks-damaged", "The webhooks in \(path) cannot be read.",
-            hint: "remove that file: all webhooks end, and new ones can be made")
-    }
-
-    private func write(_ webhooks: [Webhook]) throws {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
-        let bytes = try Array(encoder.encode(File(webhooks: webhooks)))
-        try Node.explaining { try home.disk.replace(path, with: bytes + [0x0A]) }
-    }
+    private func write(_ webhooks: [Webhook]) throws { try file.write(File(webhooks: webhooks)) }
 
     /// Whether an address is one of this machine alone. What is told is readable: it leaves for nowhere.
     static func isNear(_ address: String) -> Bool {

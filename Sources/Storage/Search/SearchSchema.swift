@@ -89,9 +89,11 @@ enum SearchSQL {
         """
     static let messagesAfter = """
         SELECT m.stand, m.tag, m.sequence, o.id
-        FROM message AS m CROSS JOIN operation AS o ON o.number = m.operation
-        WHERE m.space = ?1 AND (m.stand, m.tag, m.sequence) > (?2, ?3, ?4)
-        ORDER BY m.stand, m.tag, m.sequence LIMIT 1 OFFSET ?5
+        FROM (
+            SELECT stand, tag, sequence, operation FROM message
+            WHERE space = ?1 AND (stand, tag, sequence) > (?2, ?3, ?4)
+            ORDER BY stand, tag, sequence LIMIT 1 OFFSET ?5
+        ) AS m CROSS JOIN operation AS o ON o.number = m.operation
         """
     static let messageCountBefore = """
         SELECT count(*) FROM message WHERE space = ?1 AND (stand, tag, sequence) < (?2, ?3, ?4)

@@ -1,0 +1,221 @@
+// Where one writes. What is typed stays until it is taken back or sent, and what is sent is on its way until
+// the node has it: asked again under the same name, it writes nothing twice.
+import { rpc } from "./api.js";
+import { announce, foreign, h, icon, iconButton, later, paths } from "./dom.js";
+import { conversation, noteFailure, on, store } from "./store.js";
+import { t } from "./words.js";
+
+const byteCountMax = 32768;
+const draftByteCountMax = 2048;
+const byteCount = (text) => new TextEncoder().encode(text).length;
+
+/** Messages on their way, of all conversations, oldest first. */
+const outbox = [];
+const typed = new Map();
+let isSending = false;
+
+/** Those of a conversation, as a timeline shows them. */
+export const waitingIn = (id) => outbox.filter((each) => each.conversation === id);
+
+async function flush(changed, failed) {
+  if (isSending) return;
+  isSending = true;
+  try {
+    while (outbox.length) {
+      const [first] = outbox;
+      try {
+        await rpc("send", {
+          conversation: first.conversation, texts: [first.text], once: first.once,
+          ...(first.replyTo ? { replyTo: first.replyTo } : {}),
+        });
+        outbox.splice(outbox.indexOf(first), 1);
+        changed(first.conversation, true);
+      } catch (error) {
+        if (noteFailure(error)) return;
+        outbox.splice(outbox.indexOf(first), 1);
+        changed(first.conversation, false);
+        failed(first, error);
+      }
+    }
+  } finally {
+    isSending = false;
+  }
+}
+
+export class Composer {
+  #reply = null;
+  #edit = null;
+  #kept;
+  #ends;
+  #typingTold = 0;
+
+  /** @param timeline where what is sent is shown */
+  constructor(of, timeline) {
+    Object.assign(this, { of, timeline });
+    this.#kept = of.draft ?? "";
+    this.field = h("textarea", {
+      rows: "1", dir: "auto", "aria-label": t("composer.write", { name: of.name }),
+      placeholder: t("composer.write", { name: of.name }),
+      oninput: () => this.#typed(), onkeydown: (event) => this.#key(event), onblur: () => this.#keep(),
+    });
+    this.field.value = typed.get(of.id) ?? this.#kept;
+    this.button = h("button", { type: "submit", "aria-label": t("composer.send"), title: t("composer.send") }, icon(paths.send));
+    this.about = h("div", { class: "about", hidden: true });
+    this.fault = h("p", { class: "fault", role: "alert", hidden: true });
+    this.element = h("form", { class: "composer", onsubmit: (event) => (event.preventDefault(), this.#send()) },
+      this.about, this.fault, h("div", { class: "line" }, this.field, this.button));
+    this.#ends = [
+      on("connection", (state) => state === "here" && this.flush()),
+      on("conversations", () => this.#takeDraft()),
+    ];
+    this.flush();
+    queueMicrotask(() => this.#fit());
+  }
+
+  close() {
+    for (const end of this.#ends) end();
+    this.#keep();
+  }
+
+  reply(message) {
+    this.#edit = null;
+    this.#reply = message;
+    this.#showAbout(t("composer.replying", { name: message.isOwn ? t("message.you") : message.author }), message.text);
+  }
+
+  edit(message) {
+    this.#reply = null;
+    this.#edit = message;
+    this.field.value = message.text;
+    this.#showAbout(t("composer.editing"), message.text);
+    this.#fit();
+  }
+
+  flush() {
+    return flush(
+      (id, isSent) => {
+        if (id !== this.of.id) return;
+        this.timeline.waitingChanged();
+        if (isSent) this.timeline.tail();
+      },
+      (message, error) => {
+        typed.set(message.conversation, message.text);
+        if (message.conversation === this.of.id) {
+          if (!this.field.value) this.field.value = message.text;
+          this.fail(error);
+        }
+      });
+  }
+
+  fail(error) {
+    this.fault.textContent = t("error.failed", { reason: [error.message, error.hint].filter(Boolean).join(" ") });
+    this.fault.hidden = false;
+  }
+
+  #showAbout(title, text) {
+    this.about.replaceChildren(
+      h("p", {}, h("strong", { dir: "auto" }, title), " ", foreign("bdi", {}, (text ?? "").slice(0, 120))),
+      iconButton(paths.close, t("composer.cancel"), () => this.#cancel()));
+    this.about.hidden = false;
+    this.button.setAttribute("aria-label", this.#edit ? t("composer.save") : t("composer.send"));
+    this.field.focus();
+  }
+
+  #cancel() {
+    if (this.#edit) this.field.value = typed.get(this.of.id) ?? "";
+    this.#reply = this.#edit = null;
+    this.about.hidden = this.fault.hidden = true;
+    this.button.setAttribute("aria-label", t("composer.send"));
+    this.#fit();
+    this.field.focus();
+  }
+
+  #typed() {
+    this.fault.hidden = true;
+    this.#fit();
+    const extra = byteCount(this.field.value) - byteCountMax;
+    if (extra > 0) this.fail({ message: t("composer.tooLong", { n: extra }) });
+    if (this.#edit) return;
+    typed.set(this.of.id, this.field.value);
+    this.#keepSoon();
+    if (this.field.value && Date.now() - this.#typingTold > 4000) {
+      this.#typingTold = Date.now();
+      rpc("setTyping", { conversation: this.of.id, on: true }).catch(noteFailure);
+    }
+  }
+
+  #fit() {
+    this.field.style.height = "auto";
+    this.field.style.height = `${Math.min(this.field.scrollHeight + 2, innerHeight * 0.4)}px`;
+  }
+
+  #keepSoon = later(() => this.#keep(), 1500);
+
+  /** Keeps what was typed for one's other devices. */
+  async #keep() {
+    const text = typed.get(this.of.id);
+    if (text === undefined || text === this.#kept || byteCount(text) > draftByteCountMax) return;
+    try {
+      await rpc("keepDraft", { conversation: this.of.id, text });
+      this.#kept = text;
+    } catch (error) {
+      if (!noteFailure(error)) this.fail(error);
+    }
+  }
+
+  /** What was typed on another device, where nothing is typed here. */
+  #takeDraft() {
+    const draft = conversation(this.of.id)?.draft ?? "";
+    if (draft === this.#kept) return;
+    if (!this.#edit && this.field.value === this.#kept) {
+      this.field.value = draft;
+      typed.set(this.of.id, draft);
+      this.#fit();
+    }
+    this.#kept = draft;
+  }
+
+  #key(event) {
+    if (event.isComposing) return;
+    if (event.key === "Enter" && !event.shiftKey) {
+      event.preventDefault();
+      this.#send();
+    } else if (event.key === "Escape" && (this.#reply || this.#edit)) {
+      event.preventDefault();
+      this.#cancel();
+    } else if (event.key === "ArrowUp" && !this.field.value) {
+      const message = this.timeline.lastOwn();
+      if (message) event.preventDefault(), this.edit(message);
+    }
+  }
+
+  async #send() {
+    const text = this.field.value.trim();
+    if (!text || byteCount(text) > byteCountMax) return;
+    if (this.#edit) return this.#save(text);
+    const once = [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+    outbox.push({
+      number: 0, id: "", conversation: this.of.id, author: store.status?.name ?? "", isOwn: true, text, once,
+      replyTo: this.#reply?.id, time: Date.now(), editCount: 0, reactions: [], state: "sending",
+    });
+    typed.set(this.of.id, "");
+    this.field.value = "";
+    this.#cancel();
+    this.timeline.waitingChanged();
+    this.timeline.list.stick();
+    announce(t("delivery.sending"));
+    await this.flush();
+    // Sending ends the draft, where there was one.
+    this.#keep();
+  }
+
+  async #save(text) {
+    try {
+      if (text !== this.#edit.text) await rpc("edit", { message: this.#edit.id, text });
+      this.#cancel();
+    } catch (error) {
+      if (!noteFailure(error)) this.fail(error);
+    }
+  }
+}
+

@@ -1,0 +1,64 @@
+// Elements are made from nodes alone. No text of a message is ever read as markup.
+
+/** An element with attributes, listeners (`onclick`) and children: nodes, texts, or nothing. */
+export function h(name, attributes = {}, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else element.setAttribute(key, value === true ? "" : value);
+  }
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  return element;
+}
+
+/** A drawing of 20 by 20 units, one path. */
+export function icon(path) {
+  const space = "http://www.w3.org/2000/svg";
+  const svg = document.createElementNS(space, "svg");
+  svg.setAttribute("viewBox", "0 0 20 20");
+  svg.setAttribute("aria-hidden", "true");
+  svg.classList.add("icon");
+  const line = document.createElementNS(space, "path");
+  line.setAttribute("d", path);
+  svg.append(line);
+  return svg;
+}
+
+export const paths = {
+  back: "M12 4 6 10l6 6",
+  down: "M10 4v12M5 11l5 5 5-5",
+  send: "M3 10h13M11 5l5 5-5 5",
+  reply: "M8 5 3 10l5 5M3 10h8a6 6 0 0 1 6 6",
+  react: "M10 3a7 7 0 1 0 0 14 7 7 0 0 0 0-14M7 8.2v.1M13 8.2v.1M6.8 11.5a3.6 3.6 0 0 0 6.4 0",
+  edit: "M4 16l1-4 8-8 3 3-8 8-4 1",
+  remove: "M4 6h12M8 6V4h4v2M6 6l1 10h6l1-10",
+  close: "M5 5l10 10M15 5 5 15",
+  more: "M5 10v.1M10 10v.1M15 10v.1",
+};
+
+/** A button that shows an icon and says its name. */
+export function iconButton(path, label, onclick, extra = {}) {
+  return h("button", { type: "button", class: "quiet", "aria-label": label, title: label, onclick, ...extra }, icon(path));
+}
+
+/** The text of others, whose direction is its own. */
+export function foreign(name, attributes, text) {
+  return h(name, { dir: "auto", ...attributes }, text);
+}
+
+let polite;
+/** Says something to who does not see the page. */
+export function announce(text) {
+  polite ??= document.body.appendChild(h("div", { class: "unseen", role: "status", "aria-live": "polite" }));
+  polite.textContent = text;
+}
+
+/** Runs `body` once, `wait` milliseconds after the last call. */
+export function later(body, wait) {
+  let timer = 0;
+  return (...values) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => body(...values), wait);
+  };
+}

@@ -1,0 +1,76 @@
+// A small set of Markdown, as nodes: **strong**, *emphasis*, ~~struck~~, `code`, blocks of it, quotes, lists,
+// and addresses. Whatever is none of these is text. It takes time in proportion to the text.
+import { h } from "./dom.js";
+
+const spans = /(`[^`\n]+`)|(\*\*[^\s*](?:[^*\n]*[^\s*])?\*\*)|(~~[^\s~](?:[^~\n]*[^\s~])?~~)|(\*[^\s*](?:[^*\n]*[^\s*])?\*)|(https?:\/\/[^\s<>"'`]{1,2000})/g;
+
+function link(text) {
+  const end = text.match(/[.,;:!?)\]]+$/)?.[0] ?? "";
+  const address = end ? text.slice(0, -end.length) : text;
+  let url;
+  try {
+    url = new URL(address);
+  } catch {
+    return [text];
+  }
+  // What is shown is where it leads: a host that looks like another one is shown in ASCII.
+  const shown = url.host === address.split("/")[2]?.toLowerCase() ? address : url.href;
+  return [h("a", { href: url.href, rel: "noopener noreferrer", target: "_blank", dir: "ltr" }, shown), end];
+}
+
+function inline(text) {
+  const nodes = [];
+  let place = 0;
+  for (const found of text.matchAll(spans)) {
+    if (found.index > place) nodes.push(text.slice(place, found.index));
+    const [all, code, strong, struck, emphasis] = found;
+    if (code) nodes.push(h("code", {}, all.slice(1, -1)));
+    else if (strong) nodes.push(h("strong", {}, all.slice(2, -2)));
+    else if (struck) nodes.push(h("s", {}, all.slice(2, -2)));
+    else if (emphasis) nodes.push(h("em", {}, all.slice(1, -1)));
+    else nodes.push(...link(all));
+    place = found.index + all.length;
+  }
+  if (place < text.length) nodes.push(text.slice(place));
+  return nodes;
+}
+
+function lines(texts) {
+  return texts.flatMap((text, place) => (place ? [h("br"), ...inline(text)] : inline(text)));
+}
+
+const kinds = [
+  ["quote", /^> ?(.*)$/, (texts) => h("blockquote", { dir: "auto" }, lines(texts))],
+  ["list", /^[-*] +(.*)$/, (texts) => h("ul", {}, texts.map((text) => h("li", { dir: "auto" }, inline(text))))],
+];
+
+/** The nodes of a text. */
+export function rendered(text) {
+  const nodes = [];
+  let group = [];
+  let kind = null;
+  const end = () => {
+    if (group.length && kind) nodes.push(kind[2](group));
+    else if (group.length) nodes.push(h("p", { dir: "auto" }, lines(group)));
+    group = [];
+  };
+  const all = text.split("\n");
+  for (let place = 0; place < all.length; place++) {
+    const line = all[place];
+    if (line.startsWith("```")) {
+      const close = all.indexOf("```", place + 1);
+      if (close > 0) {
+        end();
+        nodes.push(h("pre", { dir: "ltr", tabindex: "0" }, h("code", {}, all.slice(place + 1, close).join("\n"))));
+        place = close;
+        continue;
+      }
+    }
+    const found = kinds.find((each) => each[1].test(line)) ?? null;
+    if (found !== kind || !line) end();
+    kind = found;
+    if (line) group.push(found ? line.match(found[1])[1] : line);
+  }
+  end();
+  return nodes;
+}

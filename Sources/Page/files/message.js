@@ -1,0 +1,111 @@
+// One message as elements.
+import { foreign, h, iconButton, paths } from "./dom.js";
+import { rendered } from "./markdown.js";
+import { clockTime, dayName, dayOf, fullTime, t } from "./words.js";
+
+const marks = { saved: "·", relayed: "∘", delivered: "✓", read: "✓✓" };
+/** Messages of one person within so many milliseconds stand under one name. */
+const turnTime = 5 * 60_000;
+
+/** Whether a message goes on what the one above it began. */
+export function goesOn(message, above) {
+  return Boolean(
+    above && above.author === message.author && above.isOwn === message.isOwn && !message.replyToID &&
+      dayOf(above.time) === dayOf(message.time) && Math.abs(message.time - above.time) < turnTime,
+  );
+}
+
+function body(message) {
+  if (message.isDeleted) return h("p", { class: "hint" }, t("message.deleted"));
+  if (message.isGoneHere) return h("p", { class: "hint" }, t("message.gone"));
+  if (message.isMissing) return h("p", { class: "hint" }, t("message.missing"));
+  const files = (message.files ?? []).map((file) =>
+    h("p", { class: "hint" }, t("message.file", { name: "" }), foreign("bdi", {}, file.name)));
+  return h("div", { class: "text" }, rendered(message.text ?? ""), files);
+}
+
+function quote(message) {
+  if (!message.replyToID) return null;
+  const { quote } = message;
+  if (!quote) return h("p", { class: "quote hint" }, t("message.quoteGone"));
+  return h("p", { class: "quote", "data-to": message.replyToID },
+    foreign("bdi", { class: "who" }, quote.author), " ",
+    foreign("bdi", {}, quote.isDeleted ? t("message.deleted") : (quote.text ?? t("message.missing"))));
+}
+
+function notes(message) {
+  const notes = [];
+  if (message.editCount > 0 && !message.isDeleted) notes.push(t("message.edited"));
+  if (message.isLate) notes.push(t("message.late"));
+  if (message.forwardedFrom) notes.push(t("message.forwarded", { name: message.forwardedFrom }));
+  else if (message.forwardedFrom === "") notes.push(t("message.forwardedUnknown"));
+  if (message.importedBy) notes.push(t("message.imported", { name: message.importedBy }));
+  if (message.timeDoubt) notes.push(t(message.timeDoubt === "ahead" ? "message.doubtAhead" : "message.doubtBefore"));
+  return notes.length ? h("p", { class: "notes", dir: "auto" }, notes.join(" · ")) : null;
+}
+
+function delivery(message) {
+  if (!message.state) return null;
+  const name = `delivery.${message.state}`;
+  const words = message.state in marks || message.state === "sending" ? t(name) : message.state;
+  return h("span", { class: `delivery is-${message.state in marks ? message.state : "other"}`, title: words },
+    h("span", { "aria-hidden": "true" }, marks[message.state] ?? "…"), h("span", { class: "unseen" }, words));
+}
+
+function reactions(message, own, act) {
+  if (!message.reactions?.length) return null;
+  return h("p", { class: "reactions" }, message.reactions.map((each) => {
+    const isOwn = each.names.includes(own);
+    return h("button", {
+      type: "button", "aria-pressed": String(isOwn), title: each.names.join(", "),
+      "aria-label": t("message.reacted", { emoji: each.emoji, n: each.count, names: each.names.join(", ") }),
+      onclick: () => act("toggle", message, each.emoji, !isOwn),
+    }, foreign("bdi", {}, each.emoji), ` ${each.count}`);
+  }));
+}
+
+function actions(message, act) {
+  if (message.number === 0 || message.isDeleted) return null;
+  return h("div", { class: "actions", role: "group", "aria-label": t("message.actions") },
+    iconButton(paths.reply, t("message.reply"), () => act("reply", message), { tabindex: "-1" }),
+    iconButton(paths.react, t("message.react"), (event) => act("react", message, event.currentTarget), { tabindex: "-1" }),
+    message.isOwn && !message.isImported && message.text !== undefined &&
+      iconButton(paths.edit, t("message.edit"), () => act("edit", message), { tabindex: "-1" }),
+    message.isOwn && iconButton(paths.remove, t("message.delete"), () => act("delete", message), { tabindex: "-1" }));
+}
+
+/**
+ * The row of a message.
+ *
+ * @param above the message above it, where that is known
+ * @param isFirstUnread whether what is new begins with it
+ * @param own what one is called in reactions
+ * @param act is told what the person wants done with it
+ */
+export function messageRow(message, { above, isFirstUnread, own, act }) {
+  const goes = goesOn(message, above) && !isFirstUnread;
+  const isNewDay = !above || dayOf(above.time) !== dayOf(message.time);
+  const who = message.isOwn ? t("message.you") : message.author;
+  return h("div", {
+    class: `row${goes ? " goes-on" : ""}${message.isOwn ? " is-own" : ""}${message.mentionsMe ? " mentions" : ""}`,
+    role: "listitem", tabindex: "-1", "data-id": message.id,
+  },
+  isNewDay && message.number !== 0 && h("p", { class: "day" }, h("span", {}, dayName(message.time))),
+  isFirstUnread && h("p", { class: "fresh" }, h("span", {}, t("timeline.new"))),
+  h("article", {},
+    h("header", { class: goes ? "unseen" : "" },
+      foreign("span", { class: "who" }, who), " ",
+      h("time", { datetime: isoTime(message.time), title: fullTime(message.time) }, clockTime(message.time))),
+    h("div", { class: "said" }, quote(message), body(message), notes(message), reactions(message, own, act)),
+    delivery(message),
+    actions(message, act)));
+}
+
+const isoTime = (time) => (Math.abs(time) <= 8.64e15 ? new Date(time).toISOString() : null);
+
+/** What stands where a message is that has not come yet. */
+export function placeholderRow() {
+  return h("div", { class: "row goes-on waiting", role: "listitem" },
+    h("article", {}, h("span", { class: "unseen" }, t("timeline.loading")), h("div", { class: "said" })));
+}
+

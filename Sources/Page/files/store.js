@@ -1,0 +1,91 @@
+// What the page knows: kept in one place, changed by the events of the node, told to who listens.
+import { Away, Locked, changes, rpc } from "./api.js";
+import { later } from "./dom.js";
+
+const listeners = new Map();
+
+/** Calls `body` whenever something of this kind changes; returns how to end that. */
+export function on(kind, body) {
+  if (!listeners.has(kind)) listeners.set(kind, new Set());
+  listeners.get(kind).add(body);
+  return () => listeners.get(kind).delete(body);
+}
+
+function tell(kind, value) {
+  for (const body of [...(listeners.get(kind) ?? [])]) body(value);
+}
+
+export const store = {
+  status: null,
+  conversations: [],
+  /** `starting`, `here`, `away` or `locked`. */
+  connection: "starting",
+};
+
+/** The conversation of this identifier; undefined where there is none. */
+export const conversation = (id) => store.conversations.find((each) => each.id === id);
+
+function become(connection) {
+  if (store.connection === connection) return;
+  store.connection = connection;
+  tell("connection", connection);
+}
+
+/** Notes what an error tells of the node. True where it is that one waits. */
+export function noteFailure(error) {
+  if (error instanceof Locked) become("locked");
+  else if (error instanceof Away) become("away");
+  else return false;
+  return true;
+}
+
+async function readConversations() {
+  try {
+    store.conversations = await rpc("conversations");
+    tell("conversations");
+  } catch (error) {
+    if (!noteFailure(error)) throw error;
+  }
+}
+const readSoon = later(readConversations, 80);
+
+/** A conversation's line may look different now. */
+export const refreshConversations = readSoon;
+
+function apply(change) {
+  if (change.kind === "typing") return tell("typing", change);
+  if (change.conversation) tell("change", change);
+  if (["missed", "refolded", "members"].includes(change.kind)) tell("reload", change);
+  if (!["presence", "link", "search", "call"].includes(change.kind)) readSoon();
+}
+
+const pause = (time) => new Promise((resolve) => setTimeout(resolve, time));
+
+/** Follows the node for as long as the page is there; a node that went away is asked for again. */
+export async function follow() {
+  let cursor = null;
+  let wait = 250;
+  for (;;) {
+    try {
+      if (!cursor) cursor = (await rpc("changes", { limit: 1 })).cursor;
+      if (store.connection !== "here") {
+        store.status = await rpc("status");
+        await readConversations();
+        const wasAway = store.connection === "away";
+        become("here");
+        if (wasAway) tell("reload", {});
+      }
+      for await (const event of changes(cursor)) {
+        wait = 250;
+        if (event.change) apply(event.change);
+        if (event.cursor) cursor = event.cursor;
+      }
+    } catch (error) {
+      if (error.code === "bad-cursor") cursor = null;
+      else if (!noteFailure(error)) throw error;
+      if (store.connection === "locked") return;
+    }
+    await pause(wait);
+    wait = Math.min(wait * 2, 4000);
+  }
+}

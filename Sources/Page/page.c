@@ -1,0 +1,77 @@
+#include "CPage.h"
+
+// Source: C23, 6.10.4, "Binary resource inclusion". The compiler notes what it read, so that a file that
+// changed is read again.
+#pragma clang diagnostic ignored "-Wc23-extensions"
+
+#define HTML "text/html; charset=utf-8"
+#define CSS "text/css; charset=utf-8"
+#define SCRIPT "text/javascript; charset=utf-8"
+#define SVG "image/svg+xml"
+#define MANIFEST "application/manifest+json"
+
+static const unsigned char index_html[] = {
+#embed "files/index.html"
+};
+static const unsigned char style_css[] = {
+#embed "files/style.css"
+};
+static const unsigned char icon_svg[] = {
+#embed "files/icon.svg"
+};
+static const unsigned char manifest[] = {
+#embed "files/page.webmanifest"
+};
+static const unsigned char app_js[] = {
+#embed "files/app.js"
+};
+static const unsigned char api_js[] = {
+#embed "files/api.js"
+};
+static const unsigned char store_js[] = {
+#embed "files/store.js"
+};
+static const unsigned char dom_js[] = {
+#embed "files/dom.js"
+};
+static const unsigned char words_js[] = {
+#embed "files/words.js"
+};
+static const unsigned char list_js[] = {
+#embed "files/list.js"
+};
+static const unsigned char timeline_js[] = {
+#embed "files/timeline.js"
+};
+static const unsigned char message_js[] = {
+#embed "files/message.js"
+};
+static const unsigned char composer_js[] = {
+#embed "files/composer.js"
+};
+static const unsigned char markdown_js[] = {
+#embed "files/markdown.js"
+};
+
+#define FILE_OF(path, type, bytes) {path, type, bytes, sizeof(bytes)}
+
+static const struct parley_page_file files[] = {
+    FILE_OF("/", HTML, index_html),
+    FILE_OF("/style.css", CSS, style_css),
+    FILE_OF("/icon.svg", SVG, icon_svg),
+    FILE_OF("/page.webmanifest", MANIFEST, manifest),
+    FILE_OF("/app.js", SCRIPT, app_js),
+    FILE_OF("/api.js", SCRIPT, api_js),
+    FILE_OF("/store.js", SCRIPT, store_js),
+    FILE_OF("/dom.js", SCRIPT, dom_js),
+    FILE_OF("/words.js", SCRIPT, words_js),
+    FILE_OF("/list.js", SCRIPT, list_js),
+    FILE_OF("/timeline.js", SCRIPT, timeline_js),
+    FILE_OF("/message.js", SCRIPT, message_js),
+    FILE_OF("/composer.js", SCRIPT, composer_js),
+    FILE_OF("/markdown.js", SCRIPT, markdown_js),
+};
+
+const struct parley_page_file *parley_page_file_at(size_t index) {
+    return index < sizeof(files) / sizeof(files[0]) ? &files[index] : 0;
+}

@@ -1,0 +1,105 @@
+/// A request of the scope `admin` that the page in a browser may make all the same, for the person before it.
+///
+/// Whatever is not listed here may not be asked by it: not tokens, webhooks and sessions, by which more would
+/// be let in than the page; not files of the machine by their paths, nor programs that are run, by which
+/// whoever got into the page would be let out of it.
+public protocol PageRequest: NodeRequest {}
+
+extension StartPairing: PageRequest {}
+extension StopPairing: PageRequest {}
+extension RevokeDevice: PageRequest {}
+extension SetFileRoom: PageRequest {}
+extension ForgetFiles: PageRequest {}
+extension RebuildSearch: PageRequest {}
+extension SetWordIndex: PageRequest {}
+extension SetLinkSettings: PageRequest {}
+extension NoteRecoveryCode: PageRequest {}
+extension AddRelay: PageRequest {}
+extension RemoveRelay: PageRequest {}
+extension MoveRelay: PageRequest {}
+extension SetOffline: PageRequest {}
+extension AddTurnServer: PageRequest {}
+extension RemoveTurnServer: PageRequest {}
+
+/// A link that lets a browser in.
+public struct PageLinkView: Codable, Equatable, Sendable {
+    /// The whole address: good once.
+    public var link: String
+    /// For so many seconds.
+    public var seconds: Int
+}
+
+/// A browser that has the page open, or had it open and may come back.
+public struct PageSessionView: Codable, Equatable, Sendable {
+    /// What it is called.
+    public var name: String
+    /// Since when, in Unix milliseconds.
+    public var created: UInt64
+    /// When it was used last, in Unix milliseconds.
+    public var used: UInt64
+}
+
+/// Makes a link that opens the page in a browser: good once, and for a minute.
+public struct OpenPage: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "openPage", RequestScope.admin,
+        "Makes a link that opens the page in a browser: good once, and for a minute."
+    )
+    /// As somebody would ask it.
+    public static let example = OpenPage()
+
+    /// The request, which takes nothing.
+    public init() {}
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> PageLinkView {
+        PageLinkView(
+            link: try node.pageSessions.makeLink(),
+            seconds: Int(PageSessions.linkTimeMax.components.seconds))
+    }
+}
+
+/// The browsers that are let in, the first one first.
+public struct ListPageSessions: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "pageSessions", RequestScope.admin,
+        "The browsers that are let in without asking again, the first one first."
+    )
+    /// As somebody would ask it.
+    public static let example = ListPageSessions()
+
+    /// The request, which takes nothing.
+    public init() {}
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> [PageSessionView] {
+        try node.pageSessions.list().map {
+            PageSessionView(name: $0.name, created: $0.created, used: $0.used)
+        }
+    }
+}
+
+/// Ends the session of a browser at once, and what goes on with it.
+public struct EndPageSession: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "endPageSession", RequestScope.admin,
+        "Ends the session of a browser at once, and what goes on with it."
+    )
+    /// As somebody would ask it.
+    public static let example = EndPageSession(called: "browser-1")
+
+    /// What it is called.
+    public var called: String
+
+    /// A request with these parameters.
+    public init(called: String) { self.called = called }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> NoReply {
+        try node.pageSessions.end(called)
+        return NoReply()
+    }
+}
