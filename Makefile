@@ -26,7 +26,7 @@ PREFIX ?= $(HOME)/.local
 # Where `make dist` builds: linked otherwise, and so apart from the usual folder.
 DIST := .build/dist
 
-.PHONY: help run install dist test test-network test-calls test-dist example models lint build \
+.PHONY: help run install dist test test-network test-calls test-page test-dist example models lint build \
     release check simulations soak swift packages
 
 help:
@@ -36,6 +36,7 @@ help:
 	echo 'make test            the whole test suite'
 	echo 'make test-network    the tests that need networks of their own'
 	echo 'make test-calls      calls with real WebRTC (aiortc), directly and through coturn'
+	echo 'make test-page       the page, in a real browser'
 	echo 'make test-dist       that file, where nothing is but what every Debian has'
 	echo 'make example         the tests of Simulations/Example, a package of its own'
 	echo 'make simulations     the simulator: stories, runs that once found something, a swarm of seeds'
@@ -146,6 +147,40 @@ test-calls: packages swift
 	fi
 	PATH=$$PATH:/usr/sbin:/sbin exec "$$venv/bin/python" Tests/CallTests/stories.py \
 	    "$$(swift build --show-bin-path)/parley" $(STORIES)
+
+# The page in a real browser, over real nodes. Where browser or driver cannot be had, all of it is left out
+# with a word. OPTIONS goes to pytest.
+test-page: packages swift
+	swift build --product parley
+	venv=.build/page-venv
+	browser() { command -v chromium-headless-shell || command -v chromium; }
+	missing=()
+	browser >/dev/null || missing+=(chromium-headless-shell fonts-dejavu-core fonts-noto-color-emoji)
+	python3 -c 'import ensurepip' 2>/dev/null || missing+=(python3-venv)
+	root=(env DEBIAN_FRONTEND=noninteractive)
+	if ((EUID != 0)); then root=(sudo -n "$${root[@]}"); fi
+	install() { "$${root[@]}" apt-get install -y --no-install-recommends "$${missing[@]}"; }
+	if (($${#missing[@]} > 0)) && command -v apt-get >/dev/null; then
+	    echo "Installing Debian packages: $${missing[*]}"
+	    if ! install >/dev/null 2>&1 </dev/null; then
+	        "$${root[@]}" apt-get update >/dev/null 2>&1 </dev/null || true
+	        install >/dev/null 2>&1 </dev/null || echo "could not install $${missing[*]}"
+	    fi
+	fi
+	if ! browser >/dev/null; then
+	    echo 'left out: no Chromium can be installed here, and without it nobody sees the page'
+	    exit 0
+	fi
+	if ! "$$venv/bin/python" -c 'import playwright, pytest, axe_playwright_python' 2>/dev/null; then
+	    rm -rf "$$venv"
+	    pinned=(playwright==1.65.2 axe-playwright-python==0.1.8 pytest==9.2.0)
+	    if ! { python3 -m venv "$$venv" && "$$venv/bin/pip" install -q "$${pinned[@]}"; }; then
+	        echo 'left out: playwright cannot be installed here, and without it nobody drives the browser'
+	        exit 0
+	    fi
+	fi
+	export PARLEY="$$(swift build --show-bin-path)/parley" PYTHONDONTWRITEBYTECODE=1
+	exec timeout 600 "$$venv/bin/pytest" -q -p no:cacheprovider --tb short Tests/PageTests $(OPTIONS)
 
 # The simulator, in a release build: stories, runs that once found something, one seed in two
 # processes that must agree, and a fixed swarm. From 100 on people have several devices, from 200 on

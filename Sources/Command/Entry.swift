@@ -290,7 +290,8 @@ struct ParleyCommand: AsyncParsableCommand {
             CommandGroup(
                 name: "Let programs and shells in:",
                 subcommands: [
-                    Open.self, PageCommand.self, TokenCommand.self, BotCommand.self, EventsCommand.self, WebhookCommand.self,
+                    Open.self, PageCommand.self, TokenCommand.self, BotCommand.self,
+                    EventsCommand.self, WebhookCommand.self,
                     Schema.self, CompletionCommand.self, ManualCommand.self,
                 ]),
             CommandGroup(

@@ -16,7 +16,9 @@ extension Views {
     /// The page that begins with the message that so many others stand above; the newest page where there
     /// are not so many.
     func page(of space: SpaceRecord, from first: Int, limit: Int) throws -> MessagePage {
-        let start = OrderKey(stand: 0, tag: LogTag(0), sequence: 0, id: OperationID(filling: { _ in }))
+        // Above all messages: before any time, log and place.
+        let zeros = OperationID(filling: { _ in })
+        let start = OrderKey(stand: 0, tag: LogTag(0), sequence: 0, id: zeros)
         let end = try store.messageOrder(after: start, in: space.number, count: first + limit + 1)
         var count = limit
         if end == nil {

@@ -126,13 +126,18 @@ final class Stand: Sendable {
     let node = FakeNode()
     let home: TemporaryHome
     let tokens: AccessTokens
+    let sessions: PageSessions
     let server: HTTPServer
 
-    init(_ node: (any NodeService)? = nil, times: Times = Times()) async throws {
+    init(
+        _ node: (any NodeService)? = nil, hasPage: Bool = false, times: Times = Times()
+    ) async throws {
         home = try TemporaryHome()
         tokens = AccessTokens(of: Home(home.path))
+        sessions = PageSessions(of: Home(home.path))
         server = try await HTTPServer.start(
-            node: node ?? self.node, tokens: tokens, home: home.path, on: .usual, times: times)
+            node: node ?? self.node, tokens: tokens, page: hasPage ? sessions : nil,
+            home: home.path, on: .usual, times: times)
     }
 
     /// A token that allows this.

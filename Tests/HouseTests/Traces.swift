@@ -7,11 +7,11 @@ enum Traces {
     static let hosts: Set<String> = [
         "github.com", "www.swift.org", "www.apache.org", "www.rfc-editor.org", "noiseprotocol.org",
         "doc.libsodium.org", "sqlite.org", "www.sqlite.org", "localhost", "127.0.0.1", "[::1]",
-        "creativecommons.org", "eprint.iacr.org", "specifications.freedesktop.org",
+        "creativecommons.org", "eprint.iacr.org", "specifications.freedesktop.org", "www.w3.org",
     ]
-    /// Domains that are set aside for examples.
+    /// Domains that are set aside for examples, and for the machine itself.
     static let examples = [
-        "example", "example.org", "example.com", "example.net", "test", "invalid",
+        "example", "example.org", "example.com", "example.net", "test", "invalid", "localhost",
     ]
     /// Folders at the root of a disk that are a machine's own affair.
     private static let folders = ["root", "work", "opt", "Users"].map { "/" + $0 + "/" }

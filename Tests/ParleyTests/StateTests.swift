@@ -141,6 +141,29 @@ struct StateTests {
         await pair.end()
     }
 
+    @Test("a page begins with any place of a conversation, for who shows all of it at once")
+    func places() async throws {
+        let pair = try await Pair()
+        _ = try await pair.say((0..<8).map { "line \($0)" })
+        func page(_ from: Int, _ limit: Int) async throws -> MessagePage {
+            try await pair.ben.perform(
+                ReadMessages(conversation: "ann", from: from, limit: limit))
+        }
+        for (from, limit, texts) in [
+            (0, 2, 0..<2), (3, 2, 3..<5), (6, 2, 6..<8), (6, 50, 6..<8), (0, 8, 0..<8),
+            (0, 50, 0..<8), (8, 3, 5..<8), (2_000_000_000, 3, 5..<8),
+        ] {
+            let found = try await page(from, limit)
+            #expect(found.messages.map(\.text) == texts.map { "line \($0)" }, "\(from) \(limit)")
+            #expect(found.aboveCount == texts.lowerBound)
+            #expect(found.belowCount == 8 - texts.upperBound)
+        }
+        for from in [-1, Int.max] {
+            await #expect(throws: NodeError.self) { try await page(from, 2) }
+        }
+        await pair.end()
+    }
+
     @Test("an edit that came after the page was shown is not read with it")
     func editMeanwhile() async throws {
         let pair = try await Pair()

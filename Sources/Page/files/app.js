@@ -1,6 +1,6 @@
 // Where the page begins: lets the browser in, shows the list and one conversation, and says how the node is.
 import { Away, Locked, enter, leave, rpc } from "./api.js";
-import { Composer, waitingIn } from "./composer.js";
+import { Composer, outgoing } from "./composer.js";
 import { announce, foreign, h, icon, iconButton, paths } from "./dom.js";
 import { conversation, follow, noteFailure, on, store } from "./store.js";
 import { Timeline } from "./timeline.js";
@@ -13,7 +13,7 @@ const find = h("input", {
   type: "search", "aria-label": t("app.find"), placeholder: t("app.find"), oninput: () => showList(), onkeydown: findKey,
 });
 const banner = h("p", { class: "banner", role: "status", hidden: true });
-const main = h("main", {}, h("p", { class: "hint choose" }, t("app.choose")));
+const pane = h("section", { class: "pane" }, h("p", { class: "hint choose" }, t("app.choose")));
 const side = h("nav", { "aria-label": t("app.conversations") },
   h("header", {}, h("h1", {}, "Parley"), iconButton(paths.close, t("app.leave"), () => lock())),
   h("div", { class: "find" }, find), rows);
@@ -72,13 +72,13 @@ function close() {
 
 function show(of) {
   close();
-  const timeline = new Timeline(of, act, () => waitingIn(of.id));
+  const timeline = new Timeline(of, act, outgoing(of.id));
   const composer = new Composer(of, timeline);
   const typing = h("p", { class: "typing hint", "aria-live": "off" });
   shown = { id: of.id, name: of.name, timeline, composer, typing };
-  main.replaceChildren(
+  pane.replaceChildren(
     h("header", {}, h("a", { href: "#/", class: "back", "aria-label": t("app.back") }, icon(paths.back)),
-      h("div", {}, foreign("h2", {}, of.name), foreign("p", { class: "hint members" }, of.members.join(", ")))),
+      h("div", {}, foreign("h1", {}, of.name), foreign("p", { class: "hint members" }, of.members.join(", ")))),
     timeline.element, typing, composer.element);
   document.body.classList.add("has-conversation");
   timeline.open().catch(report);
@@ -175,7 +175,7 @@ function route() {
   if (of) return show(of);
   close();
   document.body.classList.remove("has-conversation");
-  main.replaceChildren(h("p", { class: "hint choose" }, t("app.choose")));
+  pane.replaceChildren(h("p", { class: "hint choose" }, t("app.choose")));
   showList();
 }
 
@@ -186,7 +186,7 @@ async function begin() {
     history.replaceState(null, "", "/#/");
     if (!(await enter(secret))) return showLocked("state.linkOver");
   }
-  document.body.append(banner, side, main);
+  document.body.append(banner, h("main", { class: "whole" }, side, pane));
   on("connection", showConnection);
   on("conversations", () => {
     if (!shown && location.hash.startsWith("#/c/")) route();

@@ -13,27 +13,40 @@ const byteCount = (text) => new TextEncoder().encode(text).length;
 const outbox = [];
 const typed = new Map();
 let isSending = false;
+let asked = Promise.resolve();
 
-/** Those of a conversation, as a timeline shows them. */
-export const waitingIn = (id) => outbox.filter((each) => each.conversation === id);
+const forget = (messages) => messages.forEach((each) => outbox.splice(outbox.indexOf(each), 1));
+
+/**
+ * What is on its way in a conversation, for who shows it. A message that the node has stays here until it was
+ * read from there, so that it is in the list once at any moment.
+ */
+export const outgoing = (id) => ({
+  all: () => outbox.filter((each) => each.conversation === id),
+  sent: () => outbox.filter((each) => each.conversation === id && each.isSent),
+  /** Once the node has answered what was sent last. */
+  answered: () => asked.catch(() => {}),
+  forget,
+});
 
 async function flush(changed, failed) {
   if (isSending) return;
   isSending = true;
   try {
-    while (outbox.length) {
-      const [first] = outbox;
+    for (;;) {
+      const first = outbox.find((each) => !each.isSent);
+      if (!first) return;
       try {
-        await rpc("send", {
+        asked = rpc("send", {
           conversation: first.conversation, texts: [first.text], once: first.once,
           ...(first.replyTo ? { replyTo: first.replyTo } : {}),
         });
-        outbox.splice(outbox.indexOf(first), 1);
-        changed(first.conversation, true);
+        await asked;
+        first.isSent = true;
+        changed(first);
       } catch (error) {
         if (noteFailure(error)) return;
-        outbox.splice(outbox.indexOf(first), 1);
-        changed(first.conversation, false);
+        forget([first]);
         failed(first, error);
       }
     }
@@ -48,6 +61,7 @@ export class Composer {
   #kept;
   #ends;
   #typingTold = 0;
+  #isClosed = false;
 
   /** @param timeline where what is sent is shown */
   constructor(of, timeline) {
@@ -73,6 +87,8 @@ export class Composer {
   }
 
   close() {
+    this.#isClosed = true;
+    forget(outgoing(this.of.id).sent());
     for (const end of this.#ends) end();
     this.#keep();
   }
@@ -93,14 +109,14 @@ export class Composer {
 
   flush() {
     return flush(
-      (id, isSent) => {
-        if (id !== this.of.id) return;
-        this.timeline.waitingChanged();
-        if (isSent) this.timeline.tail();
+      (message) => {
+        if (message.conversation === this.of.id && !this.#isClosed) this.timeline.tail();
+        else forget([message]);
       },
       (message, error) => {
         typed.set(message.conversation, message.text);
-        if (message.conversation === this.of.id) {
+        if (message.conversation === this.of.id && !this.#isClosed) {
+          this.timeline.waitingChanged();
           if (!this.field.value) this.field.value = message.text;
           this.fail(error);
         }

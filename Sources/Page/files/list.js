@@ -209,6 +209,7 @@ export class VirtualList {
       const known = this.#rows.get(row);
       if (known) {
         known.style.top = `${this.offset(row)}px`;
+        if (known.ariaSetSize !== `${this.#count}`) known.setAttribute("aria-setsize", this.#count);
         continue;
       }
       const element = this.#make(row);

@@ -4,7 +4,7 @@ import { h, iconButton, later, paths } from "./dom.js";
 import { VirtualList } from "./list.js";
 import { messageRow, placeholderRow } from "./message.js";
 import { noteFailure, on, refreshConversations, store } from "./store.js";
-import { dayName, t } from "./words.js";
+import { dayName, dayOf, t } from "./words.js";
 
 const pageSize = 60;
 const guessedHeight = 58;
@@ -28,10 +28,10 @@ export class Timeline {
   /**
    * @param conversation what it is of
    * @param act is told what the person wants done with a message
-   * @param waiting gives messages that are on their way to the node
+   * @param outgoing messages that are on their way to the node
    */
-  constructor(conversation, act, waiting) {
-    Object.assign(this, { conversation, act, waiting });
+  constructor(conversation, act, outgoing) {
+    Object.assign(this, { conversation, act, outgoing });
     this.scroller = h("div", { class: "scroller", tabindex: "0", "aria-label": t("timeline.of", { name: conversation.name }), role: "region" });
     this.date = h("p", { class: "date-in-sight", "aria-hidden": "true", hidden: true });
     this.newest = h("button", { type: "button", class: "newest", hidden: true, onclick: () => this.jumpToNewest() });
@@ -88,9 +88,12 @@ export class Timeline {
     this.#tailAsked = asked;
     asked.done = (async () => {
       do {
+        // What is being sent is shown as such until its answer is here.
+        await this.outgoing.answered();
         asked.again = false;
+        const sent = this.outgoing.sent();
         const page = await this.#ask("messages", { conversation: this.conversation.id, limit: pageSize });
-        if (page) await this.#mergeTail(page);
+        if (page) await this.#mergeTail(page, sent);
       } while (asked.again && !this.#isClosed);
       this.#tailAsked = null;
     })();
@@ -103,9 +106,12 @@ export class Timeline {
     const { row, offset } = this.list.anchor;
     const anchor = this.#messages.get(row)?.id;
     const { sticks } = this.list;
+    await this.outgoing.answered();
+    const sent = this.outgoing.sent();
     const newest = await this.#ask("messages", { conversation: this.conversation.id, limit: pageSize });
     if (!newest) return;
     if (sticks) {
+      this.outgoing.forget(sent);
       this.#start(newest);
       return this.list.stick();
     }
@@ -114,6 +120,7 @@ export class Timeline {
       conversation: this.conversation.id, from: Math.max(0, row - pageSize / 2 - Math.min(change, 60)), limit: 200,
     });
     if (!page) return;
+    this.outgoing.forget(sent);
     this.#start(newest, page);
     this.list.show(this.#places.get(anchor) ?? row, -offset);
   }
@@ -143,7 +150,7 @@ export class Timeline {
   }
 
   #count() {
-    return this.#total + this.#kept.length + this.waiting().length;
+    return this.#total + this.#kept.length + this.outgoing.all().length;
   }
 
   async #ask(method, params) {
@@ -189,7 +196,7 @@ export class Timeline {
     return changed;
   }
 
-  async #mergeTail(page) {
+  async #mergeTail(page, sent) {
     if (!this.#hasBegun) return;
     const total = page.aboveCount + numbered(page).length + page.belowCount;
     const added = total - this.#total;
@@ -200,6 +207,7 @@ export class Timeline {
       return place < this.#total ? !known || known.id === message.id : elsewhere === undefined;
     });
     if (!agrees || page.aboveCount > this.#total) return this.resync();
+    this.outgoing.forget(sent);
     this.#total = total;
     this.#kept = page.messages.filter((each) => each.number === 0);
     const changed = this.#put(page);
@@ -245,7 +253,7 @@ export class Timeline {
   #at(place) {
     if (place < this.#total) return this.#messages.get(place);
     const index = place - this.#total;
-    return this.#kept[index] ?? this.waiting()[index - this.#kept.length];
+    return this.#kept[index] ?? this.outgoing.all()[index - this.#kept.length];
   }
 
   #row(place) {
@@ -285,7 +293,8 @@ export class Timeline {
 
   #showDate(first) {
     const message = this.#messages.get(first);
-    if (!message || this.list.sticks) return;
+    // At the first message of a day its heading says it.
+    if (!message || this.list.sticks || dayOf(this.#messages.get(first - 1)?.time ?? NaN) !== dayOf(message.time)) return;
     this.date.textContent = dayName(message.time);
     this.date.hidden = false;
     this.#hideDate();

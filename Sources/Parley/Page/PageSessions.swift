@@ -80,7 +80,7 @@ public final class PageSessions: GrantKeeper {
         return port > 0 ? port : nil
     }
 
-    /// The page is there from now on, at `http://HOST:PORT`.
+    /// The page is there from now on, at `http://NAME.localhost:PORT`.
     public func begin(port: UInt16) throws {
         try state.withLock { state in
             var content = try read(&state)

@@ -44,7 +44,8 @@ public struct ReadMessages: NodeRequest {
                 return try views.page(
                     of: views.conversation(conversation), from: from, limit: limit)
             }
-            return try views.page(of: views.conversation(conversation), before: before, limit: limit)
+            return try views.page(
+                of: views.conversation(conversation), before: before, limit: limit)
         }
     }
 
