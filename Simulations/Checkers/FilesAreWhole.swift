@@ -64,12 +64,24 @@ final class FilesAreWhole: Checker {
         guard noted > Int(settings.roomByteCount), settings.keptDayCount == 0,
             !keepers.contains(node.identity.person)
         else { return }
-        // One whose clock was ahead when it came is young for a while.
-        let now = World.epoch + world.now
-        let spare = try HeldFile.all(in: node.store).first {
-            $0.state == .whole && $0.canComeAgain && $0.lastUse.value <= now
+        // One whose clock was ahead when it came is young for a while; and who holds what is asked again
+        // after a while.
+        guard node.clock.skew == 0, node.timers[.fileRetry] == nil, node.timers[.fileRoom] == nil
+        else { return }
+        let linked = node.core.linkedPeers.compactMap { peer in
+            world.honestNodes.first { $0.identity.device == peer.device && !$0.isDown }
         }
-        guard spare == nil || node.clock.skew != 0 else {
+        let now = World.epoch + world.now
+        let spare = try HeldFile.all(in: node.store).first { file in
+            guard file.state == .whole, file.canComeAgain, file.lastUse.value <= now else {
+                return false
+            }
+            return try linked.contains {
+                try $0.store.blobs.heldBlob(file.blob)?.chunks.isWhole == true
+                    && $0.store.names(file.blob)
+            }
+        }
+        guard spare == nil else {
             throw violation("\(node.name) keeps a file for which there is no room")
         }
     }

@@ -162,7 +162,6 @@ extension CommandRefusal {
         case .noFile: "the message brings no file"
         case .tooManyFiles(let limit): "a message brings \(limit) files at most"
         case .fileNotHeld: "the file is not all there"
-        case .fileOnlyHere: "nobody else is known to have the file"
         case .together(let objection): "of what is done together: \(objection)"
         case .ownInvite: "the invite is its own"
         case .expired: "the invite has expired"

@@ -193,6 +193,8 @@ extension Trace {
         case .success(.space(let number)): add(2 << 32 | UInt64(bitPattern: number.rawValue))
         case .success(.messages(let numbers)): for number in numbers { add(3, number) }
         case .success(.count(let count)): add(4 << 32 | UInt64(count))
+        case .success(.freed(let count, let awaited, let onlyHere)):
+            for number in [count, awaited, onlyHere] { add(7 << 32 | UInt64(number)) }
         case .success(.operation(let id)): add(id.bytes)
         case .success(.imported(let stored, let known, _)):
             add(5 << 32 | UInt64(stored))

@@ -194,6 +194,9 @@ public enum CommandReply: Equatable, Sendable {
     case messages([OperationNumber])
     /// How many of something it concerned.
     case count(Int)
+    /// How many files went; of how many it was asked whether somebody else keeps them, so that they may go in
+    /// a moment; and how many stay because nobody who is linked does.
+    case freed(count: Int, awaited: Int, onlyHere: Int)
     /// The operation that it wrote.
     case operation(OperationID)
     /// The person's card, with which a new device begins.
@@ -265,8 +268,6 @@ public enum CommandRefusal: Error, Equatable, Sendable {
     case tooManyFiles(limit: Int)
     /// A file that was to be sent is not held as a whole.
     case fileNotHeld
-    /// No other device is known to have a file that is to be forgotten.
-    case fileOnlyHere
     /// What a group does together cannot be done so.
     case together(TogetherCommand.Objection)
     /// The invite is one's own.

@@ -9,6 +9,8 @@ struct FileDesk: Sendable {
     var room = FileRoom()
     /// Who else has files that were sent from here.
     var holders = FileHolders()
+    /// Files that are kept because others may rely on them.
+    var promises = FilePromises()
     /// Files that lie at relays.
     var shelves = ShelfDesk()
     /// Links on which something waits to be taken by the peer: the shell tells once it was.

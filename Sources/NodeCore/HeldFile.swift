@@ -140,8 +140,8 @@ public struct HeldFile: Equatable, Sendable {
 public enum FileCommand: Equatable, Sendable {
     /// Fetches the files of a message, however large they are.
     case fetch(OperationNumber)
-    /// Frees what files of these messages take here; the messages stay. What only this device is known to
-    /// have is not freed, unless `anyway`.
+    /// Frees what files of these messages take here; the messages stay. What nobody linked says to hold is not
+    /// freed, unless `anyway`.
     case forget([OperationNumber], anyway: Bool)
     /// A file was opened.
     case noteUse(BlobID)

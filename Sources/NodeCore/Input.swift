@@ -120,6 +120,8 @@ public enum TimerID: Hashable, Sendable {
     case files
     /// Tries again what the disk took nothing of.
     case fileRetry
+    /// Looks whether files can be given up that others were asked about.
+    case fileRoom
     /// Looks for files that no message names any more.
     case collection
     /// Looks who lacks files that are laid at relays for them.

@@ -10,17 +10,36 @@ extension NodeCore {
     /// Asks a peer whether it holds files of this device that others may lack. It answers, and tells again
     /// once it holds more.
     mutating func inquireAfterFiles(on link: LinkID, _ turn: inout some Turn) throws(StoreError) {
-        guard let person = links[link]?.peer.person, links[link]?.session != nil else { return }
+        guard let person = links[link]?.peer.person else { return }
         var asked: [BlobID] = []
         for blob in fileDesk.holders.unshared
         where !fileDesk.holders.isInquired(blob, on: link) {
-            guard try HeldFile.kept(blob, in: turn.store)?.holders.contains(person) == false,
-                try isNamed(blob, toPeerOn: link, turn.store)
-            else { continue }
+            guard try HeldFile.kept(blob, in: turn.store)?.holders.contains(person) == false else {
+                continue
+            }
             asked.append(blob)
         }
+        try inquire(asked, on: link, &turn)
+    }
+
+    /// Asks everybody linked who may hold files that are to be given up, but who was asked a moment ago.
+    mutating func confirmFiles(_ blobs: [BlobID], _ turn: inout some Turn) throws(StoreError) {
+        let now = turn.now.monotonic
+        for link in links.keys.sorted() {
+            try inquire(
+                blobs.filter { !fileDesk.holders.isInquired($0, on: link, lately: now) }, on: link,
+                &turn)
+        }
+    }
+
+    private mutating func inquire(
+        _ blobs: [BlobID], on link: LinkID, _ turn: inout some Turn
+    ) throws(StoreError) {
+        var asked: [BlobID] = []
+        for blob in blobs.prefix(Limits.askedBlobCountMax)
+        where try isNamed(blob, toPeerOn: link, turn.store) { asked.append(blob) }
         guard !asked.isEmpty else { return }
-        fileDesk.holders.inquire(asked, on: link)
+        fileDesk.holders.inquire(asked, on: link, at: turn.now.monotonic)
         turn.emit(.send(link, Frame.blobAsk(asked.sorted()).encoded()))
     }
 
@@ -35,11 +54,13 @@ extension NodeCore {
         else { return }
         var chunks = ChunkSet(of: row.shape.chunkCount)
         chunks.insert(holding.ranges)
+        let isConfirmed = fileDesk.holders.answer(
+            holding.blob, isWhole: chunks.isWhole, on: link, at: turn.now.monotonic)
         guard chunks.isWhole else {
             // Who gave it up does not have it any more; others are asked again. Who says so unasked may be
             // the one it came from.
             let isLeft = row.withdraw(holder: person)
-            let isDoubted = !isInquired && row.doubt()
+            let isDoubted = row.doubt()
             guard isLeft || isDoubted else { return }
             try row.keep(in: turn.store)
             guard row.state == .whole, !row.canComeAgain else { return }
@@ -49,13 +70,15 @@ extension NodeCore {
             }
             return
         }
-        guard isInquired, row.note(holder: person) else { return }
-        try row.keep(in: turn.store)
-        if try !isLackedByOthers(holding.blob, turn.store) {
-            fileDesk.holders.remove(holding.blob)
+        if isInquired, row.note(holder: person) {
+            try row.keep(in: turn.store)
+            if try !isLackedByOthers(holding.blob, turn.store) {
+                fileDesk.holders.remove(holding.blob)
+            }
         }
-        // It may be given up from now on.
-        try holdBound(&turn)
+        // It may be given up from now on, for a moment.
+        guard isConfirmed, row.state == .whole else { return }
+        try reconsiderRoomSoon(&turn)
     }
 
     /// Whether it is worth asking who has a file: somebody who takes part in a conversation that names it is
@@ -96,7 +119,7 @@ extension HeldFile {
                 let space = try store.space(log.space),
                 let roster = try RosterReader.roster(of: space, in: store)
             else { continue }
-            for other in roster.participatingDevices.map(\.device) where other != device {
+            for other in roster.everyDevice where other != device {
                 guard let person = roster.person(of: other), !receivers.contains(person) else {
                     continue
                 }
@@ -107,72 +130,4 @@ extension HeldFile {
         }
         return receivers
     }
-}
-
-/// Files of this device that others may lack, and who was asked about them.
-struct FileHolders: Sendable {
-    /// Files that are asked about at a time: the newest.
-    static let unsharedCountMax = 64
-
-    /// Files of which it is noted that a peer was asked about them: the latest. Of others it is not heard any
-    /// more what the peer tells.
-    static let inquiredCountMax = 1024
-
-    private var files: [BlobID] = []
-    private var inquired: [LinkID: [BlobID]] = [:]
-
-    /// The files, the newest last.
-    var unshared: [BlobID] { files }
-
-    /// A file was sent.
-    mutating func add(_ blob: BlobID) {
-        files.removeAll { $0 == blob }
-        files = (files + [blob]).suffix(Self.unsharedCountMax)
-    }
-
-    /// Nobody is asked about a file any more. Who was may still tell that they gave it up.
-    mutating func remove(_ blob: BlobID) { files.removeAll { $0 == blob } }
-
-    /// Whether a peer was asked about a file.
-    func isInquired(_ blob: BlobID, on link: LinkID) -> Bool {
-        inquired[link]?.contains(blob) ?? false
-    }
-
-    /// A peer is asked about files.
-    mutating func inquire(_ blobs: [BlobID], on link: LinkID) {
-        inquired[link] = (inquired[link, default: []] + blobs).suffix(Self.inquiredCountMax)
-    }
-
-    /// The link is gone.
-    mutating func close(_ link: LinkID) { inquired[link] = nil }
-}
-
-/// What files take, and which of those that are wanted do not fit.
-struct FileRoom: Sendable {
-    /// Bytes that are taken, by what is noted.
-    private(set) var byteCount = 0
-    private var blobs: Set<BlobID> = []
-
-    /// Those that do not fit, ascending.
-    var lacking: [BlobID] { blobs.sorted() }
-    /// Whether everything fits.
-    var isEnough: Bool { blobs.isEmpty }
-
-    /// Whether a file does not fit.
-    func isLacking(for blob: BlobID) -> Bool { blobs.contains(blob) }
-
-    /// So many bytes are taken after a start.
-    mutating func begin(with count: Int) { byteCount = count }
-
-    /// So many bytes more are taken.
-    mutating func take(_ count: Int) { byteCount += count }
-
-    /// So many bytes are free again.
-    mutating func free(_ count: Int) { byteCount -= count }
-
-    /// A file does not fit.
-    mutating func lack(_ blob: BlobID) { blobs.insert(blob) }
-
-    /// It may fit by now.
-    mutating func tryAgain(_ blob: BlobID) { blobs.remove(blob) }
 }

@@ -8,6 +8,8 @@ public import ParleyWire
 extension NodeCore {
     /// What is given up is looked for among so many files at a time, those that were used longest ago.
     static let spareFileCountMax = 512
+    /// How long answers about who holds files are gathered, in milliseconds.
+    static let fileRoomDelay: UInt64 = 200
 
     /// Bytes that sealed files take here: those that messages name.
     public var fileByteCount: Int { fileDesk.room.byteCount }
@@ -176,17 +178,57 @@ extension NodeCore {
         of byteCount: Int, orLess: Bool, _ limit: Int, _ turn: inout some Turn
     ) throws(StoreError) -> Bool {
         var (chosen, freed) = ([HeldFile](), 0)
+        var unconfirmed: [BlobID] = []
         for file in try spareFiles(turn) {
             guard freed < byteCount || freed + file.byteCount <= byteCount + limit / 32 else {
                 break
             }
             if try isStarred(file.blob, turn.store) { continue }
+            guard mayGiveUp(file.blob, turn) else {
+                unconfirmed.append(file.blob)
+                continue
+            }
             chosen.append(file)
             freed += file.byteCount
         }
+        if freed < byteCount { try confirmSpareFiles(unconfirmed, &turn) }
         guard freed >= byteCount || orLess else { return false }
         for file in chosen { try giveUp(file, &turn) }
         return freed >= byteCount
+    }
+
+    /// Whether somebody keeps a file, and nobody relies on it that this device does.
+    private func mayGiveUp(_ blob: BlobID, _ turn: some Turn) -> Bool {
+        let now = turn.now.monotonic
+        return fileDesk.holders.isConfirmed(blob, at: now) && !fileDesk.promises.hold(blob, at: now)
+    }
+
+    /// Asks who holds what could be given up, and looks again when that is known, or when what this device
+    /// promised has ended: two that promised each other the same do not look again at the same time.
+    private mutating func confirmSpareFiles(
+        _ blobs: [BlobID], _ turn: inout some Turn
+    ) throws(StoreError) {
+        let now = turn.now.monotonic
+        try confirmFiles(Array(blobs.prefix(Limits.askedBlobCountMax)), &turn)
+        if blobs.contains(where: { fileDesk.promises.hold($0, at: now) }) {
+            let apart = UInt64(identity.device.bytes.last ?? 0) * 20
+            timers.set(.fileRoom, in: FilePromises.term + apart, &turn)
+        }
+    }
+
+    /// Somebody keeps a file that may have to be given up here: whether it has to is looked at in a moment,
+    /// once for many answers.
+    mutating func reconsiderRoomSoon(_ turn: inout some Turn) throws(StoreError) {
+        let limit = Int(try FileSettings.kept(in: turn.store).roomByteCount)
+        guard fileDesk.room.byteCount > limit || !fileDesk.room.isEnough else { return }
+        timers.set(.fileRoom, in: Self.fileRoomDelay, &turn)
+    }
+
+    /// Looks again whether there is too much here, and whether what did not fit does.
+    mutating func tendRoom(_ turn: inout some Turn) throws(StoreError) {
+        try holdBound(&turn)
+        try reconsiderRoom(&turn)
+        try fetchFiles(&turn)
     }
 
     /// What may be given up as far as is noted, what goes first in front: what can come again and was not
@@ -291,10 +333,12 @@ extension NodeCore {
         return .success(.done)
     }
 
+    /// Frees files of messages. Of what is all here only what somebody else keeps goes; where that is not
+    /// known, everybody linked is asked.
     private mutating func forgetFiles(
         of numbers: [OperationNumber], anyway: Bool, _ turn: inout some Turn
     ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
-        var gone: [HeldFile] = []
+        var (gone, stays) = ([BlobID: HeldFile](), [BlobID]())
         for number in numbers {
             guard let stored = try turn.store.operation(number),
                 stored.operation.header.kind == .text
@@ -303,14 +347,24 @@ extension NodeCore {
             if files.isEmpty, numbers.count == 1 { return .failure(.noFile) }
             for file in files {
                 guard let row = try forgettable(file, turn) else { continue }
-                guard row.canComeAgain || anyway else { return .failure(.fileOnlyHere) }
-                if !gone.contains(where: { $0.blob == row.blob }) { gone.append(row) }
+                if row.state != .whole || anyway || mayGiveUp(row.blob, turn) {
+                    gone[row.blob] = row
+                } else if !stays.contains(row.blob) {
+                    stays.append(row.blob)
+                }
             }
         }
-        for row in gone { try giveUp(row, &turn) }
+        try confirmFiles(stays, &turn)
+        let (holders, now) = (fileDesk.holders, turn.now.monotonic)
+        let awaited = stays.filter {
+            holders.isAwaited($0, at: now) || holders.isConfirmed($0, at: now)
+        }
+        for row in gone.values.sorted(by: HeldFile.precedes) { try giveUp(row, &turn) }
         try reconsiderRoom(&turn)
         try fetchFiles(&turn)
-        return .success(.count(gone.count))
+        return .success(
+            .freed(
+                count: gone.count, awaited: awaited.count, onlyHere: stays.count - awaited.count))
     }
 
     /// What is noted of a file that is here or wanted; nil of one that is neither.

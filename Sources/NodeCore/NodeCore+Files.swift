@@ -219,7 +219,9 @@ extension NodeCore {
         case .blobAsk(let blobs):
             for blob in blobs {
                 fileDesk.server.note(blob, askedOn: link)
-                try tell(blob, on: link, &turn)
+                let isWhole = try tell(blob, on: link, &turn)
+                // Whoever asked may give it up now for this device's sake.
+                if isWhole { fileDesk.promises.make(blob, at: now) }
             }
         case .blobWant(let want):
             try serve(want, on: link, &turn)
@@ -237,16 +239,18 @@ extension NodeCore {
         return true
     }
 
-    /// Tells a peer what is held of a file, if it may have it.
-    private mutating func tell(_ blob: BlobID, on link: LinkID, _ turn: inout some Turn)
-        throws(StoreError)
-    {
-        var holding = BlobHolding(blob: blob, ranges: [])
+    /// Tells a peer what is held of a file, if it may have it. Returns whether that is all of it.
+    private mutating func tell(
+        _ blob: BlobID, on link: LinkID, _ turn: inout some Turn
+    ) throws(StoreError) -> Bool {
+        var (holding, isWhole) = (BlobHolding(blob: blob, ranges: []), false)
         if try isNamed(blob, toPeerOn: link, turn.store) {
             fileDesk.server.grant(blob, to: link)
             holding = try BlobServer<LinkID>.holding(of: blob, in: turn.store.blobs)
+            isWhole = try turn.store.blobs.heldBlob(blob)?.chunks.isWhole ?? false
         }
         turn.emit(.send(link, Frame.blobHave(holding).encoded()))
+        return isWhole
     }
 
     private mutating func serve(_ want: BlobWant, on link: LinkID, _ turn: inout some Turn)
@@ -254,7 +258,8 @@ extension NodeCore {
     {
         // What was granted is looked at again once it was withdrawn, or many others were.
         guard fileDesk.server.isGranted(want.blob, to: link) else {
-            return try tell(want.blob, on: link, &turn)
+            _ = try tell(want.blob, on: link, &turn)
+            return
         }
         if !fileDesk.server.take(want, on: link) { try count(.tooManyPieces, turn.store) }
     }
@@ -296,7 +301,7 @@ extension NodeCore {
 
     /// Tells those who asked about a file what is held of it now.
     private mutating func tellAskers(of blob: BlobID, _ turn: inout some Turn) throws(StoreError) {
-        for link in fileDesk.server.askers(of: blob) { try tell(blob, on: link, &turn) }
+        for link in fileDesk.server.askers(of: blob) { _ = try tell(blob, on: link, &turn) }
     }
 
     // MARK: Giving

@@ -194,8 +194,10 @@ extension NodeCore {
         guard try mayWrite(turn.store), let peer = links[id]?.peer,
             let space = try turn.store.space(join.space),
             try mayHaveRead(rosterOf: space, peer.person, at: turn.now, turn.store),
-            let roster = try roster(of: space, turn.store), belongs(to: roster)
+            let roster = try roster(of: space, turn.store)
         else { return .later }
+        // Who is out lets nobody in any more, and neither do others of their devices.
+        guard belongs(to: roster) else { return isListed(in: roster) ? .later : .refused }
         if roster.member(with: peer.device)?.person == peer.person { return .isMember }
         guard let invite = roster.invites.first(where: { $0.operation == join.invite }) else {
             // What this device has not heard of yet it may hear of soon.

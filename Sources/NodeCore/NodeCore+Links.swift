@@ -128,6 +128,7 @@ extension NodeCore {
         try tellPresence(on: id, &turn)
         try askForFiles(on: id, &turn)
         try inquireAfterFiles(on: id, &turn)
+        try reconsiderRoomSoon(&turn)
     }
 
     mutating func closed(_ id: LinkID, _ turn: inout some Turn) throws(StoreError) {

@@ -220,6 +220,7 @@ public struct NodeCore: Sendable {
         case .signals(let moment): try signalsDue(moment, &turn)
         case .files: try tendFiles(&turn)
         case .fileRetry: try retryFiles(&turn)
+        case .fileRoom: try tendRoom(&turn)
         case .collection: try collectFiles(&turn)
         case .shelves: try lookAfterShelves(&turn)
         }

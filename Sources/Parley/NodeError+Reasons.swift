@@ -49,7 +49,7 @@ extension NodeError {
         case .unknownMessage, .tooLong, .empty, .noEmoji, .hiddenMark, .identifierAsName,
             .ownWordAsName, .deleted, .impossibleTime:
             self.init(writing: refusal)
-        case .noFile, .tooManyFiles, .fileNotHeld, .fileOnlyHere: self.init(attaching: refusal)
+        case .noFile, .tooManyFiles, .fileNotHeld: self.init(attaching: refusal)
         case .rejoining, .awaitsOwn, .ownFork:
             self.init(holdingBack: refusal)
         case .call(let objection): self.init(calling: objection)

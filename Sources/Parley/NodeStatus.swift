@@ -27,7 +27,9 @@ public struct NodeStatus: Codable, Equatable, Sendable {
         public var wantedByteCount: UInt64 = 0
         /// Those of them that do not fit into what files may take here.
         public var noRoomCount = 0
-        /// Names of those who are linked and may have some of them.
+        /// Those of them that the disk did not take when they were last tried.
+        public var diskFullCount = 0
+        /// Names of those who are linked and say that they have some of them.
         public var sources: [String] = []
         /// Who is not known to have which of one's own files, of the newest that were sent.
         public var lackedBy: [Lack] = []

@@ -60,7 +60,7 @@ public struct Home: Sendable {
         let held = try disk.lock(self)
         for file in [
             keystore, keystore + ".new", keyFile, keyFile + ".new", guardFile,
-            guardFile + ".new", database, database + "-wal", database + "-shm",
+            guardFile + ".new", database, database + "-wal", database + "-shm", spareFile,
         ] { try disk.remove(file) }
         try disk.remove(unfinished)
         withExtendedLifetime(held) {}

@@ -185,7 +185,7 @@ extension MachineDisk {
     fileprivate static let homeByteCountMin: UInt = 2 << 20
 
     /// The bytes of room where a file lies, or is to lie; nil where nobody says.
-    fileprivate static func room(at file: String) -> UInt? {
+    static func room(at file: String) -> UInt? {
         var place = file[...]
         var room = statvfs()
         // The nearest folder that is there.

@@ -56,6 +56,7 @@ extension SQLiteStore {
         try store.compareWithGuard()
         if keystore.previousVaultKey != nil { try store.renewVaultKey() }
         try store.settleGuardKey()
+        home.keepSpareRoom()
         return store
     }
 

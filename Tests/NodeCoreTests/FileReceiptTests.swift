@@ -99,7 +99,7 @@ struct FileReceiptTests {
     @Test func `a file that goes before the disk has it for good is told of to nobody`() throws {
         try disk(of: ben).isKeepingNothing = true
         try send()
-        _ = try world.perform(.file(.forget([message(at: ben)], anyway: false)), on: ben)
+        _ = try world.perform(.file(.forget([message(at: ben)], anyway: true)), on: ben)
         #expect(try ben.store.values(.unkeptFile).isEmpty)
         try disk(of: ben).isKeepingNothing = false
         world.restart(ben)
@@ -111,10 +111,8 @@ struct FileReceiptTests {
         try send()
         world.run(for: 60_000)
         #expect(try known() == (persons(ben, cara), persons(ben, cara)))
-        for node in [ben, cara] {
-            _ = try world.perform(.file(.forget([message(at: node)], anyway: false)), on: node)
-        }
-        world.run(for: 5_000)
+        for node in [ben, cara] { try free(at: node) }
+        #expect(try !holds(ben) && !holds(cara))
         #expect(try known() == ([], persons(ben, cara)))
         // The disk is too small for it, and yet it stays: it may be the last one.
         let settings = FileSettings(roomByteCount: 10, keptDayCount: 0)
@@ -122,8 +120,8 @@ struct FileReceiptTests {
         world.restart(ann)
         world.run(for: 30_000)
         #expect(try holds(ann))
-        let forget = try Command.file(.forget([message(at: ann)], anyway: false))
-        #expect(throws: CommandRefusal.fileOnlyHere) { try world.perform(forget, on: ann) }
+        try free(at: ann)
+        #expect(try holds(ann))
         // Who fetches it again has it.
         _ = try world.perform(.file(.fetch(message(at: cara))), on: cara)
         world.run(for: 60_000)
@@ -137,13 +135,64 @@ struct FileReceiptTests {
         // On this link nobody has asked about it.
         world.restart(ben)
         world.run(for: 60_000)
-        for node in [cara, ann] {
-            _ = try world.perform(.file(.forget([message(at: node)], anyway: false)), on: node)
-            world.run(for: 5_000)
-        }
+        for node in [cara, ann] { try free(at: node) }
         #expect(try !holds(ann) && !holds(cara) && holds(ben))
-        let forget = try Command.file(.forget([message(at: ben)], anyway: false))
-        #expect(throws: CommandRefusal.fileOnlyHere) { try world.perform(forget, on: ben) }
+        try free(at: ben)
+        #expect(try holds(ben))
+        let row = try #require(try HeldFile.kept(file.blob, in: ben.store))
+        #expect(row.isDoubted && !row.canComeAgain)
+    }
+
+    @Test func `who was away when a file was given up does not rely on it`() throws {
+        try send()
+        world.run(for: 60_000)
+        world.partition([ann, cara], [ben])
+        for node in [cara, ann] { try free(at: node, anyway: true) }
+        #expect(try !holds(ann) && !holds(cara) && holds(ben))
+        // Ben knows nothing of it, and there is nobody to ask.
+        try free(at: ben)
+        let settings = FileSettings(roomByteCount: 10, keptDayCount: 0)
+        _ = try world.perform(.file(.set(settings)), on: ben)
+        world.run(for: 60_000)
+        #expect(try holds(ben))
+        world.heal()
+        world.run(for: 700_000)
+        #expect(try holds(ben))
+        try free(at: ben)
+        #expect(try holds(ben))
+        try free(at: ben, anyway: true)
+        #expect(try !holds(ben))
+    }
+
+    @Test func `of two that give a file up at the same moment one keeps it`() throws {
+        world.partition([ann, ben], [cara])
+        try send()
+        world.run(for: 60_000)
+        #expect(try holds(ann) && holds(ben) && !holds(cara))
+        for _ in 0..<20 {
+            for node in [ann, ben] {
+                _ = try world.perform(
+                    .file(.forget([message(at: node)], anyway: false)), on: node)
+            }
+            world.run(for: 200)
+        }
+        #expect(try holds(ann) || holds(ben))
+        // The same where both have no room for it.
+        let settings = FileSettings(roomByteCount: 10, keptDayCount: 0)
+        for node in [ann, ben] { _ = try world.perform(.file(.set(settings)), on: node) }
+        world.run(for: 1_800_000)
+        #expect(try holds(ann) != holds(ben))
+    }
+
+    /// Frees the file as a person does who waits for a while.
+    private func free(at node: SimulatedNode, anyway: Bool = false) throws {
+        for _ in 0..<100 {
+            let command = try Command.file(.forget([message(at: node)], anyway: anyway))
+            guard case .freed(_, let awaited, _) = try world.perform(command, on: node), awaited > 0
+            else { break }
+            world.run(for: 200)
+        }
+        world.run(for: 5_000)
     }
 
     @Test func `what is told of a file that nobody asked about changes nothing`() throws {
@@ -153,12 +202,53 @@ struct FileReceiptTests {
             BlobID(
                 [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] + [UInt8](repeating: 0, count: 30))
         }
-        holders.inquire(blobs, on: link)
+        holders.inquire(blobs, on: link, at: 0)
         #expect(!holders.isInquired(blobs[0], on: link) && holders.isInquired(blobs[1], on: link))
         holders.add(blobs[1])
         holders.remove(blobs[1])
         #expect(holders.unshared.isEmpty && holders.isInquired(blobs[1], on: link))
         holders.close(link)
         #expect(!holders.isInquired(blobs[1], on: link))
+    }
+
+    @Test func `an answer is relied on for less long than it binds`() throws {
+        let (one, two) = (LinkID(1), LinkID(2))
+        let blob = try #require(BlobID([UInt8](repeating: 7, count: 32)))
+        var holders = FileHolders()
+        let unasked = holders.answer(blob, isWhole: true, on: one, at: 5)
+        #expect(!unasked && !holders.isConfirmed(blob, at: 5))
+        holders.inquire([blob], on: one, at: 100)
+        holders.inquire([blob], on: two, at: 100)
+        #expect(holders.isAwaited(blob, at: 100) && !holders.isAwaited(blob, at: 10_100))
+        // Whoever answers too late may hold it no more.
+        let late = holders.answer(blob, isWhole: true, on: two, at: 10_100)
+        #expect(!late && !holders.isConfirmed(blob, at: 10_100))
+        let timely = holders.answer(blob, isWhole: true, on: one, at: 10_099)
+        #expect(timely)
+        #expect(holders.isConfirmed(blob, at: 10_099) && !holders.isConfirmed(blob, at: 10_100))
+        // Another one's word changes nothing of it, and its own does.
+        _ = holders.answer(blob, isWhole: false, on: two, at: 10_099)
+        #expect(holders.isConfirmed(blob, at: 10_099))
+        _ = holders.answer(blob, isWhole: false, on: one, at: 10_099)
+        #expect(!holders.isConfirmed(blob, at: 10_099))
+        var promises = FilePromises()
+        promises.make(blob, at: 200)
+        #expect(promises.hold(blob, at: 15_199) && !promises.hold(blob, at: 15_200))
+    }
+
+    @Test func `more promises than are noted bind for all files`() throws {
+        var promises = FilePromises()
+        let blobs = (0...FilePromises.countMax).compactMap {
+            BlobID(
+                [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] + [UInt8](repeating: 0, count: 30))
+        }
+        let other = try #require(BlobID([UInt8](repeating: 7, count: 32)))
+        for blob in blobs.dropLast() { promises.make(blob, at: 1) }
+        #expect(!promises.hold(other, at: 2))
+        promises.make(try #require(blobs.last), at: 2)
+        #expect(promises.hold(other, at: 15_001) && !promises.hold(other, at: 15_002))
+        // What has ended makes room.
+        promises.make(other, at: 20_000)
+        #expect(promises.hold(other, at: 20_001) && !promises.hold(blobs[0], at: 20_001))
     }
 }

@@ -116,6 +116,22 @@ struct JoiningTests {
         #expect(try ann.count(.invite) == 3)
     }
 
+    @Test("of who has left since bring in nobody, and whoever took one hears of it")
+    func left() throws {
+        let other = try link(uses: 5)
+        let link = try link(uses: 5)
+        try ben.perform(.joinGroup(link))
+        world.run(for: 20_000)
+        #expect(try isIn(ben))
+        try ann.perform(.setRole(trip, ben.identity.person, .owner))
+        world.run(for: 10_000)
+        try ann.perform(.leave(trip))
+        world.run(for: 10_000)
+        try cara.perform(.joinGroup(other))
+        world.run(for: 20_000)
+        #expect(try !isIn(cara) && !waits(cara))
+    }
+
     @Test("that were refused leave an invite of the same person to the device that opened it")
     func inviteAfterwards() throws {
         let phone = try world.addDevice("phone", of: ann)

@@ -270,6 +270,49 @@ struct BrokenHomeTests {
     }
 
     @Test(
+        "on a full disk frees what takes room",
+        .enabled(if: SmallDisk.canMount, "only root may mount a disk for this"))
+    func freeing() async throws {
+        let folder = try TemporaryFolder()
+        let disk = try SmallDisk(at: folder.path + "/disk", megabytes: 40)
+        defer { disk.unmount() }
+        let settings = try await made(folder.path + "/disk/a")
+        let picture = folder.path + "/file"
+        try Data(repeating: 7, count: 1_000_000).write(to: URL(fileURLWithPath: picture))
+        for _ in 0..<2 {
+            let sent = try await Program.run(
+                "send", "notes", "--file", picture, "--home", settings.home)
+            #expect(sent.status == 0, "\(sent.output)")
+        }
+        // A node that runs, and a command alone, which is only read from where the disk is full from the
+        // start: there the room that is kept is given back, and the next one frees.
+        let node = try await Node.open(settings)
+        let list = try await node.perform(ListFiles())
+        let numbers = list.entries.map(\.message.number)
+        try #require(numbers.count == 2)
+        try disk.fill()
+        let freed = try await node.perform(
+            ForgetFiles(message: MessageReference(numbers[0]), anyway: true))
+        #expect(freed.count == 1 && freed.byteCount > 1_000_000)
+        await node.shutdown()
+        try disk.free()
+        try await Node.open(settings).shutdown()
+        try disk.fill()
+        let words = ["files", "forget", "\(numbers[1])", "--anyway", "--home", settings.home]
+        let first = try Program(words)
+        if try await first.ended() != 0 {
+            #expect(first.output.contains("Say it again"), "\(first.output)")
+            let second = try Program(words)
+            #expect(try await second.ended() == 0, "\(second.output)")
+        }
+        try disk.free()
+        let after = try await Node.open(settings)
+        #expect(try await after.perform(GetFileRoom()).fileCount == 0)
+        #expect(try await after.perform(ListFiles()).entries.count == 2)
+        await after.shutdown()
+    }
+
+    @Test(
         "on a full disk is read on, refuses to write, and goes on once there is room",
         .enabled(if: SmallDisk.canMount, "only root may mount a disk for this"))
     func fullDisk() async throws {

@@ -6,9 +6,10 @@ struct FilesForget: NodeCommand {
         commandName: "forget",
         abstract: "free what files take on this device; their messages stay",
         discussion: """
-            `parley files get` fetches them again from whoever has them. A file that no other device is \
-            known to have is refused, or passed over in a conversation; --anyway frees it all the same, \
-            and it may never come back. To take a file from everybody, delete its message.
+            `parley files get` fetches them again from whoever has them. A file goes only where somebody \
+            who is reached now says that they have it: else it is refused, or passed over in a \
+            conversation; --anyway frees it all the same, and it may never come back. It is waited up to \
+            20 seconds for an answer. To take a file from everybody, delete its message.
 
             Example:
               parley files forget 12
@@ -21,7 +22,7 @@ struct FilesForget: NodeCommand {
     var message: MessageArgument?
     @Option(name: .long, help: "all files of this conversation, or of that with this person")
     var conversation: String?
-    @Flag(name: .long, help: "those too that no other device is known to have")
+    @Flag(name: .long, help: "those too that nobody who is reached says to have")
     var anyway = false
 
     func validate() throws {
@@ -36,11 +37,16 @@ struct FilesForget: NodeCommand {
             ForgetFiles(
                 message: message?.reference, conversation: conversation,
                 anyway: anyway ? true : nil))
-        try Output.show(
-            freed, json: output.json,
-            as: freed.count == 0
-                ? "nothing to free"
-                : "freed \(counted(freed.count, "file")), \(FileLines.size(freed.byteCount))")
+        var words =
+            freed.count == 0
+            ? "nothing to free"
+            : "freed \(counted(freed.count, "file")), \(FileLines.size(freed.byteCount))"
+        if freed.onlyHereCount > 0 {
+            let them = freed.onlyHereCount == 1 ? "it" : "them"
+            words += "; \(counted(freed.onlyHereCount, "file")) stayed: "
+            words += "nobody who is reached says to have \(them)"
+        }
+        try Output.show(freed, json: output.json, as: words)
     }
 }
 
@@ -95,6 +101,12 @@ struct FilesRoom: NodeCommand {
                 "only here",
                 "\(counted(room.onlyHereCount, "file")), \(FileLines.size(room.onlyHereByteCount)): "
                     + "no other device is known to have them")
+        }
+        if room.diskFullCount > 0 {
+            table.add(
+                "disk full",
+                "no room on it for \(counted(room.diskFullCount, "file")), "
+                    + "beside what is kept free for messages")
         }
         table.add(
             "by itself",

@@ -68,6 +68,7 @@ enum FileArrival {
         defer { progress.end() }
         while let file = lacking(files, number) {
             if file.state == "full" { throw noRoom(file) }
+            if file.state == "disk-full" { throw diskFull(file) }
             if !json, file.state == "waiting" {
                 progress.say("waiting for somebody who has \(harmless(file.name))")
             } else {
@@ -88,6 +89,13 @@ enum FileArrival {
 
     private static func lacking(_ files: [FileView], _ number: Int?) -> FileView? {
         files.first { $0.state != "here" && (number == nil || $0.number == number) }
+    }
+
+    private static func diskFull(_ file: FileView) -> NodeError {
+        NodeError(
+            "disk-full",
+            "The disk has no room for \(harmless(file.name)) beside what is kept free for messages.",
+            hint: "Free some room on it. It is tried again every ten minutes, or when you ask.")
     }
 
     private static func noRoom(_ file: FileView) -> NodeError {

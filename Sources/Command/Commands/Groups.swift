@@ -103,9 +103,9 @@ struct GroupShow: OneGroupCommand {
         }
         let newcomers =
             switch group.history {
-            case "none": "newcomers see nothing from before"
-            case "all": "newcomers see all from before"
-            default: "newcomers see the last \(group.history.dropLast()) days"
+            case "none": "newcomers see no messages from before"
+            case "all": "newcomers see all messages from before"
+            default: "newcomers see messages of the last \(group.history.dropLast()) days"
             }
         let keys = group.rotationHours.map { ", new keys after \(counted($0, "hour"))" } ?? ""
         var links = Table()

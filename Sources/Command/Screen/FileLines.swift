@@ -25,6 +25,7 @@ enum FileLines {
             marks.append(
                 file.heldByteCount == 0 ? "waiting" : "waiting, \(percent(file)) % here")
         case "full": marks.append("does not fit")
+        case "disk-full": marks.append("the disk is full")
         default: marks.append("not here")
         }
         if let elsewhere = file.elsewhere { marks.append(harmless(elsewhere)) }
@@ -62,7 +63,7 @@ enum FileLines {
             line += size(files.wantedByteCount)
             line +=
                 files.sources.isEmpty
-                ? ": nobody who may have them is reached now"
+                ? ": nobody who is reached now says to have them"
                 : ", from " + files.sources.map(harmless).joined(separator: ", ")
             lines.append(("fetching", line))
         }
@@ -70,6 +71,10 @@ enum FileLines {
             let count = counted(files.noRoomCount, "file")
             lines.append(
                 ("no room", Advice.complete("for \(count): parley files room --limit")))
+        }
+        if files.diskFullCount > 0 {
+            lines.append(
+                ("disk full", "for \(counted(files.diskFullCount, "file")): free some room on it"))
         }
         for lack in files.lackedBy {
             let count = counted(lack.count, "file")

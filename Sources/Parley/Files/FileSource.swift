@@ -152,6 +152,10 @@ extension NodeError {
     static let fileDamaged = NodeError(
         "file-damaged", "A part of that file was damaged on this disk.",
         hint: "`parley files get MESSAGE` fetches that part again.")
+    static let fileOnlyHere = NodeError(
+        "file-only-here", "Nobody who is reached now says that they have that file.",
+        hint: "Try again once somebody is who has it. `--anyway` frees it all the same; it may "
+            + "never come back.")
     static let fileBroken = NodeError(
         "file-broken", "What its sender sealed does not open.",
         hint: "Ask for it to be sent again.")
@@ -171,10 +175,6 @@ extension NodeError {
             self.init(
                 "file-gone", "A file that was to be sent is not here any more.",
                 hint: "Nothing was sent. Say the same again.")
-        case .fileOnlyHere:
-            self.init(
-                "file-only-here", "No other device is known to have that file.",
-                hint: "`--anyway` frees it all the same; it may never come back.")
         default: preconditionFailure("a refusal that is not about files")
         }
     }

@@ -12,7 +12,8 @@ public struct FileView: Codable, Equatable, Sendable {
     /// What it is, as "image/jpeg"; empty where its sender does not say. Nobody has looked at it.
     public var type: String
     /// `here`; `fetching` while somebody who is reached has some of it; `waiting` where it is wanted and nobody
-    /// who is reached has any; `full` where it is wanted and does not fit into what files may take here;
+    /// who is reached has any; `full` where it is wanted and does not fit into what files may take here; `disk-full` where the disk took
+    /// nothing of it when it was last tried;
     /// `absent` where it is not here and not wanted.
     public var state: String
     /// How many of its bytes are here.

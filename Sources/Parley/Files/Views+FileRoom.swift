@@ -21,7 +21,10 @@ extension Views {
                 uniqueKeysWithValues: settings.fetchByteCountMaxByKind.map { ($0.word, $1) }),
             keptDayCount: settings.keptDayCount,
             fileCount: files.count, onlyHereCount: onlyHere.count,
-            onlyHereByteCount: UInt64(onlyHere.reduce(0) { $0 + $1.byteCount }))
+            onlyHereByteCount: UInt64(onlyHere.reduce(0) { $0 + $1.byteCount }),
+            diskFullCount: try WantedFile.all(in: store).count {
+                core.outlook(for: $0.blob).isRefusedByDisk
+            })
     }
 
     /// Messages of a conversation whose files take room here or are wanted.
@@ -47,7 +50,6 @@ extension Views {
     /// What is wanted, from whom it can come, and what others are not known to have.
     func fileStatus() throws -> NodeStatus.Files {
         var status = NodeStatus.Files()
-        let linked = Set(core.linkedPeers.map(\.person))
         var sources: Set<PersonID> = []
         for (place, wanted) in try WantedFile.all(in: store).enumerated() {
             let held = try store.blobs.heldBlob(wanted.blob)?.chunks.count ?? 0
@@ -55,9 +57,10 @@ extension Views {
             status.wantedCount += 1
             status.wantedByteCount += wanted.shape.size.value - min(bytes, wanted.shape.size.value)
             if core.hasNoRoom(for: wanted.blob) { status.noRoomCount += 1 }
-            if place < Self.lookedCountMax, !sources.isSuperset(of: linked) {
-                sources.formUnion(try persons(naming: wanted.blob).intersection(linked))
-            }
+            guard place < Self.lookedCountMax else { continue }
+            let outlook = core.outlook(for: wanted.blob)
+            if outlook.isRefusedByDisk { status.diskFullCount += 1 }
+            sources.formUnion(outlook.holders)
         }
         status.sources = try sources.map { try name(of: $0) }.sorted()
         status.lackedBy = try lackedFiles()
@@ -72,7 +75,7 @@ extension Views {
         for file in own.prefix(Self.lookedCountMax) {
             let receivers = try HeldFile.receivers(of: file.blob, as: core.node.device, in: store)
             let holders = receivers.union(file.holders).union([ownPerson])
-            for person in try persons(naming: file.blob).subtracting(holders) {
+            for person in try persons(given: file.blob).subtracting(holders) {
                 counts[person, default: 0] += 1
             }
         }
@@ -87,6 +90,25 @@ extension Views {
             guard let space = try store.space(entry.space), let roster = try roster(of: space)
             else { continue }
             persons.formUnion(roster.participants.map(\.person))
+        }
+        return persons
+    }
+
+    /// The same of those who are given one of these messages: newcomers may not be.
+    private func persons(given blob: BlobID) throws -> Set<PersonID> {
+        var persons: Set<PersonID> = []
+        for entry in try store.naming(blob, limit: NodeCore.namingCountMax) {
+            guard let space = try store.space(entry.space), let roster = try roster(of: space),
+                let stored = try store.operation(entry.operation),
+                let log = try store.log(stored.log)
+            else { continue }
+            for person in roster.participants {
+                let isGiven = person.devices.contains { device in
+                    let place = device.horizon.place(of: log.device, log.lane)
+                    return place.map { $0.sequence < stored.sequence } ?? true
+                }
+                if isGiven { persons.insert(person.person) }
+            }
         }
         return persons
     }

@@ -37,7 +37,8 @@ extension Views {
         of message: OperationReference, in log: LogRecord, _ roster: Roster
     ) throws -> Set<PersonID> {
         var found: Set<PersonID> = []
-        for device in roster.participatingDevices.map(\.device) {
+        // Those who left since as well: they have had it.
+        for device in roster.everyDevice {
             guard let person = roster.person(of: device), person != ownPerson,
                 !found.contains(person)
             else { continue }
@@ -70,6 +71,7 @@ extension Views {
         let bytes = min(held, shape.size.value)
         guard try WantedFile.kept(blob, in: store) != nil else { return ("absent", bytes) }
         if core.hasNoRoom(for: blob) { return ("full", bytes) }
+        if core.outlook(for: blob).isRefusedByDisk { return ("disk-full", bytes) }
         return (core.isFetching(blob) ? "fetching" : "waiting", bytes)
     }
 
@@ -200,7 +202,26 @@ extension Views {
         } else if outlook.holders.isEmpty, relays.isEmpty {
             lines.append("Nobody who has it is reached now; it comes when somebody is.")
         }
+        let linked = Set(core.linkedPeers.map(\.person))
+        let away = try senders(of: blob).subtracting(linked).subtracting([ownPerson])
+        if outlook.holders.isEmpty, !away.isEmpty {
+            let verb = away.count == 1 ? "is" : "are"
+            lines.append("Sent by \(try names(of: away)), who \(verb) not reached now.")
+        }
         return lines
+    }
+
+    /// Who wrote the messages that bring a file.
+    private func senders(of blob: BlobID) throws -> Set<PersonID> {
+        var senders: Set<PersonID> = []
+        for entry in try store.naming(blob, limit: NodeCore.namingCountMax) {
+            guard let stored = try store.operation(entry.operation),
+                let log = try store.log(stored.log), let space = try store.space(entry.space),
+                let person = try roster(of: space)?.person(of: log.device)
+            else { continue }
+            senders.insert(person)
+        }
+        return senders
     }
 
     /// What is told of a file that this device lays at a relay.

@@ -197,7 +197,7 @@ public struct DeleteConversation: NodeRequest {
     /// Answers it.
     public func perform(on node: Node) async throws -> DeletedConversationView {
         let (space, name) = try await node.read { try $0.deletable(conversation) }
-        _ = try await node.running.perform(.deleteConversation(space))
+        _ = try await node.performFreeing(.deleteConversation(space))
         try await node.read { $0.rosters.forget(space) }
         return DeletedConversationView(conversation: space.description, name: name)
     }

@@ -21,6 +21,8 @@ public struct FileRoomView: Codable, Equatable, Sendable {
     public var onlyHereCount: Int
     /// Bytes that those take.
     public var onlyHereByteCount: UInt64
+    /// Files that are wanted and that the disk did not take when they were last tried.
+    public var diskFullCount = 0
 }
 
 /// Files that were freed.
@@ -29,6 +31,8 @@ public struct FreedFiles: Codable, Equatable, Sendable {
     public var count: Int
     /// Bytes that they took.
     public var byteCount: UInt64
+    /// How many stayed because nobody who is reached says that they hold them.
+    public var onlyHereCount: Int
 }
 
 /// What files take on this device and may take, and which come by themselves.
@@ -146,9 +150,13 @@ public struct ForgetFiles: NodeRequest {
     public var message: MessageReference?
     /// The conversation; nil where a message is named.
     public var conversation: String?
-    /// Whether files go too that no other device is known to have. Without it those of a conversation are
-    /// passed over, and of a message refused.
+    /// Whether files go too that nobody who is reached now says to hold. Without it those of a conversation
+    /// are passed over, and of a message refused.
     public var anyway: Bool?
+
+    /// How long it is waited for who holds them, and how often it is looked: a device that told somebody that
+    /// it holds a file keeps it for 15 seconds.
+    private static let (patience, pause) = (Duration.seconds(20), Duration.milliseconds(200))
 
     /// A request with these parameters.
     public init(
@@ -173,15 +181,34 @@ public struct ForgetFiles: NodeRequest {
             throw NodeError("which-files", "Name a message, or a conversation.")
         }
         let before = try await node.read { $0.core.fileByteCount }
-        var count = 0
+        let (count, onlyHere) = try await free(filesOf: numbers, on: node)
+        let after = try await node.read { $0.core.fileByteCount }
+        if message != nil, onlyHere > 0 { throw NodeError.fileOnlyHere }
+        return FreedFiles(
+            count: count, byteCount: UInt64(max(0, before - after)), onlyHereCount: onlyHere)
+    }
+
+    /// Frees what may be freed, and waits a moment for who holds the rest.
+    private func free(
+        filesOf numbers: [OperationNumber], on node: Node
+    ) async throws -> (count: Int, onlyHere: Int) {
+        let deadline = ContinuousClock.now + Self.patience
+        var (count, onlyHere) = (0, 0)
         // Not too much in one step: whoever asks something else meanwhile waits for one.
         for start in stride(from: 0, to: numbers.count, by: 50) {
             let part = Array(numbers[start..<min(start + 50, numbers.count)])
-            let reply = try await node.running.perform(
-                .file(.forget(part, anyway: anyway ?? false)))
-            if case .count(let more) = reply { count += more }
+            while true {
+                let reply = try await node.performFreeing(
+                    .file(.forget(part, anyway: anyway ?? false)))
+                guard case .freed(let more, let awaited, let kept) = reply else { break }
+                count += more
+                guard awaited > 0, ContinuousClock.now < deadline else {
+                    onlyHere += awaited + kept
+                    break
+                }
+                try await Task.sleep(for: Self.pause)
+            }
         }
-        let after = try await node.read { $0.core.fileByteCount }
-        return FreedFiles(count: count, byteCount: UInt64(max(0, before - after)))
+        return (count, onlyHere)
     }
 }

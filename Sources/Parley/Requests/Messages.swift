@@ -239,7 +239,7 @@ public struct DeleteMessage: NodeRequest {
 
     /// Answers it.
     public func perform(on node: Node) async throws -> MessageView {
-        try await node.changed(node.running.perform(.delete(node.number(of: message))))
+        try await node.changed(node.performFreeing(.delete(node.number(of: message))))
     }
 }
 

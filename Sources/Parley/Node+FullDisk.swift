@@ -1,0 +1,23 @@
+import ParleyNodeCore
+import ParleyStorage
+
+/// What frees room goes through though the disk is full.
+extension Node {
+    /// Carries out a command that frees room. Where the disk does not take what it writes first, the home gives
+    /// back what it keeps for this, and it is tried once more.
+    func performFreeing(_ command: Command) async throws -> CommandReply {
+        do {
+            return try await running.perform(command)
+        } catch let error as NodeError where error.code == "disk-full" {
+            guard home.giveSpareRoom() else { throw error }
+        }
+        do {
+            return try await running.perform(command)
+        } catch let error as NodeError where error.code == "disk-full" {
+            // A home that was opened on a full disk is only read until it is opened again.
+            throw NodeError(
+                "disk-full", "The disk is full: nothing was freed yet.",
+                hint: "Say it again: the node has given back the room that it keeps for this.")
+        }
+    }
+}
