@@ -135,7 +135,8 @@ extension NodeCore {
     {
         guard let stored = try turn.store.operation(number), stored.operation.header.kind == .text
         else { return .failure(.unknownMessage) }
-        let files = stored.operation.payload.flatMap(TextMessage.init(payload:))?.files ?? []
+        guard let payload = stored.operation.payload else { return .failure(.deleted) }
+        let files = TextMessage(payload: payload)?.files ?? []
         guard !files.isEmpty else { return .failure(.noFile) }
         var count = 0
         for file in files where try want(file, isAskedFor: true, at: turn.now, turn.store) {

@@ -33,6 +33,8 @@ public struct ConversationView: Codable, Equatable, Sendable {
     /// Whether one was in it before, was added again, and has not answered: it can be read, and nothing
     /// new comes.
     public var isInvited = false
+    /// Whether one is not in it any more: it can be read, and nothing new comes.
+    public var isOut = false
     /// Whether one was in it, went and came back, and what was said before is on other devices alone: on
     /// those that held it then. Nobody gives it again.
     public var lacksEarlier = false

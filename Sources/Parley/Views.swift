@@ -124,6 +124,7 @@ struct Views {
             waitingFor: try waiting(in: summary.space, roster),
             supersededBy: try successor(of: summary.space, roster)?.id.description,
             isInvited: roster.isInvited(ownPerson),
+            isOut: isOut(of: roster),
             lacksEarlier: try lacksEarlier(summary.space, roster, logs),
             lacksShared: Self.lacksShared(logs),
             heldOn: try heldOn(summary.space, roster))

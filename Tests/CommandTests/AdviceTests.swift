@@ -63,6 +63,18 @@ struct AdviceTests {
         }
     }
 
+    @Test("stands in paragraphs without gaps")
+    func gaps() {
+        func look(at command: any ParsableCommand.Type) {
+            for line in command.configuration.discussion.split(separator: "\n") {
+                let isExample = line.hasPrefix(" ")
+                #expect(isExample || !line.contains("    "), "\(command): \(line)")
+            }
+            for next in command.configuration.subcommands { look(at: next) }
+        }
+        look(at: ParleyCommand.self)
+    }
+
     @Test("is found in the sources")
     func found() {
         #expect(AdvisedCommand.all.count > 60)

@@ -354,7 +354,7 @@ struct SessionTests {
         let terminal = Terminal()
         #expect(
             await terminal.run("group", "show", "trip").output == """
-                trip  abababab  newcomers see the last 30 days, new keys after 24 hours
+                trip  abababab  newcomers see messages of the last 30 days, new keys after 24 hours
                   ada (you)  aaaaaaaa  owner   1 device
                   ben        bbbbbbbb  member  2 devices  verified  linked
                   keys of 14 Nov 2023 23:13, made by ada's device d1 for 3 devices

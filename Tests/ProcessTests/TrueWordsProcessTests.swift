@@ -74,6 +74,8 @@ struct TrueWordsProcessTests {
         try await isOut()
         let left = try await all.ann.run("read", "trip").output
         #expect(left.contains("– ben declined\n") && left.contains("– ben left\n"), "\(left)")
+        let listed = try await all.ben.run("conversations").output
+        #expect(listed.contains("you are not in it any more"), "\(listed)")
         let both = try await all.ann.run("why", "ben", "--in", "trip").output
         #expect(both.contains("declined  ") && both.contains("left  "), "\(both)")
         try await all.end()

@@ -42,7 +42,9 @@ struct BackupCreate: NodeCommand {
             written beside its place and put there once it is whole. An older backup of yours that \
             lies there is replaced only with --replace; what is another person's never is.
 
-            Files of messages that no other device is known to have go along. All others come again from             whoever has them, once a restored device runs; --files all takes them too, and --files none             leaves out every file but those of up to 32 KiB, which are inside their messages.
+            Files of messages that no other device is known to have go along. All others come again from \
+            whoever has them, once a restored device runs; --files all takes them too, and --files none \
+            leaves out every file but those of up to 32 KiB, which are inside their messages.
 
             Example:
               parley backup create ada.parley

@@ -127,7 +127,8 @@ struct Conversations: NodeCommand {
                     conversation.isInvited
                         ? "invited again"
                         : conversation.supersededBy.map { "goes on in \($0.prefix(8))" }
-                            ?? conversation.waitingFor ?? "",
+                            ?? conversation.waitingFor
+                            ?? (conversation.isOut ? "you are not in it any more" : ""),
                     conversation.draft.map { "draft: \($0)" } ?? "",
                     conversation.members.joined(separator: ", "),
                 ]

@@ -62,10 +62,10 @@ struct FilesList: NodeCommand {
     }
 
     private static func text(_ page: FileList, isOfAll: Bool) -> String {
-        page.entries.map { entry in
-            let title =
-                isOfAll ? World.current.output.styled(harmless(entry.place), .strong) + "\n" : ""
-            return title + MessageLines.text([entry.message])
+        guard isOfAll else { return MessageLines.text(page.entries.map(\.message)) }
+        return page.entries.map { entry in
+            let title = World.current.output.styled(harmless(entry.place), .strong)
+            return title + "\n" + MessageLines.text([entry.message])
         }.joined(separator: "\n")
     }
 }

@@ -101,7 +101,7 @@ enum FileArrival {
     private static func noRoom(_ file: FileView) -> NodeError {
         NodeError(
             "no-room", "\(harmless(file.name)) does not fit into what files may take here.",
-            hint: "`parley files room --limit` lets them take more.")
+            hint: "`parley files room --limit 20G` lets them take so much.")
     }
 }
 

@@ -40,12 +40,11 @@ struct GroupPictureCommand: OneGroupCommand {
             guard try picture.write(to: save) else {
                 throw NodeError("no-picture", "\(harmless(group)) shows no picture.")
             }
-        } else {
-            let bytes = try file.map { try SmallPicture.bytes(ofFile: absolutePath($0)) } ?? []
-            try await node.perform(
-                ChangeGroupPicture(
-                    conversation: group, picture: Data(bytes).base64EncodedString()))
+            return try Output.show(picture, json: output.json, as: "saved \(harmless(save))")
         }
+        let bytes = try file.map { try SmallPicture.bytes(ofFile: absolutePath($0)) } ?? []
+        try await node.perform(
+            ChangeGroupPicture(conversation: group, picture: Data(bytes).base64EncodedString()))
         let changed = try await node.perform(GetGroup(conversation: group))
         try Output.show(changed, json: output.json, as: GroupShow.text(changed))
     }

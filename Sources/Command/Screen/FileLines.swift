@@ -70,7 +70,7 @@ enum FileLines {
         if files.noRoomCount > 0 {
             let count = counted(files.noRoomCount, "file")
             lines.append(
-                ("no room", Advice.complete("for \(count): parley files room --limit")))
+                ("no room", Advice.complete("for \(count): parley files room --limit 20G")))
         }
         if files.diskFullCount > 0 {
             lines.append(
@@ -79,7 +79,7 @@ enum FileLines {
         for lack in files.lackedBy {
             let count = counted(lack.count, "file")
             lines.append(
-                ("lacked", "\(count) of yours, by \(harmless(lack.name)) as far as is known"))
+                ("lacked", "\(harmless(lack.name)) lacks \(count) of yours, as far as is known"))
         }
         return lines
     }

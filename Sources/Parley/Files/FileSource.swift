@@ -41,6 +41,12 @@ final class FileSource: PlacedBytes {
             )
         }
         guard byteCount <= Limits.fileByteCountMax else { throw NodeError.fileTooLarge }
+        // What the system makes as it is read, as in /proc, says that it is empty.
+        guard byteCount > 0 || FileBytes.read(descriptor, at: 0, count: 1).isEmpty else {
+            throw NodeError(
+                "no-file", "\(path) does not say how long it is.",
+                hint: "Copy it first, and send the copy.")
+        }
     }
 
     deinit {

@@ -171,7 +171,9 @@ extension Views {
         let receivers = try HeldFile.receivers(of: blob, as: core.node.device, in: store)
             .subtracting(holders)
         var lines: [String] = []
-        if !holders.isEmpty { lines.append("On devices of: \(try names(of: holders)).") }
+        if holders.contains(ownPerson) { lines.append("On another device of yours.") }
+        let others = holders.subtracting([ownPerson])
+        if !others.isEmpty { lines.append("On devices of: \(try names(of: others)).") }
         if !receivers.isEmpty {
             lines.append(
                 "Has come to: \(try names(of: receivers)). They may have given it up since.")
