@@ -209,8 +209,10 @@ extension NodeCore {
         _ blobs: [BlobID], _ turn: inout some Turn
     ) throws(StoreError) {
         let now = turn.now.monotonic
-        try confirmFiles(Array(blobs.prefix(Limits.askedBlobCountMax)), &turn)
-        if blobs.contains(where: { fileDesk.promises.hold($0, at: now) }) {
+        let promised = blobs.filter { fileDesk.promises.hold($0, at: now) }
+        let asked = blobs.filter { !promised.contains($0) }.prefix(Limits.askedBlobCountMax)
+        try confirmFiles(Array(asked), &turn)
+        if !promised.isEmpty {
             let apart = UInt64(identity.device.bytes.last ?? 0) * 20
             timers.set(.fileRoom, in: FilePromises.term + apart, &turn)
         }
@@ -354,10 +356,11 @@ extension NodeCore {
                 }
             }
         }
-        try confirmFiles(stays, &turn)
-        let (holders, now) = (fileDesk.holders, turn.now.monotonic)
+        // What somebody relies on here is not asked for: two that ask each other would never end.
+        let now = turn.now.monotonic
+        try confirmFiles(stays.filter { !fileDesk.promises.hold($0, at: now) }, &turn)
         let awaited = stays.filter {
-            holders.isAwaited($0, at: now) || holders.isConfirmed($0, at: now)
+            fileDesk.holders.isAwaited($0, at: now) || fileDesk.promises.hold($0, at: now)
         }
         for row in gone.values.sorted(by: HeldFile.precedes) { try giveUp(row, &turn) }
         try reconsiderRoom(&turn)

@@ -169,14 +169,19 @@ struct FileReceiptTests {
         try send()
         world.run(for: 60_000)
         #expect(try holds(ann) && holds(ben) && !holds(cara))
-        for _ in 0..<20 {
+        for round in 0..<100 {
             for node in [ann, ben] {
                 _ = try world.perform(
                     .file(.forget([message(at: node)], anyway: false)), on: node)
+                #expect(try holds(ann) || holds(ben), "\(round)")
             }
             world.run(for: 200)
         }
         #expect(try holds(ann) || holds(ben))
+        for node in [ann, ben] {
+            _ = try world.perform(.file(.fetch(message(at: node))), on: node)
+        }
+        world.run(for: 60_000)
         // The same where both have no room for it.
         let settings = FileSettings(roomByteCount: 10, keptDayCount: 0)
         for node in [ann, ben] { _ = try world.perform(.file(.set(settings)), on: node) }

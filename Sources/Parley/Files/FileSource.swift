@@ -162,6 +162,10 @@ extension NodeError {
         "file-only-here", "Nobody who is reached now says that they have that file.",
         hint: "Try again once somebody is who has it. `--anyway` frees it all the same; it may "
             + "never come back.")
+    static let fileAwaited = NodeError(
+        "file-awaited", "It is not certain yet that somebody else keeps that file.",
+        hint: "Whoever has it did not answer in time, or relies on it that this device keeps it: try "
+            + "again in a moment. `--anyway` frees it all the same.")
     static let fileBroken = NodeError(
         "file-broken", "What its sender sealed does not open.",
         hint: "Ask for it to be sent again.")

@@ -181,19 +181,21 @@ public struct ForgetFiles: NodeRequest {
             throw NodeError("which-files", "Name a message, or a conversation.")
         }
         let before = try await node.read { $0.core.fileByteCount }
-        let (count, onlyHere) = try await free(filesOf: numbers, on: node)
+        let (count, awaited, onlyHere) = try await free(filesOf: numbers, on: node)
         let after = try await node.read { $0.core.fileByteCount }
         if message != nil, onlyHere > 0 { throw NodeError.fileOnlyHere }
+        if message != nil, awaited > 0 { throw NodeError.fileAwaited }
         return FreedFiles(
-            count: count, byteCount: UInt64(max(0, before - after)), onlyHereCount: onlyHere)
+            count: count, byteCount: UInt64(max(0, before - after)),
+            onlyHereCount: onlyHere + awaited)
     }
 
     /// Frees what may be freed, and waits a moment for who holds the rest.
     private func free(
         filesOf numbers: [OperationNumber], on node: Node
-    ) async throws -> (count: Int, onlyHere: Int) {
+    ) async throws -> (count: Int, awaited: Int, onlyHere: Int) {
         let deadline = ContinuousClock.now + Self.patience
-        var (count, onlyHere) = (0, 0)
+        var (count, awaitedInVain, onlyHere) = (0, 0, 0)
         // Not too much in one step: whoever asks something else meanwhile waits for one.
         for start in stride(from: 0, to: numbers.count, by: 50) {
             let part = Array(numbers[start..<min(start + 50, numbers.count)])
@@ -203,12 +205,13 @@ public struct ForgetFiles: NodeRequest {
                 guard case .freed(let more, let awaited, let kept) = reply else { break }
                 count += more
                 guard awaited > 0, ContinuousClock.now < deadline else {
-                    onlyHere += awaited + kept
+                    awaitedInVain += awaited
+                    onlyHere += kept
                     break
                 }
                 try await Task.sleep(for: Self.pause)
             }
         }
-        return (count, onlyHere)
+        return (count, awaitedInVain, onlyHere)
     }
 }
