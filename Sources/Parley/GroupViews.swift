@@ -149,7 +149,7 @@ public struct JoinView: Codable, Equatable, Sendable {
             ? "you were removed from that group since it was made."
             : wasOwnUse
                 ? "you have used it yourself, and it lets in nobody any more."
-                : "somebody else has used it, or it was ended."
+                : "it was used up or ended, or who made it is not in the group any more."
         return "\(inviter) did not take the link into “\(name)”: \(reason)"
     }
 }

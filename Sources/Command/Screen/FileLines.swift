@@ -61,10 +61,13 @@ enum FileLines {
         if files.wantedCount > 0 {
             var line = "\(counted(files.wantedCount, "file")) still to come, "
             line += size(files.wantedByteCount)
-            line +=
+            // Of what finds no room here it does not matter who has it.
+            let isStopped = files.noRoomCount + files.diskFullCount >= files.wantedCount
+            let sources =
                 files.sources.isEmpty
                 ? ": nobody who is reached now says to have them"
                 : ", from " + files.sources.map(harmless).joined(separator: ", ")
+            if !isStopped { line += sources }
             lines.append(("fetching", line))
         }
         if files.noRoomCount > 0 {

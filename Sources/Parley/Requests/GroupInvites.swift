@@ -92,6 +92,10 @@ public struct JoinGroup: NodeRequest {
                 "bad-link", "That is no link into a group, or part of it is missing.", not: link,
                 prefix: "parley:g1:", hint: "It begins with `parley:g1:` and is one long word.")
         }
+        let isIn = try await node.read { try $0.view(joining: found).isMember }
+        guard !isIn else {
+            throw NodeError("already-a-member", "You are in “\(found.name)” already.")
+        }
         _ = try await node.running.perform(.joinGroup(found))
         return try await node.settled { views in
             let view = try views.view(joining: found)
