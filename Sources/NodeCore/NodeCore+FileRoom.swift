@@ -167,7 +167,9 @@ extension NodeCore {
         let limit = Int(try FileSettings.kept(in: turn.store).roomByteCount)
         let lacking = fileDesk.room.byteCount - limit
         guard lacking > 0 else { return }
-        _ = try freeRoom(of: lacking, orLess: true, limit, &turn)
+        let isEnough = try freeRoom(of: lacking, orLess: true, limit, &turn)
+        // Who may hold what could go is reached later, or answers otherwise.
+        if !isEnough { timers.set(.fileRetry, in: Self.fileRetryInterval, &turn) }
     }
 
     /// Gives up files of so many bytes together, and a little more, so that not each that comes looks for

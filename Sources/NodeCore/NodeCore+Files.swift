@@ -349,8 +349,7 @@ extension NodeCore {
     mutating func retryFiles(_ turn: inout some Turn) throws(StoreError) {
         fileDesk.tryAgain()
         try keepFiles(&turn)
-        try reconsiderRoom(&turn)
-        try fetchFiles(&turn)
+        try tendRoom(&turn)
     }
 
     /// Removes files that no message names any more, and wants of them.

@@ -164,8 +164,8 @@ extension NodeError {
             + "never come back.")
     static let fileAwaited = NodeError(
         "file-awaited", "It is not certain yet that somebody else keeps that file.",
-        hint: "Whoever has it did not answer in time, or relies on it that this device keeps it: try "
-            + "again in a moment. `--anyway` frees it all the same.")
+        hint: "Whoever has it did not answer in time, or relies on this device to keep it. "
+            + "Try again in a moment; `--anyway` frees it all the same.")
     static let fileBroken = NodeError(
         "file-broken", "What its sender sealed does not open.",
         hint: "Ask for it to be sent again.")

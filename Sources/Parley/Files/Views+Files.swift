@@ -148,7 +148,7 @@ extension Views {
             return [
                 heldLine,
                 isGivenUp
-                    ? "It was here and was given up: `parley files get` fetches it again."
+                    ? "It was here and was given up: `parley files get` asks for it again."
                     : "Nobody asked for it: `parley files get` does.",
             ]
         }
@@ -202,7 +202,7 @@ extension Views {
             lines.append(
                 "You are not in that conversation any more: nobody there gives it to you.")
         } else if outlook.holders.isEmpty, relays.isEmpty {
-            lines.append("Nobody who has it is reached now; it comes when somebody is.")
+            lines.append("Nobody who is reached now has it: it comes when somebody is who does.")
         }
         let linked = Set(core.linkedPeers.map(\.person))
         let away = try senders(of: blob).subtracting(linked).subtracting([ownPerson])
