@@ -182,7 +182,10 @@ struct WordIndexTests {
             let steps = try database.texts("EXPLAIN QUERY PLAN " + sql, column: 3)
             #expect(!steps.isEmpty)
             for step in steps {
-                #expect(!step.hasPrefix("SCAN") || step.contains("VIRTUAL"), "\(steps)")
+                // The rows that a part of the query found, which has its own steps.
+                let isOfPart = steps.contains("CO-ROUTINE \(step.dropFirst("SCAN ".count))")
+                #expect(
+                    !step.hasPrefix("SCAN") || step.contains("VIRTUAL") || isOfPart, "\(steps)")
                 #expect(!step.contains("TEMP B-TREE"), "\(steps)")
             }
         }
