@@ -83,19 +83,9 @@ extension Views {
             .sorted { ($0.name, $0.count) < ($1.name, $1.count) }
     }
 
-    /// Everybody who takes part in a conversation in which a message names a file.
-    func persons(naming blob: BlobID) throws -> Set<PersonID> {
-        var persons: Set<PersonID> = []
-        for entry in try store.naming(blob, limit: NodeCore.namingCountMax) {
-            guard let space = try store.space(entry.space), let roster = try roster(of: space)
-            else { continue }
-            persons.formUnion(roster.participants.map(\.person))
-        }
-        return persons
-    }
-
-    /// The same of those who are given one of these messages: newcomers may not be.
-    private func persons(given blob: BlobID) throws -> Set<PersonID> {
+    /// Everybody who takes part in a conversation and is given a message there that names a file: newcomers may
+    /// not be.
+    func persons(given blob: BlobID) throws -> Set<PersonID> {
         var persons: Set<PersonID> = []
         for entry in try store.naming(blob, limit: NodeCore.namingCountMax) {
             guard let space = try store.space(entry.space), let roster = try roster(of: space),

@@ -178,7 +178,7 @@ extension Views {
             lines.append(
                 "Has come to: \(try names(of: receivers)). They may have given it up since.")
         }
-        if lines.isEmpty, try persons(naming: blob).contains(where: { $0 != ownPerson }) {
+        if lines.isEmpty, try persons(given: blob).contains(where: { $0 != ownPerson }) {
             lines.append("Nobody else has fetched it yet, as far as is known here.")
         }
         return lines
