@@ -1,4 +1,5 @@
 import ArgumentParser
+import Parley
 
 /// Whether a text is also shown as a picture for a camera.
 struct QROptions: ParsableArguments {

@@ -41,6 +41,7 @@ public enum NodeRequests {
         DeleteReminder.self,
         DeleteWebhook.self,
         DescribeGroup.self,
+        DrawCode.self,
         EditMessage.self,
         EndPageSession.self,
         ExplainFile.self,

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import parley
+@testable import Parley
 
 @Suite("QR codes")
 struct QRCodeTests {
@@ -39,13 +39,6 @@ struct QRCodeTests {
         let text = "parley-device:1:QWxs"
         let chosen = try #require(QRCode(text))
         #expect((0..<8).contains { QRCode(text, mask: $0) == chosen })
-    }
-
-    @Test("stand on a terminal in half as many lines, with light around")
-    func lines() throws {
-        let code = try #require(QRCode("parley-device:1:QWxs"))
-        #expect(code.lines.count == (25 + 4 + 1) / 2)
-        #expect(code.lines.allSatisfy { $0.hasPrefix("\u{1B}[") && $0.hasSuffix("\u{1B}[0m") })
     }
 
     /// Bytes at level L, by version.

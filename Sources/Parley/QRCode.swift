@@ -3,23 +3,23 @@
 /// QR Code Model 2 in byte mode with error correction level L: 7 % of it may be unreadable. The
 /// least of the 40 versions that holds the text is taken, and the mask that is least confusing.
 /// Source: ISO/IEC 18004:2015, sections 7 and 8.
-struct QRCode: Equatable {
+public struct QRCode: Equatable, Sendable {
     /// From 1, which has 21 modules a side, to 40, which has 177.
     let version: Int
     /// Modules a side.
-    let size: Int
+    public let size: Int
     /// Row after row; true is dark.
     private(set) var modules: [Bool]
     /// Modules whose place is fixed: patterns and what tells of version and mask.
     private var isFixed: [Bool]
 
     /// The most bytes that a code holds.
-    static let byteCountMax = dataByteCount(40) - 3
+    public static let byteCountMax = dataByteCount(40) - 3
 
     /// The code of a text, or nil where it is longer than any holds.
     ///
     /// - Parameter mask: 0 to 7; without it the best is taken.
-    init?(_ text: String, mask: Int? = nil) {
+    public init?(_ text: String, mask: Int? = nil) {
         let bytes = Array(text.utf8)
         guard
             let version = (1...40).first(where: {
@@ -44,7 +44,7 @@ struct QRCode: Equatable {
     }
 
     /// Whether the module is dark; what lies outside is light.
-    func isDark(_ row: Int, _ column: Int) -> Bool {
+    public func isDark(_ row: Int, _ column: Int) -> Bool {
         guard (0..<size).contains(row), (0..<size).contains(column) else { return false }
         return modules[row * size + column]
     }

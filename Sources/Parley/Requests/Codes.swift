@@ -1,0 +1,35 @@
+/// A text as a picture for a camera, which a screen draws as it likes: an invite, a card, a safety number.
+public struct DrawCode: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "drawCode", RequestScope.read,
+        "A text as a QR code, row by row."
+    )
+    /// As somebody would ask it.
+    public static let example = DrawCode(text: "parley:1:QUJD")
+
+    /// The text, of at most 2,953 bytes.
+    public var text: String
+
+    /// A request with these parameters.
+    public init(text: String) { self.text = text }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> CodeView {
+        guard let code = QRCode(text) else {
+            throw NodeError(
+                "code-too-long", "That is too long for a picture.",
+                hint: "A QR code holds \(QRCode.byteCountMax) bytes. Pass the text on instead.")
+        }
+        return CodeView(
+            rows: (0..<code.size).map { row in
+                (0..<code.size).map { code.isDark(row, $0) ? "1" : "0" }.joined()
+            })
+    }
+}
+
+/// A QR code.
+public struct CodeView: Codable, Equatable, Sendable {
+    /// From above: `1` is dark, `0` is light. Whoever draws it leaves light around it, four modules wide.
+    public var rows: [String]
+}
