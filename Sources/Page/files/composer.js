@@ -15,7 +15,7 @@ const typed = new Map();
 let isSending = false;
 let asked = Promise.resolve();
 
-const forget = (messages) => messages.forEach((each) => outbox.splice(outbox.indexOf(each), 1));
+const forget = (messages) => messages.forEach((each) => outbox.includes(each) && outbox.splice(outbox.indexOf(each), 1));
 
 /**
  * What is on its way in a conversation, for who shows it. A message that the node has stays here until it was
@@ -24,6 +24,12 @@ const forget = (messages) => messages.forEach((each) => outbox.splice(outbox.ind
 export const outgoing = (id) => ({
   all: () => outbox.filter((each) => each.conversation === id),
   sent: () => outbox.filter((each) => each.conversation === id && each.isSent),
+  /** What of it is in a page that was read; once the node has answered what was sent last, which may be in it. */
+  in: async (page) => {
+    await asked.catch(() => {});
+    const ids = new Set(page.messages.map((each) => each.id));
+    return outbox.filter((each) => ids.has(each.kept));
+  },
   /** Once the node has answered what was sent last. */
   answered: () => asked.catch(() => {}),
   forget,
@@ -41,7 +47,7 @@ async function flush(changed, failed) {
           conversation: first.conversation, texts: [first.text], once: first.once,
           ...(first.replyTo ? { replyTo: first.replyTo } : {}),
         });
-        await asked;
+        first.kept = (await asked)[0]?.id;
         first.isSent = true;
         changed(first);
       } catch (error) {

@@ -25,6 +25,9 @@ export const store = {
 /** The conversation of this identifier; undefined where there is none. */
 export const conversation = (id) => store.conversations.find((each) => each.id === id);
 
+/** Ends the events that are read now, so that the node is asked for anew. */
+let stream = null;
+
 function become(connection) {
   if (store.connection === connection) return;
   store.connection = connection;
@@ -34,8 +37,11 @@ function become(connection) {
 /** Notes what an error tells of the node. True where it is that one waits. */
 export function noteFailure(error) {
   if (error instanceof Locked) become("locked");
-  else if (error instanceof Away) become("away");
-  else return false;
+  else if (error instanceof Away) {
+    become("away");
+    // Where it is back already, what is on its way is only asked again once that was seen.
+    stream?.abort();
+  } else return false;
   return true;
 }
 
@@ -53,6 +59,7 @@ const readSoon = later(readConversations, 80);
 export const refreshConversations = readSoon;
 
 function apply(change) {
+  tell("event", change);
   if (change.kind === "typing") return tell("typing", change);
   if (change.conversation) tell("change", change);
   if (["missed", "refolded", "members"].includes(change.kind)) tell("reload", change);
@@ -75,7 +82,8 @@ export async function follow() {
         become("here");
         if (wasAway) tell("reload", {});
       }
-      for await (const event of changes(cursor)) {
+      stream = new AbortController();
+      for await (const event of changes(cursor, stream.signal)) {
         wait = 250;
         if (event.change) apply(event.change);
         if (event.cursor) cursor = event.cursor;

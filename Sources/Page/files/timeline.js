@@ -93,7 +93,7 @@ export class Timeline {
         asked.again = false;
         const sent = this.outgoing.sent();
         const page = await this.#ask("messages", { conversation: this.conversation.id, limit: pageSize });
-        if (page) await this.#mergeTail(page, sent);
+        if (page) await this.#mergeTail(page, [...sent, ...(await this.outgoing.in(page))]);
       } while (asked.again && !this.#isClosed);
       this.#tailAsked = null;
     })();
@@ -110,6 +110,7 @@ export class Timeline {
     const sent = this.outgoing.sent();
     const newest = await this.#ask("messages", { conversation: this.conversation.id, limit: pageSize });
     if (!newest) return;
+    sent.push(...(await this.outgoing.in(newest)));
     if (sticks) {
       this.outgoing.forget(sent);
       this.#start(newest);
