@@ -52,6 +52,24 @@ static const unsigned char composer_js[] = {
 static const unsigned char markdown_js[] = {
 #embed "files/markdown.js"
 };
+static const unsigned char views_js[] = {
+#embed "files/views.js"
+};
+static const unsigned char codes_js[] = {
+#embed "files/codes.js"
+};
+static const unsigned char people_js[] = {
+#embed "files/people.js"
+};
+static const unsigned char pictures_js[] = {
+#embed "files/pictures.js"
+};
+static const unsigned char groups_js[] = {
+#embed "files/groups.js"
+};
+static const unsigned char views_css[] = {
+#embed "files/views.css"
+};
 
 #define FILE_OF(path, type, bytes) {path, type, bytes, sizeof(bytes)}
 
@@ -70,6 +88,12 @@ static const struct parley_page_file files[] = {
     FILE_OF("/message.js", SCRIPT, message_js),
     FILE_OF("/composer.js", SCRIPT, composer_js),
     FILE_OF("/markdown.js", SCRIPT, markdown_js),
+    FILE_OF("/views.js", SCRIPT, views_js),
+    FILE_OF("/codes.js", SCRIPT, codes_js),
+    FILE_OF("/people.js", SCRIPT, people_js),
+    FILE_OF("/pictures.js", SCRIPT, pictures_js),
+    FILE_OF("/groups.js", SCRIPT, groups_js),
+    FILE_OF("/views.css", CSS, views_css),
 };
 
 const struct parley_page_file *parley_page_file_at(size_t index) {

@@ -2,22 +2,31 @@
 import { Away, Locked, enter, leave, rpc } from "./api.js";
 import { Composer, outgoing } from "./composer.js";
 import { announce, foreign, h, icon, iconButton, paths } from "./dom.js";
+import { conversationActions, fillHead } from "./groups.js";
+import { meetView, waiting, waitingLine, watchWaiting } from "./people.js";
 import { conversation, follow, noteFailure, on, store } from "./store.js";
 import { Timeline } from "./timeline.js";
+import { menu, openView, wordsOf } from "./views.js";
 import { shortTime, t } from "./words.js";
 
 const quickReactions = ["👍", "❤️", "😂", "😮", "😢", "🙏", "🎉", "✅"];
 
-const rows = h("ul", { class: "conversations" });
+const rows = h("ul", { class: "conversations", oncontextmenu: rowMenu });
 const find = h("input", {
   type: "search", "aria-label": t("app.find"), placeholder: t("app.find"), oninput: () => showList(), onkeydown: findKey,
 });
 const banner = h("p", { class: "banner", role: "status", hidden: true });
 const pane = h("section", { class: "pane" }, h("p", { class: "hint choose" }, t("app.choose")));
 const side = h("nav", { "aria-label": t("app.conversations") },
-  h("header", {}, h("h1", {}, "Parley"), iconButton(paths.close, t("app.leave"), () => lock())),
+  h("header", {}, h("h1", {}, "Parley"), iconLink("#/people", paths.people, t("people.title")), iconLink("#/meet", paths.add, t("meet.title")),
+    iconButton(paths.close, t("app.leave"), () => lock())),
   h("div", { class: "find" }, find), rows);
 let shown = null;
+let view = null;
+
+function iconLink(href, path, label) {
+  return h("a", { href, class: "quiet", "aria-label": label, title: label }, icon(path));
+}
 
 function findKey(event) {
   if (event.key === "Escape") {
@@ -45,7 +54,29 @@ function line(each) {
       h("span", { class: "under" }, preview(each)),
       unread && h("span", { class: `count${each.isMuted ? " quiet-count" : ""}` },
         h("span", { "aria-hidden": "true" }, `${each.unreadMentions ? "@" : ""}${each.unread > 999 ? "999+" : each.unread || "•"}`),
-        h("span", { class: "unseen" }, t("list.unread", { n: each.unread }), each.unreadMentions ? `, ${t("list.mentions")}` : ""))));
+        h("span", { class: "unseen" }, t(each.unread ? "list.unread" : "list.marked", { n: each.unread }), each.unreadMentions ? `, ${t("list.mentions")}` : ""))),
+    iconButton(paths.more, t("chat.actions", { name: each.name }), () => conversationMenu(each), { tabindex: "-1" }));
+}
+
+/** The same by keyboard: a browser takes Shift+F10 and the menu key for a click with the right button. */
+function rowMenu(event) {
+  const of = conversation(event.target.closest("li")?.dataset.id);
+  if (!of) return;
+  event.preventDefault();
+  conversationMenu(of);
+}
+
+function conversationMenu(of) {
+  const attempt = async (body) => {
+    try {
+      await body();
+    } catch (error) {
+      if (noteFailure(error)) return;
+      if (!error.code) throw error;
+      menu(wordsOf(error), []);
+    }
+  };
+  menu(of.name, conversationActions(of, attempt, () => shown?.id === of.id && (location.hash = "#/")));
 }
 
 function showList() {
@@ -54,12 +85,13 @@ function showList() {
   const current = found.filter((each) => !each.isArchived);
   const away = found.filter((each) => each.isArchived);
   const held = rows.contains(document.activeElement) ? document.activeElement.closest("li")?.dataset.id : null;
-  rows.replaceChildren(...current.map(line),
+  const waits = words ? null : waitingLine();
+  rows.replaceChildren(...(waits ? [waits] : []), ...current.map(line),
     ...(away.length ? [h("li", { class: "heading" }, h("h2", {}, t("list.archive"))), ...away.map(line)] : []));
-  if (!found.length) rows.append(h("li", { class: "hint none" }, t(words ? "app.noneFound" : "app.none")));
+  if (!found.length) rows.append(h("li", { class: "hint none" }, t(words ? "app.noneFound" : "app.none"), " ", !words && h("a", { href: "#/meet" }, t("meet.title"))));
   if (held) rows.querySelector(`li[data-id="${CSS.escape(held)}"] a`)?.focus();
   const count = store.conversations.filter((each) => !each.isMuted && !each.isArchived).reduce((sum, each) => sum + each.unread, 0);
-  document.title = `${count ? `(${count}) ` : ""}${shown ? `${shown.name} – ` : ""}Parley`;
+  document.title = `${count ? `(${count}) ` : ""}${shown ?? view ? `${shown?.name ?? view.title} – ` : ""}Parley`;
 }
 
 // MARK: One conversation
@@ -68,6 +100,31 @@ function close() {
   shown?.timeline.close();
   shown?.composer.close();
   shown = null;
+  view?.close();
+  view = null;
+}
+
+/** Shows what is no conversation. */
+function showView(next) {
+  close();
+  view = next;
+  document.body.classList.add("has-conversation");
+  pane.replaceChildren(view.element);
+  view.named = showList;
+  view.heading.focus({ preventScroll: true });
+  showList();
+}
+
+const isNobodyThere = () => store.connection === "here" && waiting.people === 0 && !store.conversations.length;
+
+/** What stands there while nothing was chosen: how one begins, where there is nobody yet. */
+function showNothing() {
+  close();
+  document.body.classList.remove("has-conversation");
+  const isFirst = isNobodyThere();
+  if (isFirst) view = meetView(true);
+  pane.replaceChildren(isFirst ? view.element : h("p", { class: "hint choose" }, t("app.choose")));
+  showList();
 }
 
 function show(of) {
@@ -75,10 +132,11 @@ function show(of) {
   const timeline = new Timeline(of, act, outgoing(of.id));
   const composer = new Composer(of, timeline);
   const typing = h("p", { class: "typing hint", "aria-live": "off" });
-  shown = { id: of.id, name: of.name, timeline, composer, typing };
+  const head = h("div", {});
+  fillHead(head, of);
+  shown = { id: of.id, name: of.name, timeline, composer, typing, head };
   pane.replaceChildren(
-    h("header", {}, h("a", { href: "#/", class: "back", "aria-label": t("app.back") }, icon(paths.back)),
-      h("div", {}, foreign("h1", {}, of.name), foreign("p", { class: "hint members" }, of.members.join(", ")))),
+    h("header", {}, h("a", { href: "#/", class: "back", "aria-label": t("app.back") }, icon(paths.back)), head),
     timeline.element, typing, composer.element);
   document.body.classList.add("has-conversation");
   timeline.open().catch(report);
@@ -170,13 +228,12 @@ async function lock() {
 
 function route() {
   const id = location.hash.match(/^#\/c\/([0-9a-f]{64})$/)?.[1];
-  if (id && shown?.id === id) return;
   const of = id && conversation(id);
+  if (of && shown?.id === id) return;
   if (of) return show(of);
-  close();
-  document.body.classList.remove("has-conversation");
-  pane.replaceChildren(h("p", { class: "hint choose" }, t("app.choose")));
-  showList();
+  const other = openView(location.hash);
+  if (other) showView(other);
+  else showNothing();
 }
 
 async function begin() {
@@ -189,8 +246,15 @@ async function begin() {
   document.body.append(banner, h("main", { class: "whole" }, side, pane));
   on("connection", showConnection);
   on("conversations", () => {
-    if (!shown && location.hash.startsWith("#/c/")) route();
+    const now = shown && conversation(shown.id);
+    if (now) fillHead(shown.head, now);
+    else if (shown || location.hash.startsWith("#/c/")) route();
     showList();
+  });
+  watchWaiting(() => {
+    // It stays when somebody has come, for what it says of that.
+    if (location.hash.length <= 2 && !view && isNobodyThere()) showNothing();
+    else showList();
   });
   on("typing", (change) => {
     if (change.conversation !== shown?.id) return;
@@ -201,6 +265,7 @@ async function begin() {
     if (again) location.reload();
     else route();
   });
+  if (!location.hash.startsWith("#/c/")) route();
   await follow();
 }
 

@@ -35,6 +35,8 @@ export const paths = {
   remove: "M4 6h12M8 6V4h4v2M6 6l1 10h6l1-10",
   close: "M5 5l10 10M15 5 5 15",
   more: "M5 10v.1M10 10v.1M15 10v.1",
+  people: "M7 9a3 3 0 1 0 0-6 3 3 0 0 0 0 6M1.5 17c0-3.5 2.5-5.5 5.5-5.5s5.5 2 5.5 5.5M13 3.3a3 3 0 0 1 0 5.4M15 12c2.2.6 3.5 2.4 3.5 5",
+  add: "M10 4v12M4 10h12",
 };
 
 /** A button that shows an icon and says its name. */

@@ -1,0 +1,224 @@
+// Groups: a new one, who is in one and what holds there; and what one does with a conversation as a whole.
+import { foreign, h } from "./dom.js";
+import { inviteFields, pictureButtons, shownLink } from "./people.js";
+import { picture } from "./pictures.js";
+import { conversation } from "./store.js";
+import { View, addView, ask, button, choices, field, form, group, lookalikes, menu, openDialog, rpc, told } from "./views.js";
+import { momentTime, t } from "./words.js";
+
+const roles = ["reader", "member", "admin", "owner"];
+const roleWords = (all) => all.map((each) => [each, t(`role.${each}`)]);
+
+// MARK: A new group
+
+/** Contacts to choose from. */
+function contactChoice(contacts) {
+  return h("fieldset", { class: "people-choice" }, h("legend", {}, t("group.who")),
+    contacts.length ? contacts.map((each) => field("members", [foreign("bdi", {}, each.name), each.resembles.length > 0 && h("span", { class: "hint" }, ` ${each.person.slice(0, 8)}`)].filter(Boolean), "check", false, { value: each.person }))
+      : h("p", { class: "hint" }, t("group.nobody")));
+}
+
+const acceptedContacts = async () => (await rpc("contacts")).filter((each) => each.state === "accepted");
+
+addView(/^#\/group$/, () => {
+  const view = new View(t("group.new"), "#/people");
+  acceptedContacts().then((contacts) => view.add(form(
+    [field("name", t("group.name"), "text", "", { required: true }), contactChoice(contacts), h("p", { class: "hint" }, t("group.alone"))],
+    t("group.make"), async ({ name, members }) => {
+      const made = await rpc("newConversation", { name, members: members ?? [] });
+      location.hash = `#/c/${made.id}`;
+    })), (error) => view.attempt(() => Promise.reject(error)));
+  return view;
+});
+
+// MARK: The head of a conversation
+
+/** What a conversation is called, who is in it, and why nothing may be said in it. */
+export function fillHead(head, of) {
+  const shown = JSON.stringify([of.name, of.members, standing(of)]);
+  if (head.dataset.shown === shown) return;
+  head.dataset.shown = shown;
+  head.replaceChildren(
+    h("h1", {}, foreign("a", { href: `#/g/${of.id}` }, of.name)),
+    h("p", { class: "hint members" }, of.kind === "direct" ? "" : of.members.map((name, place) => [place ? ", " : "", foreign("bdi", {}, name)]).flat()),
+    ...standing(of).map((text) => foreign("p", { class: "warning" }, text)));
+}
+
+/** What one should know of how a conversation stands, in sentences. */
+function standing(of) {
+  const found = [];
+  if (of.isOut) found.push(t(of.heldOn?.length ? "standing.elsewhere" : "standing.out", { names: (of.heldOn ?? []).join(", ") }));
+  if (of.isInvited) found.push(t("standing.invited"));
+  if (of.supersededBy) found.push(t("standing.superseded"));
+  if (of.waitingFor) found.push(of.waitingFor);
+  return found;
+}
+
+/** What one has done with a conversation as a whole. */
+export function conversationActions(of, attempt, gone) {
+  const act = (method, params = {}) => attempt(() => rpc(method, { conversation: of.id, ...params }));
+  return [
+    [t(of.isArchived ? "chat.unarchive" : "chat.archive"), () => act("archive", { on: !of.isArchived })],
+    of.isMuted ? [t("chat.unmute"), () => act("mute", { on: false })] : [t("chat.mute"), () => menu(t("chat.muteAsk"), [
+      [t("chat.hours", { n: 8 }), () => act("mute", { on: true, hours: 8 })],
+      [t("chat.week"), () => act("mute", { on: true, hours: 168 })],
+      [t("chat.always"), () => act("mute", { on: true })],
+    ])],
+    [t(of.isMarkedUnread ? "chat.markRead" : "chat.markUnread"), () => act("markUnread", { on: !of.isMarkedUnread })],
+    (of.isOut || of.isInvited || of.kind === "direct") && [t("chat.delete"), () => ask(told("chat.deleteAsk", { name: of.name }), [], t("chat.delete"), async () => {
+      await rpc("deleteConversation", { conversation: of.id });
+      gone?.();
+    }, { text: t("chat.deleteText"), isDangerous: true })],
+  ].filter(Boolean);
+}
+
+// MARK: One group, and a conversation of two
+
+addView(/^#\/g\/([0-9a-f]{64})$/, (id) => {
+  const view = new View(conversation(id)?.name ?? "", `#/c/${id}`);
+  const load = async () => {
+    const of = await rpc("conversation", { conversation: id });
+    const found = await rpc("group", { conversation: id });
+    // Its keys are replaced again and again, which changes nothing that is shown.
+    delete found.epoch;
+    const { draft, newest, unread, unreadMentions, ...still } = of;
+    return { of: still, group: found };
+  };
+  view.part(load, ({ of, group: found }) => drawGroup(view, of, found), "members", "conversation", "contact", "link", "preferences", "refolded");
+  view.part(() => rpc("events", { conversation: id }), (events) => drawLog(events), "members", "conversation");
+  return view;
+});
+
+function drawGroup(view, of, found) {
+  view.name(found.name);
+  const own = found.members.find((each) => each.isSelf)?.role;
+  const may = { lead: ["admin", "owner"].includes(own) && !of.isOut && of.kind === "group", all: own === "owner" && !of.isOut && of.kind === "group" };
+  const actions = conversationActions(of, (body) => view.attempt(body), () => (location.hash = "#/"));
+  const head = [
+    ...standing(of).map((text) => foreign("p", { class: "warning" }, text)),
+    of.lacksEarlier && h("p", { class: "hint" }, t("standing.lacksEarlier")),
+    of.lacksShared && h("p", { class: "hint" }, t("standing.lacksShared")),
+    lookalikes(of.resembles),
+  ];
+  const all = choices(...actions.map(([label, body]) => button(label, body)));
+  if (of.kind === "direct") return [...head, all, ...drawMembers(view, found, may)];
+  return [
+    ...head,
+    h("div", { class: "who-is" }, found.hasPicture && picture("groupPicture", { conversation: of.id }),
+      h("div", {}, found.description ? foreign("p", { class: "description" }, found.description) : may.lead && h("p", { class: "hint" }, t("group.undescribed")),
+        found.waiting.length > 0 && h("p", { class: "hint" }, t("group.undelivered")))),
+    may.lead && choices(...leaderButtons(view, found)),
+    ...drawMembers(view, found, may),
+    ...drawLinks(view, found, may),
+    ...drawRules(view, found, may),
+    ...group(t("group.conversation"), all, !of.isOut && choices(button(t("group.leave"), () => leaves(of, found)))),
+  ];
+}
+
+function leaderButtons(view, { id: conversation, name, description, hasPicture }) {
+  return [
+    button(t("group.rename"), () => view.asks(t("group.rename"), [field("name", t("group.name"), "text", name)], t("view.save"), (values) => rpc("rename", { conversation, ...values }))),
+    button(t("group.describe"), () => view.asks(t("group.describe"), [field("text", t("group.description"), "long", description ?? "")], t("view.save"), (values) => rpc("describeGroup", { conversation, ...values }))),
+    ...pictureButtons(view, hasPicture, (data) => rpc("changeGroupPicture", { conversation, picture: data })),
+  ];
+}
+
+function leaves({ id: conversation }, { name }) {
+  ask(told("group.leaveAsk", { name }), [], t("group.leave"), async () => {
+    try {
+      await rpc("leave", { conversation });
+    } catch (error) {
+      if (error.code !== "last-owner") throw error;
+      ask(error.message, [], t("group.leaveAnyway"), () => rpc("leave", { conversation, anyway: true }), { text: t("group.lastOwner"), isDangerous: true });
+    }
+  }, { text: t("group.leaveText"), isDangerous: true });
+}
+
+// MARK: Members
+
+function drawMembers(view, found, may) {
+  const others = found.members.filter((each) => !each.isSelf);
+  return group(t("group.members", { n: found.members.length }),
+    h("ul", { class: "people" }, found.members.map((each) => memberRow(view, found, each, may))),
+    ...others.filter((each) => each.resembles.length).map((each) => lookalikes([each.name, ...each.resembles])),
+    may.lead && choices(button(t("group.add"), () => adds(view, found, may))));
+}
+
+function memberRow(view, found, each, may) {
+  const state = each.isInvited ? t("group.invited") : each.isSelf ? "" : each.isLinked ? t("group.linked") : each.hasAddress ? "" : t("group.noAddress");
+  const words = [t(`role.${each.role}`), !each.isSelf && each.isVerified && t("person.verified"), state].filter(Boolean).join(" · ");
+  const mayChange = !each.isSelf && (may.all || (may.lead && ["reader", "member"].includes(each.role)));
+  return h("li", {}, h("a", { href: each.isSelf ? "#/me" : `#/p/${each.person}`, "data-key": each.person },
+    h("span", { class: "name" }, foreign("bdi", {}, each.name), each.isSelf && ` (${t("message.you").toLowerCase()})`), h("span", { class: "hint" }, words)),
+  mayChange && button(t("group.change"), () => changes(view, found, each, may), { "data-key": `change ${each.person}`, "aria-label": t("group.changeOf", { name: each.name }) }));
+}
+
+function changes(view, { id: conversation, name: groupName }, { person, name, role }, may) {
+  const possible = roles.filter((each) => may.all || ["reader", "member"].includes(each));
+  menu(told("group.changeOf", { name }), [
+    ...possible.filter((each) => each !== role).map((each) => [t("group.makeRole", { role: t(`role.${each}`) }), () => view.attempt(() => rpc("setRole", { conversation, person, role: each }))]),
+    [t("group.remove"), () => view.sure(told("group.removeAsk", { name, group: groupName }), t("group.removeText"), t("group.remove"), "removeMember", { conversation, person })],
+  ]);
+}
+
+async function adds(view, { id: conversation, members }, may) {
+  const inIt = new Set(members.map((each) => each.person));
+  let contacts = [];
+  if (!(await view.attempt(async () => (contacts = (await acceptedContacts()).filter((each) => !inIt.has(each.person)))))) return;
+  view.asks(t("group.add"), [contactChoice(contacts), field("role", t("group.role"), roleWords(roles.filter((each) => may.all || ["reader", "member"].includes(each))), "member")],
+    t("group.addDo"), async ({ members: chosen, role }) => {
+      for (const person of chosen ?? []) await rpc("addMember", { conversation, person, role });
+    }, { text: t("group.addText") });
+}
+
+// MARK: Links and rules
+
+function drawLinks(view, { id: conversation, invites }, may) {
+  if (!may.lead && !invites.length) return [];
+  const makes = () => {
+    view.asks(t("group.link"), [field("role", t("group.role"), roleWords(["member", "reader"]), "member"), ...inviteFields(1, "168")], t("group.linkMake"), async ({ role, uses, hours }) => {
+      const made = await rpc("inviteToGroup", { conversation, role, uses: Number(uses), hours: Number(hours) });
+      const dialog = openDialog(t("group.link"), choices(button(t("view.done"), () => dialog.close(), { autofocus: true })), ...shownLink(made.link, made.invite.expires, made.invite.usesLeft, made.clockWarning));
+    }, { text: t("group.linkText") });
+  };
+  return group(t("group.links"),
+    invites.length > 0 && h("ul", { class: "plain" }, invites.map((each) => h("li", { class: "card" },
+      h("p", {}, t(`role.${each.role}`), " · ", t("invite.left", { n: each.usesLeft }), " · ", t("invite.until", { time: momentTime(each.expires) })),
+      h("p", { class: "hint" }, told("group.linkBy", { name: each.inviter })),
+      may.lead && choices(view.does(t("invite.end"), "revokeInvite", { id: each.id }))))),
+    may.lead && choices(button(t("group.linkMake"), makes)));
+}
+
+function drawRules(view, { id: conversation, history, rotationHours }, may) {
+  const days = history.endsWith("d") ? history.slice(0, -1) : null;
+  const changes = () => view.asks(t("group.rules"), [
+    field("history", t("rules.history"), [["none", t("rules.none")], ["7d", t("rules.days", { n: 7 })], ["30d", t("rules.days", { n: 30 })], ["365d", t("rules.days", { n: 365 })], ["all", t("rules.all")],
+      ...(days && !["7", "30", "365"].includes(days) ? [[history, t("rules.days", { n: days })]] : [])], history),
+    field("rotation", t("rules.rotation"), "number", rotationHours ?? "", { min: 1, max: 87600 }),
+  ], t("view.save"), (values) => rpc("changeSettings", { conversation, history: values.history, ...(values.rotation ? { rotationHours: Number(values.rotation) } : {}) }));
+  return group(t("group.rules"),
+    h("p", {}, t(days ? "rules.daysText" : `rules.${history}Text`, { n: days })),
+    rotationHours && h("p", {}, t("rules.rotationText", { n: rotationHours })),
+    may.all && choices(button(t("group.change"), changes, { "aria-label": t("rules.change") })));
+}
+
+// MARK: What changed
+
+function logLine(event) {
+  const names = { name: event.name, author: event.author ?? t("log.somebody"), role: event.role ? t(`role.${event.role}`) : "" };
+  const kind = { "devices-added": "devices", "device-revoked": "revoked" }[event.change] ?? event.change;
+  if (!event.holds || !["added", "joined", "removed", "left", "declined", "role", "devices", "revoked"].includes(kind)) return null;
+  const words = kind === "joined" && !event.author ? "log.came" : `log.${kind}`;
+  return h("li", {}, h("span", {}, told(words, names), event.hiddenCount > 0 && ` ${t("log.hidden", { n: event.hiddenCount })}`), " ",
+    h("time", { class: "hint" }, momentTime(event.time)));
+}
+
+const logCount = 200;
+
+function drawLog(events) {
+  const lines = events.map(logLine).filter(Boolean).reverse();
+  if (lines.length < 2) return [];
+  return h("details", { class: "log" }, h("summary", {}, t("log.title")), h("ol", { reversed: true }, lines.slice(0, logCount)),
+    lines.length > logCount && h("p", { class: "hint" }, t("log.more", { n: lines.length - logCount })));
+}
+
