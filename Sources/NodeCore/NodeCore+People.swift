@@ -368,6 +368,12 @@ extension NodeCore {
                 try introduce(on: id, &turn)
             }
         }
+        // They were blocked a moment ago, and the link of before is about to end: they are dialled then.
+        for link in links.values where link.peer.person == person && link.isEnding {
+            if dialer.person(of: link.peer.device) == nil {
+                dialer.restart(link.peer.device, of: person)
+            }
+        }
         try dialDevices(of: person, &turn)
     }
 }

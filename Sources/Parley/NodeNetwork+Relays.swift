@@ -158,7 +158,10 @@ extension NodeNetwork {
 
     /// Whether somebody answered at the address of a relay, when it was last called, who did not show
     /// that they are it.
-    func isMistaken(_ relay: NoiseKey) -> Bool { state.withLock { $0.mistaken.contains(relay) } }
+    func isMistaken(_ relay: NoiseKey) -> Bool { mistakenRelays.contains(relay) }
+
+    /// All relays of which that is so.
+    var mistakenRelays: Set<NoiseKey> { state.withLock { $0.mistaken } }
 
     // MARK: Pipes
 

@@ -130,8 +130,14 @@ extension Views {
         let choices = try choices()
         return relays.map { relay in
             let address = choices.first { $0.relay == relay }?.addresses.first
+            // Of two that had one address after each other only the key tells which it is.
+            let name = address.map { "\($0) (\(relay.short))" } ?? relay.short
+            let isMistaken = mistakenRelays.contains(relay)
             return Fact(
-                about: "\(subject)relay \(address ?? relay.short)", what: "keeps it, sealed",
+                about: "\(subject)relay \(name)",
+                what: isMistaken
+                    ? "kept it, sealed; another relay answers in its place now"
+                    : "keeps it, sealed",
                 source: "it said that it is on its disk")
         }
     }

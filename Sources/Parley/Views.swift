@@ -15,6 +15,8 @@ struct Views {
     let names = NameCache()
     /// Why nothing is written, or nil.
     let bar: WriteBar?
+    /// Relays of which it is known that another one answers at their address now.
+    var mistakenRelays: Set<NoiseKey> = []
 
     init(store: SQLiteStore, core: NodeCore, rosters: RosterCache, bar: WriteBar? = nil) {
         self.bar = bar ?? store.bar

@@ -124,6 +124,20 @@ struct PeopleTests {
         try ann.type("yes", in: space)
     }
 
+    @Test("two who block each other and think better of it at once are linked again")
+    func regretted() throws {
+        let space = try world.introduce(ann, ben)
+        for (one, other) in [(ann, ben), (ben, ann)] {
+            try one.decide(.block, about: other)
+            try one.decide(.unblock, about: other)
+            world.run(for: 60_000)
+            #expect(one.isLinked(to: other))
+        }
+        try ann.type("still there?", in: space)
+        world.run(for: 1_000)
+        #expect(try ben.texts(in: space) == ["still there?"])
+    }
+
     @Test("requests of a blocked person are not noted")
     func blockedRequest() throws {
         try ben.ask(ann)

@@ -16,10 +16,17 @@ struct SparseFileTests {
     @Test("files leave 64 MiB of a disk free, and of a small one a sixteenth")
     func spared() {
         let (large, small): (UInt, UInt) = (1 << 40, 64 << 20)
-        #expect(SparseFile.hasRoom(room(65 << 20, of: large)))
-        #expect(!SparseFile.hasRoom(room(64 << 20, of: large)))
-        #expect(SparseFile.hasRoom(room(5 << 20, of: small)))
-        #expect(!SparseFile.hasRoom(room(4 << 20, of: small)))
-        #expect(!SparseFile.hasRoom(room(0, of: 0)))
+        #expect(SparseFile.hasRoom(room(65 << 20, of: large), for: 0))
+        #expect(!SparseFile.hasRoom(room(64 << 20, of: large), for: 0))
+        #expect(SparseFile.hasRoom(room(5 << 20, of: small), for: 0))
+        #expect(!SparseFile.hasRoom(room(4 << 20, of: small), for: 0))
+        #expect(!SparseFile.hasRoom(room(0, of: 0), for: 0))
+    }
+
+    @Test("a file is begun only where the whole of it leaves that free")
+    func whole() {
+        let small: UInt = 64 << 20
+        #expect(SparseFile.hasRoom(room(35 << 20, of: small), for: 30 << 20))
+        #expect(!SparseFile.hasRoom(room(34 << 20, of: small), for: 30 << 20))
     }
 }

@@ -47,6 +47,11 @@ public struct ExplainState: NodeRequest {
 
     /// Answers it.
     public func perform(on node: Node) async throws -> ExplanationView {
-        try await node.read { try $0.why(subject, in: conversation) }
+        let mistaken = node.network.mistakenRelays
+        return try await node.read {
+            var views = $0
+            views.mistakenRelays = mistaken
+            return try views.why(subject, in: conversation)
+        }
     }
 }

@@ -24,6 +24,14 @@ public final class BlobFolder: BlobStore {
             self.map = map
             self.chunks = chunks
         }
+
+        /// What is still to come, at most. A file that will not fit is not begun: half of one is of use to
+        /// nobody, and takes the room of what is.
+        var missingByteCount: Int {
+            min(
+                map.shape.sealedByteCount,
+                (chunks.chunkCount - chunks.count) * Limits.chunkByteCount)
+        }
     }
 
     private struct SectionKey: Hashable {
@@ -129,7 +137,7 @@ public final class BlobFolder: BlobStore {
     public func keep(_ section: BlobSection) throws(StoreError) {
         guard let open = try open(section.blob) else { throw Self.gone }
         try trying("keeping the hashes of a file") { () throws(HomeError) in
-            try open.data.requireRoom()
+            try open.data.requireRoom(for: open.missingByteCount)
             try open.map.write(section)
         }
         open.isDurable = false
@@ -151,7 +159,7 @@ public final class BlobFolder: BlobStore {
             throw Self.gone
         }
         try trying("keeping a part of a file") { () throws(HomeError) in
-            try open.data.requireRoom()
+            try open.data.requireRoom(for: open.missingByteCount)
             try open.data.write(chunk.bytes, at: open.map.shape.offset(of: chunk.index))
             open.isDurable = false
             guard open.chunks.insert(Int(chunk.index.value)) else { return }

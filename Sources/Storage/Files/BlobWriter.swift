@@ -68,7 +68,7 @@ public final class BlobWriter {
     public func add(_ plaintext: [UInt8]) throws(HomeError) {
         content.update(plaintext)
         let chunk = seal.seal(plaintext, as: next)
-        try data.requireRoom()
+        try data.requireRoom(for: chunk.count)
         try data.write(chunk, at: seal.shape.offset(of: next))
         leaves.append(BlobHash.leaf(chunk))
     }

@@ -73,21 +73,21 @@ final class SparseFile {
         guard ftruncate(descriptor, count) == 0 else { throw HomeError(errno: errno, path: path) }
     }
 
-    /// Makes sure that there is room for a part of a file beside what is kept free for messages.
+    /// Makes sure that there is room for so many bytes more beside what is kept free for messages.
     ///
     /// - Throws: `diskFull`.
-    func requireRoom() throws(HomeError) {
+    func requireRoom(for byteCount: Int) throws(HomeError) {
         var room = statvfs()
-        guard fstatvfs(descriptor, &room) == 0, !Self.hasRoom(room) else { return }
+        guard fstatvfs(descriptor, &room) == 0, !Self.hasRoom(room, for: byteCount) else { return }
         throw HomeError(errno: ENOSPC, path: path)
     }
 
-    /// Whether a disk has more room than is kept free: files that came must not take the room of what people
-    /// say, nor that of the deletion that would remove them.
-    static func hasRoom(_ room: statvfs) -> Bool {
+    /// Whether so many bytes leave free what is kept free: files that came must not take the room of what
+    /// people say, nor that of the deletion that would remove them.
+    static func hasRoom(_ room: statvfs, for byteCount: Int) -> Bool {
         let whole = UInt64(room.f_blocks) * UInt64(room.f_frsize)
         return UInt64(room.f_bavail) * UInt64(room.f_frsize)
-            > min(sparedByteCountMax, whole / sparedFraction)
+            > min(sparedByteCountMax, whole / sparedFraction) + UInt64(byteCount)
     }
 
     /// What files leave free: 64 MiB, of a small disk a sixteenth.
