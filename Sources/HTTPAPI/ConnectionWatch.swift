@@ -15,6 +15,9 @@ final class ConnectionWatch: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
+    /// Tells that a body is wanted, however long it takes, as long as it goes on.
+    struct LongBody: Sendable {}
+
     private enum Phase { case awaitingHead, readingBody, answering, streaming }
 
     private let times: Times
@@ -25,6 +28,7 @@ final class ConnectionWatch: ChannelDuplexHandler, RemovableChannelHandler {
     private(set) var isReading = false
     /// Parts of requests that have come.
     private(set) var partCount = 0
+    private var bodyByteCount = 0
     private var deadline: Scheduled<Void>?
     private var stall: Scheduled<Void>?
     private var keepAlive: Scheduled<Void>?
@@ -55,7 +59,7 @@ final class ConnectionWatch: ChannelDuplexHandler, RemovableChannelHandler {
             openCount += 1
             isReading = true
             if openCount == 1 { settle(context) }
-        case .body: break
+        case .body(let bytes): bodyByteCount += bytes.readableBytes
         case .end:
             isReading = false
             if phase == .readingBody { settle(context) }
@@ -95,6 +99,31 @@ final class ConnectionWatch: ChannelDuplexHandler, RemovableChannelHandler {
             context.close(promise: nil)
         }
         context.fireUserInboundEventTriggered(event)
+    }
+
+    func triggerUserOutboundEvent(
+        context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?
+    ) {
+        guard event is LongBody else {
+            return context.triggerUserOutboundEvent(event, promise: promise)
+        }
+        if phase == .readingBody { watchBody(context) }
+        promise?.succeed()
+    }
+
+    /// Hangs up once next to nothing of a long body came for a while.
+    private func watchBody(_ context: ChannelHandlerContext) {
+        deadline?.cancel()
+        let known = bodyByteCount
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        deadline = context.eventLoop.scheduleTask(in: TimeAmount(times.longBody)) {
+            let (watch, context) = bound.value
+            guard watch.phase == .readingBody else { return }
+            guard watch.bodyByteCount - known >= Times.bodyByteCountMin else {
+                return context.close(promise: nil)
+            }
+            watch.watchBody(context)
+        }
     }
 
     /// What is due now. An answer may end before its request: then the rest of that is.

@@ -26,16 +26,18 @@ extension Desk {
         let host = page.name(port: channel.localAddress?.port)
         if let file = PageFiles.all[head.path] {
             try head.requireOwnPage(host)
-            guard head.method == .get else { throw .wrongMethod(.get) }
+            guard head.method == .get else { throw .wrongMethod([.get]) }
             return .open(answer(file, head))
         }
         try head.requireNear([host])
         let route = try Route.of(head)
         guard route.isOfPage else { throw .unknownPath }
-        guard head.isOfPage, !head.showsToken else { throw .notOfPage }
+        guard head.isOfPage || (route.isShown && head.isShownByPage), !head.showsToken else {
+            throw .notOfPage
+        }
         if route == .enter { return .open(try enter(page, head)) }
         let grant = head.sessionSecret.flatMap {
-            page.sessions.grant(for: $0, isUse: route == .rpc)
+            page.sessions.grant(for: $0, isUse: route.isUse)
         }
         guard let grant else { throw .noSession }
         return .asked(route, grant)

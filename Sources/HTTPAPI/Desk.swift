@@ -31,18 +31,20 @@ struct Desk: Sendable {
     /// Who has the page open; nil where there is no page.
     let page: PageDoor?
     let gate: Gate
+    let uploads: Uploads
     /// The address that is listened on, before its port was known.
     private let host: LoopbackAddress
 
     init(
         node: any NodeService, tokens: AccessTokens, page: PageDoor?, gate: Gate,
-        host: LoopbackAddress
+        uploads: Uploads, host: LoopbackAddress
     ) {
         self.node = node
         requests = RequestDesk(node: node)
         self.tokens = tokens
         self.page = page
         self.gate = gate
+        self.uploads = uploads
         self.host = host
     }
 
@@ -70,6 +72,10 @@ struct Desk: Sendable {
         if head.expectsContinue {
             try await writer.writeInformationalHead(.init(status: .continue))
         }
+        if route == .file {
+            return try await FileStream(desk: self, grant: grant, channel: channel)
+                .run(head, writer)
+        }
         if route == .events {
             return try await EventStream(desk: self, grant: grant, channel: channel)
                 .run(after: head.query?["since"] ?? head.lastEvent, head, writer)
@@ -77,6 +83,8 @@ struct Desk: Sendable {
         let answer: Answer
         do {
             answer = try await self.answer(route, request, head, grant, channel)
+        } catch let over as Over {
+            throw over
         } catch {
             return try await refuse(Refusal(error), head, writer)
         }
@@ -106,9 +114,10 @@ struct Desk: Sendable {
         case .rpc: return try await call(request, head, grant)
         case .changes: return try await changes(head, grant, channel)
         case .metrics: return try await metrics(grant)
+        case .upload: return try await upload(request, head, grant, channel)
         case .leave: return try leave(grant)
         // They are answered before.
-        case .health, .events, .enter: throw Refusal.unknownPath
+        case .health, .events, .file, .enter: throw Refusal.unknownPath
         }
     }
 
@@ -141,7 +150,7 @@ struct Desk: Sendable {
 
     // MARK: Writing
 
-    private func write(_ answer: Answer, _ writer: consuming ResponseWriter) async throws {
+    func write(_ answer: Answer, _ writer: consuming ResponseWriter) async throws {
         if answer.status == .noContent || answer.status == .notModified {
             return try await writer.writeResponse(
                 HTTPResponse(status: answer.status, headerFields: answer.fields))

@@ -35,6 +35,9 @@ public enum HTTPAPI {
 
 /// How long things may take. Tests have less patience.
 struct Times: Sendable {
+    /// Less than this in ``longBody`` is a client that holds a place for nothing.
+    static let bodyByteCountMin = 64 << 10
+
     /// The first request's head, from the opening of the connection.
     var head = Duration.seconds(10)
     /// Nothing, until a further request's head is whole.
@@ -43,6 +46,12 @@ struct Times: Sendable {
     var body = Duration.seconds(30)
     /// A client that takes nothing of what waits for it.
     var stall = Duration.seconds(20)
+    /// A body that may be long, until it has brought ``bodyByteCountMin`` more.
+    var longBody = Duration.seconds(30)
+    /// A file that comes in, with which nothing is done; one that is sealed, and that nobody sends.
+    var upload = Duration.seconds(600), ticket = Duration.seconds(3_600)
+    /// Until it is looked again for what is over.
+    var sweep = Duration.seconds(30)
     /// A stream that has nothing to tell, until it says that it is still there.
     var keepAlive = Duration.seconds(15)
 }

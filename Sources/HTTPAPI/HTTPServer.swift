@@ -38,7 +38,9 @@ public final class HTTPServer: Sendable {
         let door = try page.map { PageDoor(sessions: $0, host: try $0.host()) }
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let gate = Gate()
-        let desk = Desk(node: node, tokens: tokens, page: door, gate: gate, host: wanted)
+        let uploads = Uploads(node: node, home: home, times: times)
+        let desk = Desk(
+            node: node, tokens: tokens, page: door, gate: gate, uploads: uploads, host: wanted)
         let channel = GuardedChannel(gate: gate, times: times) { request, writer, channel in
             try await desk.respond(request, writer, channel)
         }
@@ -72,6 +74,7 @@ public final class HTTPServer: Sendable {
             try? await group.shutdownGracefully()
             throw Self.nodeError(error, wanted)
         }
+        sweep(uploads, desk, on: group.next(), every: TimeAmount(times.sweep))
         return HTTPServer(
             address: address, group: group, server: server, running: running, gate: gate,
             page: page, addressFile: HTTPAPI.addressPath(home: home))
@@ -116,6 +119,17 @@ public final class HTTPServer: Sendable {
         await running.value
         // As above.
         try? await group.shutdownGracefully()
+    }
+
+    /// Looks again and again for files that came in and are over, until the loop ends.
+    private static func sweep(
+        _ uploads: Uploads, _ desk: Desk, on loop: any EventLoop, every time: TimeAmount
+    ) {
+        loop.scheduleRepeatedAsyncTask(initialDelay: time, delay: time) { _ in
+            loop.makeFutureWithTask {
+                await uploads.dropOver { desk.keeper(of: $0).isAlive($0) }
+            }
+        }
     }
 
     private static func first(of news: AsyncStream<Result<Int, any Error>>) async throws -> Int {

@@ -7,6 +7,8 @@ internal import Parley
 struct Refusal: Error, Equatable {
     var status: HTTPResponse.Status
     var reason: NodeError
+    /// How many bytes a file has of which others were asked for.
+    var size: UInt64?
 
     private init(_ status: HTTPResponse.Status, _ reason: NodeError) {
         (self.status, self.reason) = (status, reason)
@@ -46,21 +48,53 @@ struct Refusal: Error, Equatable {
         .notFound,
         NodeError(
             "unknown-path", "There is nothing at this path.",
-            hint: "POST /rpc, GET /events, /changes, /metrics, /healthz"))
+            hint: "POST /rpc, /upload, GET /events, /changes, /file, /metrics, /healthz"))
     static let tooLarge = Refusal(
         .contentTooLarge, NodeError("too-large", "The body is more than the node takes at once."))
+    static let tooManyUploads = Refusal(
+        .serviceUnavailable,
+        NodeError(
+            "too-many-uploads", "There is no place for another file that comes in.",
+            hint: "send those that are there, or drop them: DELETE /upload?id=…"))
+    static let noUpload = Refusal(
+        .notFound,
+        NodeError(
+            "no-upload", "There is no file of that name that comes in.",
+            hint: "it was dropped, or the node was started again: begin anew"))
+    static let uploadTaken = Refusal(
+        .conflict,
+        NodeError("upload-taken", "Another request goes on with that file.", hint: "wait for it"))
     static let noLength = Refusal(
         .badRequest, NodeError("bad-request", "The request cannot be read."))
 
-    static func wrongMethod(_ allowed: HTTPRequest.Method) -> Refusal {
-        Refusal(
-            .methodNotAllowed,
-            NodeError("wrong-method", "This path takes \(allowed.rawValue) alone."))
+    static func wrongMethod(_ allowed: [HTTPRequest.Method]) -> Refusal {
+        let names = allowed.map(\.rawValue).joined(separator: ", ")
+        return Refusal(
+            .methodNotAllowed, NodeError("wrong-method", "This path takes \(names) alone."))
+    }
+
+    /// A part of a file was asked for that begins behind its end.
+    static func beyondEnd(_ size: UInt64) -> Refusal {
+        var refusal = Refusal(
+            .rangeNotSatisfiable,
+            NodeError("bad-range", "The file has \(size) bytes, and none from there on."))
+        refusal.size = size
+        return refusal
     }
 
     static func badQuery(_ name: String, _ rule: String) -> Refusal {
         Refusal(.badRequest, NodeError("invalid-parameters", "“\(name)” must be \(rule)."))
     }
+
+    /// A piece does not go on where the file ends.
+    static func otherOffset(_ offset: UInt64) -> Refusal {
+        Refusal(
+            .conflict,
+            NodeError("other-offset", "The file goes on at \(offset).", hint: "send it from there"))
+    }
+
+    /// A file cannot be sent, for a reason that lies in itself.
+    static func unusable(_ reason: NodeError) -> Refusal { Refusal(.unprocessableContent, reason) }
 
     /// What a token does not allow.
     static func forbidden(_ reason: NodeError) -> Refusal { Refusal(.forbidden, reason) }
@@ -73,6 +107,12 @@ struct Refusal: Error, Equatable {
             self.init(.forbidden, reason)
         case let reason as NodeError where reason.code == "bad-cursor":
             self.init(.badRequest, reason)
+        case let reason as NodeError where Self.absences.contains(reason.code):
+            self.init(.notFound, reason)
+        case let reason as NodeError where reason.code == "disk-full":
+            self.init(HTTPResponse.Status(code: 507, reasonPhrase: "Insufficient Storage"), reason)
+        case let reason as NodeError where reason.code == "file-too-large":
+            self.init(.contentTooLarge, reason)
         case let reason as NodeError: self.init(.internalServerError, reason)
         default:
             // Its description might carry what must not leave the node.
@@ -81,6 +121,11 @@ struct Refusal: Error, Equatable {
                 NodeError("internal", "The node failed (\(type(of: error)))."))
         }
     }
+
+    /// Codes of what is not there, or not here yet.
+    private static let absences: Set<String> = [
+        "unknown-message", "deleted", "no-file", "which-file", "file-absent", "no-preview",
+    ]
 
     /// The body: `{"error":{"code":…,"hint":…,"message":…}}` and a line end.
     var body: ByteBuffer {
@@ -99,6 +144,7 @@ struct Refusal: Error, Equatable {
             head.headerFields[.wwwAuthenticate] = "Bearer"
         }
         if status == .serviceUnavailable { head.headerFields[.retryAfter] = "1" }
+        if let size { head.headerFields[.contentRange] = "bytes */\(size)" }
         if closing { head.headerFields[.connection] = "close" }
         return head
     }

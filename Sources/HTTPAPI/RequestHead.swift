@@ -17,6 +17,9 @@ struct RequestHead: Equatable {
     private let cookies: [String]
     /// Whether a browser goes to it, to show it as a whole page.
     let isVisit: Bool
+    /// Whether a browser says that a page of this server shows it as a picture, sound or video, or goes to
+    /// it: such requests cannot say ``isOfPage``, and those of other pages cannot say this.
+    let isShownByPage: Bool
     /// Whether it says that the page asks. No form, link or picture of another page can say so, and no
     /// script of one without having asked first, which nobody answers.
     let isOfPage: Bool
@@ -26,6 +29,8 @@ struct RequestHead: Equatable {
     let knownTag: String?
     /// What the client read last of a stream.
     let lastEvent: String?
+    /// Which bytes are asked for, and of which state of them alone.
+    let range: String?, rangeCondition: String?
     /// How long the body is said to be; nil where that is not said.
     let byteCount: Int?
     /// Whether the client waits to be told that its body is wanted.
@@ -45,12 +50,17 @@ struct RequestHead: Equatable {
         fetchSite = HTTPField.Name("Sec-Fetch-Site").flatMap { fields[$0] }
         authorizations = fields[values: .authorization]
         cookies = fields[values: .cookie]
+        let use = HTTPField.Name("Sec-Fetch-Dest").flatMap { fields[$0] }
         isVisit =
             HTTPField.Name("Sec-Fetch-Mode").flatMap { fields[$0] } == "navigate"
-            && HTTPField.Name("Sec-Fetch-Dest").flatMap { fields[$0] } == "document"
+            && use == "document"
+        isShownByPage =
+            fetchSite == "same-origin"
+            && (isVisit || ["image", "audio", "video"].contains(use))
         isOfPage = HTTPField.Name("Parley-Page").flatMap { fields[$0] } == "1"
         enterSecret = HTTPField.Name("Parley-Enter").flatMap { fields[$0] }
         knownTag = fields[.ifNoneMatch]
+        (range, rangeCondition) = (fields[.range], fields[.ifRange])
         lastEvent = HTTPField.Name("Last-Event-ID").flatMap { fields[$0] }
         byteCount = fields[.contentLength].flatMap { Int($0) }
         expectsContinue = fields[.expect]?.lowercased() == "100-continue"

@@ -7,17 +7,31 @@ enum Route: String, CaseIterable {
     case events = "/events"
     case changes = "/changes"
     case metrics = "/metrics"
+    case file = "/file"
+    case upload = "/upload"
 
     /// The page is let in by a link; of its host alone.
     case enter = "/enter"
     /// The page ends its own session; of its host alone.
     case leave = "/leave"
 
-    /// How it is asked for.
-    var method: HTTPRequest.Method { [.rpc, .enter, .leave].contains(self) ? .post : .get }
+    /// How it may be asked for.
+    var methods: [HTTPRequest.Method] {
+        switch self {
+        case .rpc, .enter, .leave: [.post]
+        case .upload: [.get, .post, .delete]
+        case .health, .events, .changes, .metrics, .file: [.get]
+        }
+    }
 
     /// Whether programs can ask for it.
     var isOfPrograms: Bool { self != .enter && self != .leave }
+
+    /// Whether a browser asks for it by itself where a page shows what is there.
+    var isShown: Bool { self == .file }
+
+    /// Whether a person does something by it, which keeps a session from ending.
+    var isUse: Bool { [.rpc, .file, .upload].contains(self) }
 
     /// Whether the page in a browser can ask for it.
     var isOfPage: Bool { self != .health && self != .metrics }
@@ -31,13 +45,15 @@ enum Route: String, CaseIterable {
         case .health, .rpc, .metrics, .enter, .leave: []
         case .events: ["since"]
         case .changes: ["since", "wait", "limit"]
+        case .file: ["message", "number", "preview", "save"]
+        case .upload: ["name", "size", "voice", "keepsMetadata", "room", "id", "offset"]
         }
     }
 
     /// What a head asks for.
     static func of(_ head: RequestHead) throws(Refusal) -> Route {
         guard let route = Route(rawValue: head.path) else { throw .unknownPath }
-        guard head.method == route.method else { throw .wrongMethod(route.method) }
+        guard route.methods.contains(head.method) else { throw .wrongMethod(route.methods) }
         guard let query = head.query else { throw .badQuery("?", "texts, each name once") }
         if let stranger = query.keys.filter({ !route.queryNames.contains($0) }).min() {
             throw .badQuery(String(stranger.prefix(64)), "left out: \(head.path) does not take it")

@@ -12,7 +12,7 @@ import Testing
 @Suite("The page and its sessions", .timeLimit(.minutes(3)))
 struct PageTests {
     /// A server with a page, and what a browser does there.
-    private struct Browser {
+    struct Browser {
         let stand: Stand
         let host: String
 

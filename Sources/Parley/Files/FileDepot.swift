@@ -28,6 +28,9 @@ final class FileDepot: Sendable {
     private let queue = DispatchQueue(label: "parley.files", qos: .utility)
     /// Where programs look at files before they are sealed: others are opened and saved meanwhile.
     private let looking = DispatchQueue(label: "parley.media", qos: .utility)
+    /// Where parts of files are read for those who show them, who wait for no file that is sealed.
+    private let reading = DispatchQueue(
+        label: "parley.files.read", qos: .utility, attributes: .concurrent)
     private let state = Mutex(State())
 
     init(running: RunningNode, folder: String) {
@@ -194,7 +197,7 @@ final class FileDepot: Sendable {
         of attachment: Attachment, from offset: Int, count: Int
     ) async throws -> [UInt8] {
         try await withCheckedThrowingContinuation { continuation in
-            queue.async {
+            reading.async {
                 continuation.resume(
                     with: Result { try self.read(attachment, offset, count) })
             }

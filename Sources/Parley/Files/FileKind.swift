@@ -1,7 +1,10 @@
 import ParleyFiles
 
 /// What a file is, by how it begins; its name decides nothing.
-enum FileKind {
+public enum FileKind {
+    /// So many bytes of its beginning tell it.
+    public static let startByteCount = 512
+
     private static let beginnings: [(offset: Int, bytes: [UInt8], type: String)] = [
         (0, [0xFF, 0xD8, 0xFF], "image/jpeg"),
         (0, [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], "image/png"),
@@ -36,7 +39,7 @@ enum FileKind {
     ]
 
     /// What a file with these first bytes is; empty where that is not known.
-    static func type(of start: [UInt8]) -> String {
+    public static func type(of start: [UInt8]) -> String {
         for beginning in beginnings
         where start.dropFirst(beginning.offset).starts(with: beginning.bytes)
             && mayStandBefore(beginning.offset, start)

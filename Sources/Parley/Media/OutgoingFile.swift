@@ -30,7 +30,6 @@ struct FileWish: Sendable {
 struct OutgoingFile: Sendable {
     /// A file of so few bytes is its own preview.
     private static let smallByteCountMax: UInt64 = 8 * 1024
-    private static let startByteCount = 512
 
     /// As it leaves.
     var content: EditedFile
@@ -55,7 +54,7 @@ struct OutgoingFile: Sendable {
     ) throws {
         self.wish = wish
         let start = try source.bytes(
-            at: 0, count: Int(min(source.byteCount, UInt64(Self.startByteCount))))
+            at: 0, count: Int(min(source.byteCount, UInt64(FileKind.startByteCount))))
         type = FileKind.type(of: start)
         if wish.isVoice {
             let voice = try SoundPrograms(folders: folders).voice(of: source, type)

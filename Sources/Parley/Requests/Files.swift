@@ -84,6 +84,29 @@ public struct GetStagedFile: NodeRequest {
     }
 }
 
+/// Lets go of a file that was to be sent and is not.
+public struct DropStagedFile: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "dropStagedFile", RequestScope.write,
+        "Lets go of a file that was to be sent and is not. One that was sent stays."
+    )
+    /// As somebody would ask it.
+    public static let example = DropStagedFile(ticket: "0123456789abcdef")
+
+    /// What ``StageFile`` answered.
+    public var ticket: String
+
+    /// A request with these parameters.
+    public init(ticket: String) { self.ticket = ticket }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> NoReply {
+        await node.depot.drop(ticket)
+        return NoReply()
+    }
+}
+
 /// The messages that bring files, of a conversation or of all, the newest first.
 public struct ListFiles: NodeRequest {
     /// The method, what a token must allow, and what it is for.

@@ -69,7 +69,7 @@ public enum NodeRequests {
         GetProfile.self,
         GetSafetyNumber.self,
         GetSearchStats.self,
-        GetStagedFile.self,
+        GetStagedFile.self, DropStagedFile.self,
         GetStats.self,
         GetStatus.self,
         HangUpCall.self,

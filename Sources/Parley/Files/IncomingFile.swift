@@ -1,0 +1,87 @@
+import CProcess
+import Dispatch
+import Glibc
+import ParleyWire
+
+/// A file that comes in piece by piece before it is sealed. It has no name: whatever ends this process takes
+/// it along.
+///
+/// A small one is in memory alone: what is said or drawn for a message never lies on the disk unsealed. A
+/// large one lies in the home's file system, and leaves free there what other files leave free.
+public final class IncomingFile: Sendable {
+    /// So many bytes of a disk are left free, of a small disk a sixteenth.
+    private static let spared: (byteCount: UInt64, fraction: UInt64) = (64 << 20, 16)
+
+    private let descriptor: Int32
+    /// Disks take long: nothing else waits for them.
+    private let queue = DispatchQueue(label: "parley.incoming", qos: .utility)
+
+    /// Where this process finds it, as ``StageFile`` takes it, for as long as this value is there.
+    public var path: String { "/proc/self/fd/\(descriptor)" }
+
+    /// An empty file.
+    ///
+    /// - Parameters:
+    ///   - byteCount: how long it is going to be.
+    ///   - home: in whose file system it lies; nil for memory.
+    /// - Throws: ``NodeError``; `disk-full` where there is no room for it twice, as it comes and sealed.
+    public init(of byteCount: UInt64, in home: String?) throws {
+        descriptor = home.map(Self.nameless) ?? parley_memory_file()
+        guard descriptor >= 0 else { throw Self.failure(errno) }
+        if home != nil, Self.room(descriptor) / 2 < byteCount { throw Self.failure(ENOSPC) }
+    }
+
+    deinit {
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    /// Writes bytes at a place.
+    public func write(_ bytes: [UInt8], at place: UInt64) async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async {
+                continuation.resume(with: Result { try self.writeNow(bytes, at: place) })
+            }
+        }
+    }
+
+    private func writeNow(_ bytes: [UInt8], at place: UInt64) throws {
+        var done = 0
+        while done < bytes.count {
+            let count = bytes[done...].withUnsafeBytes {
+                pwrite(descriptor, $0.baseAddress, $0.count, off_t(clamping: place) + off_t(done))
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw Self.failure(count < 0 ? errno : ENOSPC) }
+            done += count
+        }
+    }
+
+    /// A file of a folder that has no name there any more; -1 where none can be made.
+    private static func nameless(in folder: String) -> Int32 {
+        var random = SystemRandomNumberGenerator()
+        let name = "\(folder)/incoming-\(String(random.next(), radix: 16))"
+        let descriptor = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        if descriptor >= 0 { unlink(name) }
+        return descriptor
+    }
+
+    /// The bytes that a file may take where this one lies. Where nobody says, the disk itself says it.
+    private static func room(_ descriptor: Int32) -> UInt64 {
+        var room = statvfs()
+        guard fstatvfs(descriptor, &room) == 0 else { return .max }
+        let whole = UInt64(room.f_blocks) * UInt64(room.f_frsize)
+        let free = UInt64(room.f_bavail) * UInt64(room.f_frsize)
+        let kept = min(spared.byteCount, whole / spared.fraction)
+        return free - min(kept, free)
+    }
+
+    private static func failure(_ number: Int32) -> NodeError {
+        guard number == ENOSPC || number == EDQUOT else {
+            return NodeError(
+                "unwritable", "The file cannot be taken in: \(String(cString: strerror(number))).")
+        }
+        return NodeError(
+            "disk-full", "The disk has no room for that file, which it needs twice for a moment.",
+            hint: "Nothing was sent. `parley files room` says what files take here.")
+    }
+}
