@@ -200,7 +200,7 @@ struct UseProcessTests {
         }
         let why = try await run(["why", try #require(sent.first?.id)], at: all.ann.home)
         let address = try #require(try await client.perform(ListRelays()).first?.addresses.first)
-        #expect(why.1.contains("relay \(address)  "))
+        #expect(why.1.contains("relay \(address) ("))
         #expect(why.1.contains("keeps it, sealed"))
         #expect(why.1.contains("it said that it is on its disk"))
         #expect(try await all.ann.stop() == 0)
