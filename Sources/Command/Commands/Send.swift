@@ -194,7 +194,10 @@ extension Send {
             if known < count, known > 0 || round == 0 || again { return (key.description, known) }
             guard known >= count else {
                 throw NodeError(
-                    "sent-before", "these \(count) messages were all sent before",
+                    "sent-before",
+                    count == 1
+                        ? "this message was sent before"
+                        : "these \(count) messages were all sent before",
                     hint: "--again sends them once more")
             }
             round += 1

@@ -61,7 +61,9 @@ struct Status: NodeCommand {
             "holds",
             "\(counted(status.conversationCount, "conversation")), "
                 + "\(counted(status.operationCount, "operation")), "
-                + "\(bytes(status.databaseByteCount)) on disk")
+                + "\(bytes(status.databaseByteCount)) on disk"
+                + (status.files.takenByteCount == 0
+                    ? "" : ", and \(bytes(Int(clamping: status.files.takenByteCount))) of files"))
         table.add(
             "carried",
             "\(bytes(status.sentByteCount)) sent, \(bytes(status.receivedByteCount)) received")

@@ -50,6 +50,7 @@ extension Views {
     /// What is wanted, from whom it can come, and what others are not known to have.
     func fileStatus() throws -> NodeStatus.Files {
         var status = NodeStatus.Files()
+        status.takenByteCount = UInt64(max(0, core.fileByteCount))
         var sources: Set<PersonID> = []
         for (place, wanted) in try WantedFile.all(in: store).enumerated() {
             let held = try store.blobs.heldBlob(wanted.blob)?.chunks.count ?? 0
