@@ -67,6 +67,15 @@ static const unsigned char pictures_js[] = {
 static const unsigned char groups_js[] = {
 #embed "files/groups.js"
 };
+static const unsigned char settings_js[] = {
+#embed "files/settings.js"
+};
+static const unsigned char polls_js[] = {
+#embed "files/polls.js"
+};
+static const unsigned char settings_css[] = {
+#embed "files/settings.css"
+};
 static const unsigned char views_css[] = {
 #embed "files/views.css"
 };
@@ -93,6 +102,9 @@ static const struct parley_page_file files[] = {
     FILE_OF("/people.js", SCRIPT, people_js),
     FILE_OF("/pictures.js", SCRIPT, pictures_js),
     FILE_OF("/groups.js", SCRIPT, groups_js),
+    FILE_OF("/settings.js", SCRIPT, settings_js),
+    FILE_OF("/polls.js", SCRIPT, polls_js),
+    FILE_OF("/settings.css", CSS, settings_css),
     FILE_OF("/views.css", CSS, views_css),
 };
 

@@ -4,6 +4,8 @@ import { Composer, outgoing } from "./composer.js";
 import { announce, foreign, h, icon, iconButton, paths } from "./dom.js";
 import { conversationActions, fillHead } from "./groups.js";
 import { meetView, waiting, waitingLine, watchWaiting } from "./people.js";
+import "./polls.js";
+import "./settings.js";
 import { conversation, follow, noteFailure, on, store } from "./store.js";
 import { Timeline } from "./timeline.js";
 import { menu, openView, wordsOf } from "./views.js";

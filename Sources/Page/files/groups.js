@@ -41,6 +41,7 @@ export function fillHead(head, of) {
   head.replaceChildren(
     h("h1", {}, foreign("a", { href: `#/g/${of.id}` }, of.name)),
     h("p", { class: "hint members" }, of.kind === "direct" ? "" : of.members.map((name, place) => [place ? ", " : "", foreign("bdi", {}, name)]).flat()),
+    h("a", { href: `#/together/${of.id}`, class: "hint" }, t("together.title")),
     ...standing(of).map((text) => foreign("p", { class: "warning" }, text)));
 }
 

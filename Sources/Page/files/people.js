@@ -99,7 +99,7 @@ async function presenceWords() {
 
 addView(/^#\/people$/, () => {
   const view = new View(t("people.title"));
-  view.add(h("p", { class: "links" }, h("a", { href: "#/meet" }, t("people.meet")), h("a", { href: "#/group" }, t("people.group")), h("a", { href: "#/me" }, t("people.me"))));
+  view.add(h("p", { class: "links" }, h("a", { href: "#/meet" }, t("people.meet")), h("a", { href: "#/group" }, t("people.group")), h("a", { href: "#/me" }, t("people.me")), h("a", { href: "#/settings" }, t("settings.title"))));
   const find = h("input", { type: "search", class: "filter", "aria-label": t("people.find"), placeholder: t("people.find"), oninput: () => filter() });
   view.add(find);
   const filter = () => {

@@ -1,0 +1,140 @@
+// What one's own node is: its devices, its relays, what is told to others, and what waits.
+import { code } from "./codes.js";
+import { foreign, h } from "./dom.js";
+import { on } from "./store.js";
+import { View, addView, button, choices, field, group, openDialog, passOn, prose, rpc, short } from "./views.js";
+import { momentTime, t } from "./words.js";
+
+const units = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"];
+
+/** A count of bytes in the unit that keeps it short. */
+function size(count) {
+  const unit = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, count)) / 3));
+  return new Intl.NumberFormat(undefined, { style: "unit", unit: units[unit], maximumFractionDigits: 1 }).format(count / 1000 ** unit);
+}
+
+// MARK: Devices
+
+const deviceName = (each) => each.name || short(each.device);
+
+function deviceCard(view, each) {
+  const name = deviceName(each);
+  const state = each.state !== "active" ? t(`device.${each.state}`) : each.isThis ? t("device.this")
+    : each.isLinked ? t("device.linked") : each.lastSeen ? t("device.seen", { time: momentTime(each.lastSeen) }) : t("device.never");
+  const revoke = () => view.asks(t("device.revokeAsk", { name }),
+    each.needsRecoveryCode ? [field("recoveryCode", t("device.recoveryCode"), "text", "", { dir: "ltr", spellcheck: "false" })] : [],
+    t("device.revoke"), ({ recoveryCode }) => rpc("revokeDevice", { device: each.device, ...(recoveryCode && { recoveryCode }) }),
+    { text: t("device.revokeText"), isDangerous: true });
+  return h("div", { class: "card" },
+    h("p", {}, foreign("bdi", { class: "name" }, name), " ", h("code", { dir: "ltr", title: each.device }, short(each.device))),
+    h("p", { class: "hint" }, state),
+    each.state === "active" && choices(
+      button(t("device.rename"), () => view.asks(t("device.rename"), [field("name", t("device.name"), "text", each.name)], t("view.save"),
+        ({ name }) => rpc("renameDevice", { device: each.device, name })), { "data-key": `rename ${each.device}`, "aria-label": t("device.renameOf", { name }) }),
+      !each.isThis && button(t("device.revoke"), revoke, { "data-key": `revoke ${each.device}`, "aria-label": t("device.revokeOf", { name }) })));
+}
+
+/** Waits for one new device as long as the dialog is open, and ends with it. */
+async function linkDevice(view) {
+  let link;
+  if (!(await view.attempt(async () => { link = await rpc("openLink"); }))) return;
+  const element = openDialog(t("device.link"),
+    h("p", {}, prose(t("device.linkText", { time: momentTime(link.expires) }))),
+    code(link.text, t("device.linkPicture")), ...passOn(link.text, t("device.linkCode")),
+    choices(button(t("device.linkEnd"), () => element.close())));
+  const end = on("event", (change) => change.kind === "devices" && element.close());
+  element.addEventListener("close", () => {
+    end();
+    view.attempt(() => rpc("closeLink"));
+  }, { once: true });
+}
+
+addView(/^#\/devices$/, () => {
+  const view = new View(t("devices.title"), "#/settings");
+  view.add(choices(button(t("device.link"), () => linkDevice(view), { class: "lead" })));
+  view.part(() => rpc("devices"), (devices) => devices.map((each) => deviceCard(view, each)), "devices", "link");
+  return view;
+});
+
+// MARK: Relays
+
+const relayName = (each) => each.addresses[0] ?? short(each.relay);
+
+addView(/^#\/relays$/, () => {
+  const view = new View(t("relays.title"), "#/settings");
+  view.add(h("p", {}, t("relays.text")), choices(button(t("relay.add"), () => view.asks(t("relay.add"), [
+    field("text", t("relay.text"), "long", "", { dir: "ltr", spellcheck: "false" }),
+    field("ticket", t("relay.ticket"), "text", "", { dir: "ltr", spellcheck: "false" }),
+  ], t("relay.addDo"), ({ text, ticket }) => rpc("addRelay", { text, tickets: ticket ? [ticket] : [] })), { class: "lead" })));
+  view.part(() => rpc("relays"), (relays) => relays.length ? relays.map((each) => h("div", { class: "card" },
+    foreign("p", { class: "name" }, relayName(each)),
+    h("p", { class: "hint" }, t(`relay.${each.state}`), each.until ? ` · ${t("relay.until", { time: momentTime(each.until) })}` : ""),
+    !each.until && choices(button(t("relay.remove"),
+      () => view.sure(t("relay.removeAsk", { name: relayName(each) }), t("relay.removeText"), t("relay.remove"), "removeRelay", { name: each.relay }),
+      { "data-key": `remove ${each.relay}`, "aria-label": t("relay.removeOf", { name: relayName(each) }) }))))
+    : h("p", { class: "hint" }, t("relays.none")), "relays", "link");
+  return view;
+});
+
+// MARK: Settings
+
+function drawSettings(view, { presences, links, room, status }) {
+  const gigabyte = 1e9;
+  return [
+    h("p", { class: "links" }, [["me", "me.title"], ["devices", "devices.title"], ["relays", "relays.title"], ["status", "status.title"]]
+      .map(([to, words]) => h("a", { href: `#/${to}` }, t(words)))),
+    ...group(t("settings.told"), h("p", {}, t(`told.${presences.told}`)), choices(button(t("settings.toldChange"), () => view.asks(t("settings.told"), [
+      field("told", t("settings.told"), ["everything", "now", "nothing"].map((each) => [each, t(`told.${each}`)]), presences.told),
+    ], t("view.save"), ({ told }) => rpc("setPrivacy", { told }))))),
+    ...group(t("settings.links"), h("p", {}, t(links.isOn ? "settings.linksOn" : "settings.linksOff")),
+      choices(view.does(t(links.isOn ? "settings.linksEnd" : "settings.linksBegin"), "setLinkSettings", { isOn: !links.isOn }, { "data-key": "links" }))),
+    ...group(t("settings.room"),
+      h("p", {}, t("settings.roomText", { used: size(room.usedByteCount), room: size(room.roomByteCount), days: room.keptDayCount, most: size(room.fetchByteCountMax) })),
+      choices(button(t("settings.roomChange"), () => view.asks(t("settings.room"), [
+        field("room", t("settings.roomGigabytes"), "number", room.roomByteCount / gigabyte, { min: 0, step: "any" }),
+        field("days", t("settings.roomDays"), "number", room.keptDayCount, { min: 0 }),
+        field("most", t("settings.roomMost"), "number", room.fetchByteCountMax / 1e6, { min: 0, step: "any" }),
+      ], t("view.save"), ({ room, days, most }) => rpc("setFileRoom", {
+        roomByteCount: Math.round(room * gigabyte), keptDayCount: Math.round(days), fetchByteCountMax: Math.round(most * 1e6),
+      }))))),
+    ...group(t("settings.recovery"), h("p", {}, status.recoveryCheckTime ? t("settings.recoveryChecked", { time: momentTime(status.recoveryCheckTime) }) : t("settings.recoveryUnchecked")),
+      h("p", { class: "hint" }, prose(t("settings.recoveryHow")))),
+    ...group(t("settings.network"), h("p", {}, t(status.isOffline ? "settings.offline" : "settings.online")),
+      choices(view.does(t(status.isOffline ? "settings.goOnline" : "settings.goOffline"), "setOffline", { on: !status.isOffline }, { "data-key": "offline" }))),
+  ];
+}
+
+addView(/^#\/settings$/, () => {
+  const view = new View(t("settings.title"));
+  view.part(async () => {
+    const [{ told }, links, room, { isOffline, recoveryCheckTime }] = await Promise.all(["presences", "linkSettings", "fileRoom", "status"].map((each) => rpc(each)));
+    return { presences: { told }, links, room, status: { isOffline, recoveryCheckTime } };
+  }, (found) => drawSettings(view, found), "preferences");
+  return view;
+});
+
+// MARK: Status
+
+addView(/^#\/status$/, () => {
+  const view = new View(t("status.title"), "#/settings");
+  view.part(async () => {
+    const [status, conversations] = await Promise.all([rpc("status"), rpc("conversations")]);
+    const { links, warnings, notices, pendingCount, isOffline, isCatchingUp, readOnlyReason, databaseByteCount, conversationCount } = status;
+    return {
+      links, warnings, notices, pendingCount, isOffline, isCatchingUp, readOnlyReason, databaseByteCount, conversationCount,
+      waits: conversations.filter((each) => each.waitingFor).map(({ id, name, waitingFor }) => ({ id, name, waitingFor })),
+    };
+  }, (found) => [
+    found.readOnlyReason && foreign("p", { class: "warning" }, found.readOnlyReason),
+    ...found.warnings.map((each) => h("p", { class: "warning", dir: "auto" }, prose(each))),
+    ...group(t("status.waits"), found.pendingCount ? h("p", {}, t("status.pending", { n: found.pendingCount })) : null,
+      found.waits.map((each) => h("div", { class: "card" }, foreign("a", { href: `#/c/${each.id}` }, each.name), foreign("p", { class: "hint" }, each.waitingFor))),
+      !found.pendingCount && !found.waits.length && h("p", { class: "hint" }, t("status.nothing"))),
+    ...group(t("status.notices"), found.notices.map((each) => h("p", { dir: "auto" }, prose(each)))),
+    ...group(t("status.links"), found.isOffline ? h("p", {}, t("settings.offline")) : null,
+      found.links.map((each) => h("div", { class: "card" }, foreign("p", { class: "name" }, each.name), h("p", { class: "hint", dir: "ltr" }, each.address))),
+      !found.links.length && h("p", { class: "hint" }, t("status.nobody"))),
+    h("p", { class: "hint" }, t("status.size", { size: size(found.databaseByteCount), n: found.conversationCount })),
+  ], "link", "relays", "clocks", "message", "conversation", "devices");
+  return view;
+});

@@ -1,0 +1,86 @@
+"""Devices, relays, settings, status, polls and items in the page."""
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from test_people import HOSTILE, at, press
+
+
+def test_a_device_is_named_and_a_new_one_waited_for(ann, visit):
+    page = at(visit(ann), 'devices')
+    page.get_by_role('button', name='Rename').click()
+    page.get_by_role('textbox', name='Name').fill('desk')
+    press(page, 'Save')
+    expect(page.locator('.card').get_by_text('desk')).to_be_visible()
+    assert ann.ask('devices')[0]['name'] == 'desk'
+    press(page, 'Link a new device')
+    expect(page.get_by_role('img', name='The code as a QR code')).to_be_visible()
+    press(page, 'Stop')
+    expect(page.get_by_role('dialog')).to_have_count(0)
+
+
+def test_settings_are_those_of_the_node(ann, visit):
+    page = at(visit(ann), 'settings')
+    was = ann.ask('linkSettings')['isOn']
+    press(page, f'Turn link previews {"off" if was else "on"}')
+    expect(page.get_by_role('button', name=f'Turn link previews {"on" if was else "off"}')).to_be_visible()
+    assert ann.ask('linkSettings')['isOn'] != was
+    press(page, 'Change what others see')
+    page.get_by_role('combobox').select_option('nothing')
+    press(page, 'Save')
+    expect(page.get_by_role('dialog')).to_have_count(0)
+    assert ann.ask('presences')['told'] == 'nothing'
+    press(page, 'Change the room')
+    page.get_by_role('spinbutton', name='Room in gigabytes').fill('2')
+    press(page, 'Save')
+    expect(page.get_by_text('of 2 GB')).to_be_visible()
+    assert ann.ask('fileRoom')['roomByteCount'] == 2_000_000_000
+    press(page, 'Cut it off')
+    expect(page.get_by_text('Your node is cut off')).to_be_visible()
+    assert ann.ask('status')['isOffline']
+
+
+def test_a_relay_that_is_none_is_refused(ann, visit):
+    page = at(visit(ann), 'relays')
+    press(page, 'Add a relay')
+    page.get_by_role('textbox', name='What the relay printed').fill('nothing')
+    press(page, 'Add', within=page.get_by_role('dialog'))
+    expect(page.get_by_role('alert').filter(has_text='nothing').or_(page.get_by_role('alert').filter(has_text='relay'))).to_be_visible()
+    assert ann.ask('relays') == []
+
+
+def test_two_people_poll_and_do(pair, visit):
+    ann, ben = pair
+    talk = ann.ask('conversations')[0]['id']
+    page, other = at(visit(ann), 'together/' + talk), at(visit(ben), 'together/' + talk)
+    press(page, 'New poll')
+    page.get_by_role('textbox', name='Question').fill(HOSTILE[0])
+    page.get_by_role('textbox', name='Answers').fill('Friday\nSaturday')
+    press(page, 'Ask')
+    other.get_by_role('radio', name='Saturday').check()
+    expect(page.get_by_text('1 vote')).to_be_visible()
+    assert [each['count'] for each in ann.ask('polls', conversation=talk)[0]['options']] == [0, 1]
+    press(page, 'Close')
+    expect(other.get_by_role('radio', name='Saturday')).to_be_disabled()
+    press(page, 'New item')
+    page.get_by_role('textbox', name='What is to be done').fill('book the hut')
+    press(page, 'Add it')
+    other.get_by_role('checkbox', name='book the hut').check()
+    expect(page.get_by_text('done by ben')).to_be_visible()
+    assert ann.ask('items', conversation=talk)[0]['doneBy'] == 'ben'
+
+
+@pytest.mark.parametrize('scheme', ['light', 'dark'])
+def test_everybody_can_use_these_views(ann, visit, scheme):
+    talk = ann.ask('conversations')[0]['id']
+    ann.ask('askPoll', conversation=talk, question=HOSTILE[1], options=[HOSTILE[0], HOSTILE[2]])
+    ann.ask('createItem', conversation=talk, title=HOSTILE[1], assignees=[])
+    page = visit(ann, color_scheme=scheme, viewport={'width': 320, 'height': 640})
+    for view in ['devices', 'relays', 'settings', 'status', 'together/' + talk]:
+        at(page, view)
+        expect(page.locator('.view section').first).to_be_visible()
+        expect(page.locator('[aria-busy]')).to_have_count(0)
+        found = Axe().run(page)
+        assert found.violations_count == 0, f'{view}: {found.generate_report()}'
+        assert page.evaluate("[...document.querySelectorAll('.parts')].every((each) => each.scrollWidth <= each.clientWidth)"), view
+        assert page.locator('.view img, .view script').count() == 0
