@@ -67,7 +67,7 @@ struct FileStream: Sendable {
         return try Wish(
             message: message, number: number, isPreview: flag("preview", query),
             // Whoever goes there with all of a window is shown nothing.
-            isSaved: flag("save", query) || head.isVisit)
+            isSaved: flag("save", query) || head.isNavigation)
     }
 
     static func flag(_ name: String, _ query: [String: String]) throws(Refusal) -> Bool {

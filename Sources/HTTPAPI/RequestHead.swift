@@ -17,6 +17,8 @@ struct RequestHead: Equatable {
     private let cookies: [String]
     /// Whether a browser goes to it, to show it as a whole page.
     let isVisit: Bool
+    /// Whether a browser goes to it, be it to show it or to save it.
+    let isNavigation: Bool
     /// Whether a browser says that a page of this server shows it as a picture, sound or video, or goes to
     /// it: such requests cannot say ``isOfPage``, and those of other pages cannot say this.
     let isShownByPage: Bool
@@ -50,13 +52,14 @@ struct RequestHead: Equatable {
         fetchSite = HTTPField.Name("Sec-Fetch-Site").flatMap { fields[$0] }
         authorizations = fields[values: .authorization]
         cookies = fields[values: .cookie]
+        let mode = HTTPField.Name("Sec-Fetch-Mode").flatMap { fields[$0] }
         let use = HTTPField.Name("Sec-Fetch-Dest").flatMap { fields[$0] }
-        isVisit =
-            HTTPField.Name("Sec-Fetch-Mode").flatMap { fields[$0] } == "navigate"
-            && use == "document"
+        isVisit = mode == "navigate" && use == "document"
+        // What is saved by a link goes nowhere.
+        isNavigation = isVisit || mode == "navigate" && use == "empty"
         isShownByPage =
             fetchSite == "same-origin"
-            && (isVisit || ["image", "audio", "video"].contains(use))
+            && (isNavigation || ["image", "audio", "video"].contains(use))
         isOfPage = HTTPField.Name("Parley-Page").flatMap { fields[$0] } == "1"
         enterSecret = HTTPField.Name("Parley-Enter").flatMap { fields[$0] }
         knownTag = fields[.ifNoneMatch]
@@ -113,11 +116,16 @@ struct RequestHead: Equatable {
         var members: [String: String] = [:]
         for part in text.split(separator: "&") {
             let sides = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = sides.first.flatMap({ String($0).removingPercentEncoding }),
-                let value = (sides.count > 1 ? String(sides[1]) : "").removingPercentEncoding,
+            guard let name = sides.first.flatMap(decoded),
+                let value = decoded(sides.count > 1 ? sides[1] : ""),
                 members.updateValue(value, forKey: name) == nil
             else { return nil }
         }
         return members
+    }
+
+    /// A part as forms write it: a plus is a space. Source: WHATWG URL, 5.1.
+    private static func decoded(_ part: Substring) -> String? {
+        part.replacing("+", with: " ").removingPercentEncoding
     }
 }

@@ -78,6 +78,23 @@ static const unsigned char settings_css[] = {
 };
 static const unsigned char views_css[] = {
 #embed "files/views.css"
+static const unsigned char files_css[] = {
+#embed "files/files.css"
+};
+static const unsigned char upload_js[] = {
+#embed "files/upload.js"
+};
+static const unsigned char attach_js[] = {
+#embed "files/attach.js"
+};
+static const unsigned char files_js[] = {
+#embed "files/files.js"
+};
+static const unsigned char viewer_js[] = {
+#embed "files/viewer.js"
+};
+static const unsigned char voice_js[] = {
+#embed "files/voice.js"
 };
 
 #define FILE_OF(path, type, bytes) {path, type, bytes, sizeof(bytes)}
@@ -106,6 +123,12 @@ static const struct parley_page_file files[] = {
     FILE_OF("/polls.js", SCRIPT, polls_js),
     FILE_OF("/settings.css", CSS, settings_css),
     FILE_OF("/views.css", CSS, views_css),
+    FILE_OF("/files.css", CSS, files_css),
+    FILE_OF("/upload.js", SCRIPT, upload_js),
+    FILE_OF("/attach.js", SCRIPT, attach_js),
+    FILE_OF("/files.js", SCRIPT, files_js),
+    FILE_OF("/viewer.js", SCRIPT, viewer_js),
+    FILE_OF("/voice.js", SCRIPT, voice_js),
 };
 
 const struct parley_page_file *parley_page_file_at(size_t index) {

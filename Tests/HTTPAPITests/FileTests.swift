@@ -137,6 +137,8 @@ struct FileTests {
         for fields in [
             [shown], [shown, same], [shown, picture], [same, picture],
             [shown, same, "Sec-Fetch-Dest: script"], [shown, same, "Sec-Fetch-Dest: iframe"],
+            [shown, same, "Sec-Fetch-Dest: empty"], [shown, same, "Sec-Fetch-Mode: navigate"],
+            [shown, same, "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: iframe"],
             [shown, same, "Sec-Fetch-Dest: object"],
             [shown, same, "Sec-Fetch-Dest: serviceworker"],
             [shown, "Sec-Fetch-Site: same-site", picture],
@@ -200,12 +202,18 @@ struct FileTests {
         #expect(shown.fields["content-disposition"]?.hasPrefix("inline; ") == true)
         for (query, fields) in [
             ("&save=1", []), ("", ["Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document"]),
+            ("", ["Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: empty"]),
         ] {
             let saved = try await browser.ask(
                 "GET /file?message=12" + query, browser.own(cookie) + fields)
             #expect(saved.fields["content-disposition"]?.hasPrefix("attachment; ") == true)
         }
-        // No name ends the field, begins another or says something else than it is.
+        await browser.stand.server.stop()
+    }
+
+    @Test(
+        "Attack 277: a name that ends its field, begins another, or says something else than it is")
+    func names277() {
         for name in [
             "a\"; filename=\"b.exe", "a\r\nSet-Cookie: x=1", "täß\u{202E}gnp.exe", "a\\", "a%41",
             "\u{1F600}.png", "../../etc/passwd",
@@ -220,7 +228,6 @@ struct FileTests {
             #expect(whole == FileName.harmless(name))
             #expect(field.split(separator: "\"").count == 3 && !field.contains("/"))
         }
-        await browser.stand.server.stop()
     }
 
     @Test(

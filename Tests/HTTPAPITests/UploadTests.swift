@@ -71,7 +71,7 @@ struct UploadTests {
         let sealed = Sealed(of: stand.node)
         let content = String(repeating: "parley ", count: 100_000)
         let found = try await stand.ask(
-            "POST /upload?name=a%20b.txt&room=9000&voice=1", token: token, body: content)
+            "POST /upload?name=a+%62.txt&room=9000&voice=1", token: token, body: content)
         #expect(found.status == 200, "\(found.body)")
         let told = try Told(found)
         #expect(told.file?.ticket == "1" && told.receivedByteCount == UInt64(content.utf8.count))

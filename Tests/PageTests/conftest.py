@@ -90,7 +90,9 @@ class Node:
 def browser():
     program = shutil.which('chromium-headless-shell') or shutil.which('chromium')
     with sync_playwright() as player:
-        browser = player.chromium.launch(executable_path=program)
+        # A microphone in which something beeps, and a person who lets the page listen.
+        browser = player.chromium.launch(executable_path=program, args=[
+            '--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'])
         yield browser
         browser.close()
 

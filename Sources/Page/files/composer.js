@@ -1,8 +1,10 @@
 // Where one writes. What is typed stays until it is taken back or sent, and what is sent is on its way until
 // the node has it: asked again under the same name, it writes nothing twice.
 import { rpc } from "./api.js";
+import { Attachments, giveBack, ticketsOf, viewOf } from "./attach.js";
 import { announce, foreign, h, icon, iconButton, later, paths } from "./dom.js";
 import { conversation, noteFailure, on, store } from "./store.js";
+import { Recorder } from "./voice.js";
 import { t } from "./words.js";
 
 const byteCountMax = 32768;
@@ -12,8 +14,9 @@ const byteCount = (text) => new TextEncoder().encode(text).length;
 /** Messages on their way, of all conversations, oldest first. */
 const outbox = [];
 const typed = new Map();
-let isSending = false;
-let asked = Promise.resolve();
+/** Conversations in which something is being sent, and the question that was asked last in each. */
+const sending = new Set();
+const asked = new Map();
 
 const forget = (messages) => messages.forEach((each) => outbox.includes(each) && outbox.splice(outbox.indexOf(each), 1));
 
@@ -26,28 +29,29 @@ export const outgoing = (id) => ({
   sent: () => outbox.filter((each) => each.conversation === id && each.isSent),
   /** What of it is in a page that was read; once the node has answered what was sent last, which may be in it. */
   in: async (page) => {
-    await asked.catch(() => {});
+    await asked.get(id)?.catch(() => {});
     const ids = new Set(page.messages.map((each) => each.id));
     return outbox.filter((each) => ids.has(each.kept));
   },
   /** Once the node has answered what was sent last. */
-  answered: () => asked.catch(() => {}),
+  answered: async () => asked.get(id)?.catch(() => {}),
   forget,
 });
 
+/** Sends what waits, of each conversation one after the other: files of one keep no other waiting. */
 async function flush(changed, failed) {
-  if (isSending) return;
-  isSending = true;
+  await Promise.all([...new Set(outbox.map((each) => each.conversation))].map((id) => flushIn(id, changed, failed)));
+}
+
+async function flushIn(id, changed, failed) {
+  if (sending.has(id)) return;
+  sending.add(id);
   try {
     for (;;) {
-      const first = outbox.find((each) => !each.isSent);
+      const first = outbox.find((each) => each.conversation === id && !each.isSent);
       if (!first) return;
       try {
-        asked = rpc("send", {
-          conversation: first.conversation, texts: [first.text], once: first.once,
-          ...(first.replyTo ? { replyTo: first.replyTo } : {}),
-        });
-        first.kept = (await asked)[0]?.id;
+        await send(first);
         first.isSent = true;
         changed(first);
       } catch (error) {
@@ -57,8 +61,28 @@ async function flush(changed, failed) {
       }
     }
   } finally {
-    isSending = false;
+    sending.delete(id);
   }
+}
+
+async function send(message) {
+  const { attached } = message;
+  const params = { conversation: message.conversation, texts: [message.text], once: message.once };
+  if (message.replyTo) params.replyTo = message.replyTo;
+  for (let tries = 0; ; tries++) {
+    if (attached.length) params.files = await ticketsOf(attached, byteCount(message.text));
+    const answer = rpc("send", params);
+    asked.set(message.conversation, answer);
+    try {
+      message.kept = (await answer)[0]?.id;
+      break;
+    } catch (error) {
+      // A node that was started again knows nothing of what waited there to be sent.
+      if (!["no-ticket", "file-gone", "not-sealed"].includes(error.code) || tries > 2) throw error;
+      for (const each of attached) each.start();
+    }
+  }
+  for (const each of attached) each.release();
 }
 
 export class Composer {
@@ -80,10 +104,17 @@ export class Composer {
     });
     this.field.value = typed.get(of.id) ?? this.#kept;
     this.button = h("button", { type: "submit", "aria-label": t("composer.send"), title: t("composer.send") }, icon(paths.send));
+    this.files = new Attachments(of, this.field);
+    this.recorder = new Recorder({
+      taken: (voice, isSent) => (this.files.add([voice]), isSent && this.#send()),
+      failed: (error) => this.fail(error),
+      shown: (isOn) => (this.line.hidden = isOn),
+    });
     this.about = h("div", { class: "about", hidden: true });
     this.fault = h("p", { class: "fault", role: "alert", hidden: true });
     this.element = h("form", { class: "composer", onsubmit: (event) => (event.preventDefault(), this.#send()) },
-      this.about, this.fault, h("div", { class: "line" }, this.field, this.button));
+      this.about, this.fault, this.files.element, this.recorder.element,
+      (this.line = h("div", { class: "line" }, this.files.button, this.field, this.recorder.button, this.button)));
     this.#ends = [
       on("connection", (state) => state === "here" && this.flush()),
       on("conversations", () => this.#takeDraft()),
@@ -94,6 +125,8 @@ export class Composer {
 
   close() {
     this.#isClosed = true;
+    this.recorder.end(null);
+    this.files.close();
     forget(outgoing(this.of.id).sent());
     for (const end of this.#ends) end();
     this.#keep();
@@ -121,8 +154,10 @@ export class Composer {
       },
       (message, error) => {
         typed.set(message.conversation, message.text);
+        giveBack(message.conversation, message.attached);
         if (message.conversation === this.of.id && !this.#isClosed) {
           this.timeline.waitingChanged();
+          this.files.show();
           if (!this.field.value) this.field.value = message.text;
           this.fail(error);
         }
@@ -213,12 +248,14 @@ export class Composer {
 
   async #send() {
     const text = this.field.value.trim();
-    if (!text || byteCount(text) > byteCountMax) return;
+    if (byteCount(text) > byteCountMax || (!text && (this.#edit || this.files.isEmpty))) return;
     if (this.#edit) return this.#save(text);
+    const attached = this.files.take();
     const once = [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
     outbox.push({
       number: 0, id: "", conversation: this.of.id, author: store.status?.name ?? "", isOwn: true, text, once,
       replyTo: this.#reply?.id, time: Date.now(), editCount: 0, reactions: [], state: "sending",
+      attached, files: attached.map(viewOf),
     });
     typed.set(this.of.id, "");
     this.field.value = "";

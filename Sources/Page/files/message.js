@@ -1,5 +1,6 @@
 // One message as elements.
 import { foreign, h, iconButton, paths } from "./dom.js";
+import { filesOf } from "./files.js";
 import { rendered } from "./markdown.js";
 import { clockTime, dayName, dayOf, fullTime, t } from "./words.js";
 
@@ -19,9 +20,7 @@ function body(message) {
   if (message.isDeleted) return h("p", { class: "hint" }, t("message.deleted"));
   if (message.isGoneHere) return h("p", { class: "hint" }, t("message.gone"));
   if (message.isMissing) return h("p", { class: "hint" }, t("message.missing"));
-  const files = (message.files ?? []).map((file) =>
-    h("p", { class: "hint" }, t("message.file", { name: "" }), foreign("bdi", {}, file.name)));
-  return h("div", { class: "text" }, rendered(message.text ?? ""), files);
+  return [message.text !== "" && h("div", { class: "text" }, rendered(message.text ?? "")), filesOf(message)];
 }
 
 function quote(message) {

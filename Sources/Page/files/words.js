@@ -46,7 +46,6 @@ const en = {
   "message.deleteDo": "Delete",
   "message.reactWith": "React with {emoji}",
   "message.reacted": "{emoji}, {n}: {names}",
-  "message.file": "File: {name}",
   "message.actions": "What to do with the message",
   "delivery.saved": "Saved here, not sent yet",
   "delivery.relayed": "On a relay",
@@ -395,6 +394,51 @@ const en = {
   "item.delete": "Delete",
   "item.deleteAsk": "Delete the item?",
   "item.deleteText": "It is gone for everybody.",
+  "file.attach": "Attach files",
+  "file.attached": "What goes along",
+  "file.drop": "Drop files to send them to {name}",
+  "file.added": "{n} attached",
+  "file.remove": "Remove {name}",
+  "file.tooMany": "A message brings at most {n} files.",
+  "file.sending": "How much of {name} is ready",
+  "file.stopped": "It was stopped.",
+  "file.asItIs": "Send as it is",
+  "file.leaving": "being prepared",
+  "file.fetching": "fetching, {percent}",
+  "file.fetchingOf": "How much of {name} is here",
+  "file.waiting": "waiting",
+  "file.full": "no room for it",
+  "file.disk-full": "the disk is full",
+  "file.absent": "not on this device",
+  "file.holders": "with {names}",
+  "file.receivers": "came to {names}",
+  "file.nobody": "nobody has fetched it yet",
+  "file.save": "Save",
+  "file.saveOf": "Save {name}",
+  "file.fetch": "Fetch",
+  "file.fetchOf": "Fetch {name}",
+  "file.open": "Open",
+  "file.openOf": "Open {name}",
+  "file.play": "Play",
+  "file.playOf": "Play {name}",
+  "file.close": "Close",
+  "file.broken": "This cannot be shown.",
+  "file.notHere": "It is not on this device yet.",
+  "voice.name": "Voice message",
+  "voice.play": "Play the voice message",
+  "voice.pause": "Pause",
+  "voice.place": "Place in the voice message",
+  "voice.speed": "Speed",
+  "voice.transcript": "By its sender’s word: {text}",
+  "voice.record": "Record a voice message",
+  "voice.recording": "Recording",
+  "voice.level": "How loud it is",
+  "voice.cancel": "Drop the recording",
+  "voice.keep": "Stop, and attach it",
+  "voice.send": "Stop, and send it",
+  "voice.tooShort": "Nothing was heard: it was too short.",
+  "voice.noMicrophone": "There is no microphone.",
+  "voice.notAllowed": "This page may not listen: the browser did not allow it.",
 };
 
 const plural = new Intl.PluralRules("en");
@@ -424,3 +468,19 @@ export const fullTime = (time) => written(full, time);
 export const dayOf = (time) => (Math.abs(time) <= 8.64e15 ? new Date(time).toDateString() : "");
 /** The time of today, else the day. */
 export const shortTime = (time) => (dayOf(time) === dayOf(Date.now()) ? clockTime(time) : written(shortDay, time));
+
+const units = ["byte", "kilobyte", "megabyte", "gigabyte"].map((unit, step) =>
+  new Intl.NumberFormat(undefined, { style: "unit", unit, unitDisplay: step ? "short" : "long", maximumFractionDigits: step > 1 ? 1 : 0 }));
+/** So many bytes, as people write it. */
+export function byteSize(count) {
+  const step = Math.min(3, Math.floor(Math.log10(Math.max(count, 1)) / 3));
+  return units[step].format(count / 1000 ** step);
+}
+const share = new Intl.NumberFormat(undefined, { style: "percent" });
+export const percent = (part) => share.format(Math.floor(part * 100) / 100);
+/** Seconds as a clock of what plays. */
+export function playTime(seconds) {
+  const all = Math.round(seconds);
+  const [hours, minutes, rest] = [Math.floor(all / 3600), Math.floor(all / 60) % 60, `${all % 60}`.padStart(2, "0")];
+  return hours ? `${hours}:${`${minutes}`.padStart(2, "0")}:${rest}` : `${minutes}:${rest}`;
+}
