@@ -78,6 +78,7 @@ static const unsigned char settings_css[] = {
 };
 static const unsigned char views_css[] = {
 #embed "files/views.css"
+};
 static const unsigned char files_css[] = {
 #embed "files/files.css"
 };
