@@ -18,6 +18,7 @@ const typed = new Map();
 const sending = new Set();
 const asked = new Map();
 
+const answered = async (id) => asked.get(id)?.catch(() => {});
 const forget = (messages) => messages.forEach((each) => outbox.includes(each) && outbox.splice(outbox.indexOf(each), 1));
 
 /**
@@ -29,12 +30,12 @@ export const outgoing = (id) => ({
   sent: () => outbox.filter((each) => each.conversation === id && each.isSent),
   /** What of it is in a page that was read; once the node has answered what was sent last, which may be in it. */
   in: async (page) => {
-    await asked.get(id)?.catch(() => {});
+    await answered(id);
     const ids = new Set(page.messages.map((each) => each.id));
     return outbox.filter((each) => ids.has(each.kept));
   },
   /** Once the node has answered what was sent last. */
-  answered: async () => asked.get(id)?.catch(() => {}),
+  answered: () => answered(id),
   forget,
 });
 

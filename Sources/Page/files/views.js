@@ -144,7 +144,7 @@ export function wordsOf(error) {
 }
 
 /** A name that does not fill a sentence. */
-export function clipped(name) {
+function clipped(name) {
   const marks = [...name];
   return marks.length > 64 ? `${marks.slice(0, 60).join("")}…` : name;
 }

@@ -455,14 +455,12 @@ const day = new Intl.DateTimeFormat(undefined, { weekday: "long", day: "numeric"
 const shortDay = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 const full = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "medium" });
-const month = new Intl.DateTimeFormat(undefined, { month: "long", year: "numeric" });
 
 // A time that no calendar has is shown as none.
 const written = (format, time) => (Math.abs(time) <= 8.64e15 ? format.format(time) : "–");
 
 export const clockTime = (time) => written(clock, time);
 export const dayName = (time) => written(day, time);
-export const monthName = (time) => written(month, time);
 export const momentTime = (time) => written(moment, time);
 export const fullTime = (time) => written(full, time);
 export const dayOf = (time) => (Math.abs(time) <= 8.64e15 ? new Date(time).toDateString() : "");

@@ -1,6 +1,7 @@
 import CProcess
 import Dispatch
 import Glibc
+import ParleyStorage
 import ParleyWire
 
 /// A file that comes in piece by piece before it is sealed. It has no name: whatever ends this process takes
@@ -9,9 +10,6 @@ import ParleyWire
 /// A small one is in memory alone: what is said or drawn for a message never lies on the disk unsealed. A
 /// large one lies in the home's file system, and leaves free there what other files leave free.
 public final class IncomingFile: Sendable {
-    /// So many bytes of a disk are left free, of a small disk a sixteenth.
-    private static let spared: (byteCount: UInt64, fraction: UInt64) = (64 << 20, 16)
-
     private let descriptor: Int32
     /// Disks take long: nothing else waits for them.
     private let queue = DispatchQueue(label: "parley.incoming", qos: .utility)
@@ -28,7 +26,9 @@ public final class IncomingFile: Sendable {
     public init(of byteCount: UInt64, in home: String?) throws {
         descriptor = home.map(Self.nameless) ?? parley_memory_file()
         guard descriptor >= 0 else { throw Self.failure(errno) }
-        if home != nil, Self.room(descriptor) / 2 < byteCount { throw Self.failure(ENOSPC) }
+        if home != nil, DiskRoom.byteCount(at: descriptor) / 2 < byteCount {
+            throw Self.failure(ENOSPC)
+        }
     }
 
     deinit {
@@ -63,16 +63,6 @@ public final class IncomingFile: Sendable {
         let descriptor = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         if descriptor >= 0 { unlink(name) }
         return descriptor
-    }
-
-    /// The bytes that a file may take where this one lies. Where nobody says, the disk itself says it.
-    private static func room(_ descriptor: Int32) -> UInt64 {
-        var room = statvfs()
-        guard fstatvfs(descriptor, &room) == 0 else { return .max }
-        let whole = UInt64(room.f_blocks) * UInt64(room.f_frsize)
-        let free = UInt64(room.f_bavail) * UInt64(room.f_frsize)
-        let kept = min(spared.byteCount, whole / spared.fraction)
-        return free - min(kept, free)
     }
 
     private static func failure(_ number: Int32) -> NodeError {

@@ -77,22 +77,9 @@ final class SparseFile {
     ///
     /// - Throws: `diskFull`.
     func requireRoom(for byteCount: Int) throws(HomeError) {
-        var room = statvfs()
-        guard fstatvfs(descriptor, &room) == 0, !Self.hasRoom(room, for: byteCount) else { return }
+        guard DiskRoom.byteCount(at: descriptor) <= UInt64(byteCount) else { return }
         throw HomeError(errno: ENOSPC, path: path)
     }
-
-    /// Whether so many bytes leave free what is kept free: files that came must not take the room of what
-    /// people say, nor that of the deletion that would remove them.
-    static func hasRoom(_ room: statvfs, for byteCount: Int) -> Bool {
-        let whole = UInt64(room.f_blocks) * UInt64(room.f_frsize)
-        return UInt64(room.f_bavail) * UInt64(room.f_frsize)
-            > min(sparedByteCountMax, whole / sparedFraction) + UInt64(byteCount)
-    }
-
-    /// What files leave free: 64 MiB, of a small disk a sixteenth.
-    private static let sparedByteCountMax: UInt64 = 64 << 20
-    private static let sparedFraction: UInt64 = 16
 
     /// Makes what was written survive a crash of the machine.
     func synchronize() throws(HomeError) {
