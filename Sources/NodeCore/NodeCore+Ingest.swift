@@ -185,7 +185,8 @@ extension NodeCore {
         try apply(pieces, to: log, in: space, by: peer, &ingested, &turn)
         let hasNews = ingested.keptCount > keptBefore || ingested.changes.count > changesBefore
         if hasNews, let id = peer.link { links[id]?.broughtNews = true }
-        if !pieces.isEmpty, let id = peer.link {
+        // Who sends its own once more was not told, or did not hear, that it is safe here.
+        if let id = peer.link, !pieces.isEmpty || run.device == peer.device {
             links[id]?.unacknowledged[space.number, default: []].insert(tag)
         }
         return true

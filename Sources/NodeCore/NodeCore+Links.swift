@@ -258,6 +258,8 @@ extension NodeCore {
                     link.session?.shares(space.number) == true
                 else { continue }
                 try acknowledged(acknowledgement, of: space, by: link.peer.device, &turn)
+            case .equal(let space):
+                try askForAcknowledgement(in: space, on: id, &turn)
             case .introduced(let introduction):
                 try introduced(introduction, on: id, &turn)
             case .introduceSpace(let space):

@@ -1,5 +1,6 @@
 import ParleyConversation
 public import ParleyLedger
+import ParleyReconciliation
 import ParleyRoster
 public import ParleyWire
 
@@ -32,6 +33,25 @@ extension NodeCore {
             known[tag] = try store.number(.profile, key(ofWordsIn: tag))
         }
         return known
+    }
+
+    /// A linked device holds all of a space. What it has not said of the own words, because it ended or
+    /// the link did before it could, it says once the last of them comes again. Source:
+    /// `Protocol/06-sync.md`, "ACK".
+    mutating func askForAcknowledgement(
+        in number: SpaceNumber, on id: LinkID, _ turn: inout some Turn
+    ) throws(StoreError) {
+        guard let device = links[id]?.peer.device, let space = try turn.store.space(number) else {
+            return
+        }
+        let known = try Self.wordsKnown(of: space, by: identity.device, in: turn.store)
+        guard !known.isEmpty else { return }
+        let said = try acknowledgedEnds(in: space, turn.store)[device] ?? [:]
+        for tag in known.keys.sorted() {
+            guard let log = try turn.store.agreedLog(tag, in: number), log.end > said[tag] ?? 0
+            else { continue }
+            try links[id]?.session?.sendLastAgain(of: tag, in: number, store: turn.store)
+        }
     }
 
     /// Forgets it, with what was acknowledged.

@@ -249,6 +249,14 @@ struct SpaceExchange: Sendable {
         peerEnds?[tag] = max(end, place + 1)
     }
 
+    /// The peer holds the log, and may not have said that it is on its disk: its last operation is
+    /// sent once more.
+    mutating func sendLastAgain(of tag: LogTag, store: some LogStore) throws(StoreError) {
+        guard let ends = peerEnds, let log = try log(tag, store), log.end > 0 else { return }
+        peerEnds?[tag] = min(ends[tag] ?? 0, log.end - 1)
+        unsent.insert(tag)
+    }
+
     mutating func grew(_ tag: LogTag, isOwn: Bool) {
         if isOwn {
             unsent.insert(tag)

@@ -59,7 +59,7 @@ extension SyncSession {
             unlisted[number] = nil
             shared[number]?.isTaken()
             if try theirs == FrontierDigests(of: number, exchange.scope, in: store) {
-                try shared[number]?.isEqual(store: store)
+                outputs += try foundEqual(number, store: store)
                 if try store.agreedLogs(in: number).contains(where: { !$0.isWhole }) {
                     outputs.append(.missing(number, isNews: false))
                 }
@@ -69,6 +69,15 @@ extension SyncSession {
             }
         }
         return outputs
+    }
+
+    /// The peer's digests of a space are our own.
+    mutating func foundEqual(
+        _ space: SpaceNumber, store: some LogStore
+    ) throws(StoreError) -> [SessionOutput] {
+        let isFirst = !isEqual(space)
+        try shared[space]?.isEqual(store: store)
+        return isFirst && isEqual(space) ? [.equal(space)] : []
     }
 
     mutating func received(

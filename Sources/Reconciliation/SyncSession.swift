@@ -8,6 +8,8 @@ public enum SessionOutput: Equatable, Sendable {
     case send(Frame)
     /// Operations to verify and store.
     case ingest(Operations)
+    /// The peer holds of this space what is held here: the first time that it shows so on this link.
+    case equal(SpaceNumber)
     /// The peer holds this on its disk.
     case acknowledged(Acknowledgement)
     /// The peer presents itself.
@@ -184,10 +186,11 @@ public struct SyncSession: Sendable {
             return .success([])
         case .heartbeat(let digest):
             guard try digest != root(store) else {
+                var outputs: [SessionOutput] = []
                 for number in shared.keys.sorted() where shares(number) {
-                    try shared[number]?.isEqual(store: store)
+                    outputs += try foundEqual(number, store: store)
                 }
-                return .success([])
+                return .success(outputs)
             }
             return .success([.send(.spaces(try summary(store)))])
         }
@@ -329,6 +332,13 @@ public struct SyncSession: Sendable {
     /// Takes note that the peer sent, and so holds, this log up to a place.
     public mutating func peerHolds(_ tag: LogTag, through place: UInt64, in space: SpaceNumber) {
         shared[space]?.peerHolds(tag, through: place)
+    }
+
+    /// Sends the last operation of a log again, for the peer to acknowledge what it holds.
+    public mutating func sendLastAgain(
+        of tag: LogTag, in space: SpaceNumber, store: some LogStore
+    ) throws(StoreError) {
+        try shared[space]?.sendLastAgain(of: tag, store: store)
     }
 
     /// Tells the peer of logs that grew through others.

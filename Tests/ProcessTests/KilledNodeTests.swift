@@ -48,19 +48,41 @@ struct ProcessPair {
         let first = try #require(await ann.client)
         let second = try #require(await ben.client)
         var count = 0
-        try await eventually("equal digests", on: [ann, ben], within: seconds) {
-            // The short answer first: a digest reads all messages.
-            guard try await first.perform(GetStatus()).pendingCount == 0,
-                try await second.perform(GetStatus()).pendingCount == 0
-            else { return false }
-            let (mine, theirs) = (
-                try await first.perform(ListDigests()), try await second.perform(ListDigests())
-            )
-            count = mine.reduce(0) { $0 + $1.operationCount }
-            // A direct conversation is called after the other: only the hashes are the same.
-            return mine.map(\.digest).sorted() == theirs.map(\.digest).sorted()
+        do {
+            try await eventually("equal digests", on: [ann, ben], within: seconds) {
+                // The short answer first: a digest reads all messages.
+                guard try await first.perform(GetStatus()).pendingCount == 0,
+                    try await second.perform(GetStatus()).pendingCount == 0
+                else { return false }
+                let (mine, theirs) = (
+                    try await first.perform(ListDigests()), try await second.perform(ListDigests())
+                )
+                count = mine.reduce(0) { $0 + $1.operationCount }
+                // A direct conversation is called after the other: only the hashes are the same.
+                return mine.map(\.digest).sorted() == theirs.map(\.digest).sorted()
+            }
+        } catch let late as Late {
+            throw Late(
+                description: """
+                    \(late.description)
+                    ann: \(try await Self.account(of: first))
+                    ben: \(try await Self.account(of: second))
+                    """)
         }
         return count
+    }
+
+    /// What a node says of itself when two do not agree.
+    private static func account(of node: NodeClient) async throws -> String {
+        let status = try await node.perform(GetStatus())
+        let digests = try await node.perform(ListDigests())
+            .map { "\($0.name) \($0.operationCount) \($0.digest.prefix(8))" }
+        return """
+            \(status.operationCount) operations, \(status.pendingCount) wait, \
+            links \(status.links.map(\.name)), \(digests), refused \(status.refusals), \
+            catching up \(status.isCatchingUp), read-only \(status.readOnlyReason ?? "no"), \
+            warnings \(status.warnings)
+            """
     }
 
     /// Ends both in good order, checks what lies on the disk, and runs them again.

@@ -133,7 +133,7 @@ final class End {
             case .answered(let space):
                 try perform(try session.fillHoles(space, store: store))
             case .forked(let proof): proofs.append(proof)
-            case .introduced, .refused, .ended: break
+            case .introduced, .equal, .refused, .ended: break
             }
         }
     }
