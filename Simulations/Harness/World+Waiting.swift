@@ -233,7 +233,15 @@ extension World {
         _ log: LogRecord, of space: SpaceID, at reader: SimulatedNode
     ) throws -> Bool {
         guard let gap = log.gap else { return false }
-        return try honestNodes.contains { node in
+        return try canBring(gap, of: log, in: space, to: reader)
+    }
+
+    /// Whether somebody holds an end of these places of a log who can bring it to a node: themselves, or by
+    /// those to whom all of it is given.
+    private func canBring(
+        _ gap: ClosedRange<UInt64>, of log: LogRecord, in space: SpaceID, to reader: SimulatedNode
+    ) throws -> Bool {
+        try honestNodes.contains { node in
             guard let record = try node.store.space(space),
                 let roster = try node.roster(of: record),
                 roster.takesPart(node.identity.device) || log.lane == .control,
@@ -282,6 +290,14 @@ extension World {
             // Whoever left may have told a newcomer how far they had come, and nobody what they wrote.
             let longer = left.end > right?.end ?? 0 ? left : right
             if longer?.base == longer?.end, roster?.contains(log.device) == false { continue }
+            // What those alone hold whom one keeps away comes by a third who may have it, or not at all.
+            let (end, reader) =
+                left.end > right?.end ?? 0 ? (right?.end ?? 0, other) : (left.end, node)
+            if let longer, longer.end > end,
+                try !canBring(end...longer.end - 1, of: longer, in: space.id, to: reader)
+            {
+                continue
+            }
             return "\(what) has \(left.end) operations at \(node.name) and \(right?.end ?? 0)"
                 + " at \(other.name)"
         }
