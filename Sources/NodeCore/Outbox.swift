@@ -70,15 +70,18 @@ public enum Outbox {
 
     /// Which operations of this device in lanes 1, 3 and 4 some relay has on its disk, as places of its logs,
     /// ascending: what no relay answered for lies between them.
+    ///
+    /// - Parameter lost: relays that do not count: others answer in their place now.
     public static func relayed(
-        of space: SpaceRecord, by device: DeviceID, in store: some NodeStore
+        of space: SpaceRecord, by device: DeviceID, besides lost: Set<NoiseKey> = [],
+        in store: some NodeStore
     ) throws(StoreError) -> [LogTag: [Range<UInt64>]] {
         var all: [LogTag: [Range<UInt64>]] = [:]
         for lane in [Lane.content] + SharedWord.lanes {
             let tag = LogTag(OperationHash.log(space: space.id, device: device, lane: lane))
             var found: [Range<UInt64>] = []
             for (relay, _) in try store.values(.relay) {
-                guard let relay = NoiseKey(relay),
+                guard let relay = NoiseKey(relay), !lost.contains(relay),
                     let entry = try store.value(.outbox, key(relay, space.id, tag))
                         .flatMap(Entry.init)
                 else { continue }

@@ -46,7 +46,12 @@ extension Node {
     /// Reads of the store; what the store throws is told as a person is told it.
     func read<R: Sendable>(_ body: @Sendable (Views) throws -> R) async throws -> R {
         do {
-            return try await running.read { try body($0) }
+            let mistaken = network.mistakenRelays
+            return try await running.read {
+                var views = $0
+                views.mistakenRelays = mistaken
+                return try body(views)
+            }
         } catch let error as StoreError {
             throw NodeError(error)
         }

@@ -55,13 +55,19 @@ extension Views {
         return try waiting + wishes()
     }
 
+    /// Which places of own logs relays have that are still there.
+    func relayed(of space: SpaceRecord) throws -> [LogTag: [Range<UInt64>]] {
+        try Outbox.relayed(
+            of: space, by: core.node.device, besides: mistakenRelays, in: store)
+    }
+
     private func count(
         into view: inout OutboxView, _ space: SpaceRecord, _ roster: Roster
     ) throws {
         let counts = try Overview.waitingCounts(
             of: space, roster: roster, ownPerson: ownPerson, device: core.node.device,
             known: wordsKnown(in: space),
-            relayed: Outbox.relayed(of: space, by: core.node.device, in: store), in: store)
+            relayed: relayed(of: space), in: store)
         view.strandedCount = counts.stranded
         // Nobody tells who is out what arrives: it would wait for ever.
         if isOut(of: roster) { return }

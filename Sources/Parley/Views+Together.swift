@@ -41,7 +41,7 @@ extension Views {
         }
         let waiting = try Overview.wordsWaiting(
             in: space, roster: roster, ownPerson: ownPerson, known: wordsKnown(in: space),
-            relayed: Outbox.relayed(of: space, by: core.node.device, in: store), store: store)
+            relayed: relayed(of: space), store: store)
         for word in waiting where !untaken.contains(word.operation.number) {
             found.append(UndeliveredWord(word: word, state: shown(word.state, roster)))
         }

@@ -180,7 +180,7 @@ struct Views {
     func timeline(of space: SpaceRecord, _ roster: Roster) throws -> Timeline {
         Timeline(
             of: space, roster: roster, ownPerson: ownPerson,
-            relayed: try Outbox.relayed(of: space, by: core.node.device, in: store),
+            relayed: try relayed(of: space),
             includesHistory: false, goesByCheck: true)
     }
 

@@ -242,18 +242,14 @@ struct SpaceExchange: Sendable {
 
     mutating func peerHolds(_ tag: LogTag, through place: UInt64) {
         unannounced.remove(tag)
-        guard let end = peerEnds?[tag] else {
-            peerEnds?[tag] = place + 1
-            return
-        }
+        let end = peerEnds?[tag] ?? 0
         peerEnds?[tag] = max(end, place + 1)
     }
 
-    /// The peer holds the log, and may not have said that it is on its disk: its last operation is
-    /// sent once more.
+    /// What the peer holds it may not have said: the last operation is sent once more.
     mutating func sendLastAgain(of tag: LogTag, store: some LogStore) throws(StoreError) {
-        guard let ends = peerEnds, let log = try log(tag, store), log.end > 0 else { return }
-        peerEnds?[tag] = min(ends[tag] ?? 0, log.end - 1)
+        guard !unsent.contains(tag), let end = try log(tag, store)?.end, end > 0 else { return }
+        peerEnds?[tag] = end - 1
         unsent.insert(tag)
     }
 

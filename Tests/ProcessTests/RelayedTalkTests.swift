@@ -110,6 +110,46 @@ struct RelayedTalkTests {
         try await secrecy(of: all)
     }
 
+    @Test("what a relay has in whose place another one answers is not called on a relay")
+    func replaced() async throws {
+        let all = try await Hidden()
+        try await all.meet()
+        #expect(try await all.ben.stop() == 0)
+        let ann = try await all.client(all.ann)
+        try await ann.perform(SendMessages(conversation: "ben", texts: ["good night"]))
+        try await eventually("the relay has it", on: [all.ann]) {
+            try await ann.perform(ListOutbox()).first?.relayedCount == 1
+        }
+        all.relay.signal(SIGTERM)
+        #expect(try await all.relay.ended() == 0)
+        let place = all.relay.output.split(separator: "\n").first { $0.hasPrefix("listening on ") }
+        let address = String(try #require(place).dropFirst("listening on ".count))
+        let other = try Program([
+            "relay", "run", "--home", all.folder.home("other"), "--listen", address,
+        ])
+        try await other.says("Ctrl-C stops the relay")
+        try await eventually("it is told from the other", on: [all.ann]) {
+            try await ann.perform(ListRelays()).first?.state == "mistaken"
+        }
+        let waiting = try #require(try await ann.perform(ListOutbox()).first)
+        #expect(waiting.relayedCount == 0 && waiting.savedCount == 1)
+        let page = try await ann.perform(ReadMessages(conversation: "ben", limit: 10))
+        #expect(page.messages.last?.state == "saved")
+        // The one that was there comes back with all that it has.
+        other.signal(SIGTERM)
+        #expect(try await other.ended() == 0)
+        let relay = try Program([
+            "relay", "run", "--home", all.folder.home("relay"), "--listen", address,
+        ])
+        try await relay.says("Ctrl-C stops the relay")
+        try await eventually("it counts again", on: [all.ann]) {
+            try await ann.perform(ListOutbox()).first?.relayedCount == 1
+        }
+        #expect(try await all.ann.stop() == 0)
+        relay.signal(SIGTERM)
+        #expect(try await relay.ended() == 0)
+    }
+
     /// No file that the relay wrote tells a word, a name, or who talked.
     private func secrecy(of all: Hidden) async throws {
         var secrets = ["are you there?", "good night", "see you", "good morning", "ann", "ben"]

@@ -47,11 +47,6 @@ public struct ExplainState: NodeRequest {
 
     /// Answers it.
     public func perform(on node: Node) async throws -> ExplanationView {
-        let mistaken = node.network.mistakenRelays
-        return try await node.read {
-            var views = $0
-            views.mistakenRelays = mistaken
-            return try views.why(subject, in: conversation)
-        }
+        try await node.read { try $0.why(subject, in: conversation) }
     }
 }
