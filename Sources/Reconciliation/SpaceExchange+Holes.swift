@@ -3,6 +3,14 @@ import ParleyWire
 
 /// Asking for what is missing here.
 extension SpaceExchange {
+    /// What a question was asked for; the peer answers in the order in which it was asked.
+    enum Question: Sendable {
+        case holes
+        case forgotten
+        case fork
+        case bodies
+    }
+
     /// What a peer's tips say that is missing here.
     enum Lack: Sendable {
         /// It has said so before.

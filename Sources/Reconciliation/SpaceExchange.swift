@@ -45,14 +45,6 @@ struct SpaceExchange: Sendable {
         var limit: UInt64
     }
 
-    /// What a question was asked for; the peer answers in the order in which it was asked.
-    enum Question: Sendable {
-        case holes
-        case forgotten
-        case fork
-        case bodies
-    }
-
     /// Questions that are open, the oldest first.
     var questions: Queue<Question> = []
     /// The searches for places where a log's branches part.
@@ -82,7 +74,7 @@ struct SpaceExchange: Sendable {
         // What it was told was lane 0's alone: it has yet to hear how far all of it goes.
         if scope.isEverything { hasTold = false }
         // That both hold the same of lane 0 says nothing of the rest.
-        wasEqual = false
+        (wasEqual, hasOwnNews) = (false, true)
         forks = ForkTelling()
         answers = []
         windows = [:]
@@ -92,6 +84,8 @@ struct SpaceExchange: Sendable {
 
     /// The peer's digests were our own at least once on this link, of the part that passes now.
     private(set) var wasEqual = false
+    /// Own operations were written since the digests were equal, or they never were.
+    private(set) var hasOwnNews = true
 
     var hasAnnouncements: Bool { !unannounced.isEmpty }
 
@@ -120,7 +114,7 @@ struct SpaceExchange: Sendable {
         }
         peerEnds = ends
         lacked = []
-        wasEqual = true
+        (wasEqual, hasOwnNews) = (true, false)
         isTaken()
         forks.isEqual()
         unsent = []
@@ -255,6 +249,7 @@ struct SpaceExchange: Sendable {
 
     mutating func grew(_ tag: LogTag, isOwn: Bool) {
         if isOwn {
+            hasOwnNews = true
             unsent.insert(tag)
         } else {
             unannounced.insert(tag)

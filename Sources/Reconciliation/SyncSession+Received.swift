@@ -75,9 +75,9 @@ extension SyncSession {
     mutating func foundEqual(
         _ space: SpaceNumber, store: some LogStore
     ) throws(StoreError) -> [SessionOutput] {
-        let isFirst = !isEqual(space)
+        let isNew = shared[space]?.hasOwnNews == true
         try shared[space]?.isEqual(store: store)
-        return isFirst && isEqual(space) ? [.equal(space)] : []
+        return isNew && isEqual(space) ? [.equal(space)] : []
     }
 
     mutating func received(

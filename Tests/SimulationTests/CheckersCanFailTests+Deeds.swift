@@ -46,6 +46,24 @@ extension CheckersCanFailTests {
         return (mailbox.id, sealed)
     }
 
+    @Test("HeldIsKnown: what the other has said to hold of a group's name is forgotten")
+    func unsaid() throws {
+        let trial = try Trial(of: "I41")
+        trial.world.run(for: 60_000)
+        try trial.jury.verify()
+        try trial.meddle(with: trial.ann) { store, space in
+            for mark in try store.marks(.acknowledged, in: space.number) {
+                try store.put(
+                    Mark(
+                        space: mark.space, kind: mark.kind, actor: mark.actor, tag: mark.tag,
+                        places: PlaceSet()))
+            }
+        }
+        try trial.jury.verify()
+        trial.world.run(for: 660_000)
+        trial.isBroken()
+    }
+
     @Test("RepeatedIsIgnored: what a relay passes on again has an effect again")
     func passedTwice() throws {
         let trial = try Trial(of: "I32", hasRelay: true)
