@@ -175,6 +175,11 @@ extension NodeCore {
         turn.emit(.commitFully)
         relayUpkeep.note(.findRelays)
         turn.emit(.changed([.contact(invite.person)]))
+        // Who is linked already, as a member of a group, is shown it at once.
+        for id in links.keys.sorted()
+        where links[id]?.peer.person == invite.person && links[id]?.isEnding == false {
+            try greet(id, &turn)
+        }
         try seek(invite.person, &turn)
         return .success(.done)
     }

@@ -1,7 +1,7 @@
-import ParleySimulation
 import Testing
 
 @testable import ParleyNodeCore
+@testable import ParleySimulation
 
 @Suite("An invite that was taken")
 struct PendingInviteTests {
@@ -24,5 +24,26 @@ struct PendingInviteTests {
         #expect(devices.map(opened.mayBeKnown) == [false, true])
         opened.note(refusedBy: devices[1], of: devices)
         #expect(opened.isRefused)
+    }
+
+    @Test("of somebody whom one is linked with in a group is shown at once, good or ended")
+    func linked() throws {
+        let world = World(seed: 962)
+        let (ann, ben, cara) = (
+            try world.addNode("ann"), try world.addNode("ben"), try world.addNode("cara")
+        )
+        try world.introduce([ann, ben])
+        try world.introduce([ann, cara])
+        _ = try world.perform(
+            .createGroup(
+                name: "club", members: [ben.identity.person, cara.identity.person]), on: ann)
+        world.run(for: 600_000)
+        let device = ben.identity.device
+        try #require(cara.core.linkedPeers.contains { $0.device == device })
+        try #require(try world.conversation(of: ben, and: cara) == nil)
+        try world.invite(cara, by: ben)
+        world.run(for: 5_000)
+        #expect(try world.conversation(of: ben, and: cara) != nil)
+        #expect(cara.core.linkedPeers.contains { $0.device == device })
     }
 }
