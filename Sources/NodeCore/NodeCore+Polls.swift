@@ -7,7 +7,7 @@ import ParleyWire
 /// Source: `Protocol/03-operations.md`, "Polls".
 extension NodeCore {
     /// How often a poll that is open until a time is looked at, at least, in milliseconds: clocks are set.
-    static let pollPauseMax: UInt64 = 3_600_000
+    static let pollPauseMax: UInt64 = 60_000
     /// … and where nothing may be written yet.
     static let pollRetry: UInt64 = 600_000
     /// Where it is kept when the first of them is over.

@@ -16,8 +16,9 @@ public enum ReminderCommand: Equatable, Sendable {
 
 /// What the person wants to be reminded of. Source: `Protocol/05-identity.md`, "Reminders".
 extension NodeCore {
-    /// How often a reminder that waits is looked at, at least, in milliseconds: clocks are set.
-    static let ringPauseMax: UInt64 = 3_600_000
+    /// How often a reminder that waits is looked at, at least, in milliseconds: clocks are set,
+    /// and devices sleep.
+    static let ringPauseMax: UInt64 = 60_000
     /// … and where nothing may be written yet.
     static let ringRetry: UInt64 = 60_000
 
