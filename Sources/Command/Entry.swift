@@ -96,7 +96,7 @@ enum Entry {
         let status = ParleyCommand.exitCode(for: error)
         switch error {
         case let error as NodeError:
-            return tell(error, status: error.code == usageCode ? misused : 1, words)
+            return tell(error, status: exitStatus(of: error), words)
         case let error as OutputError where error.isReaderGone: return 0
         case let error as OutputError: return tell(error.nodeError, status: 1, words)
         case is ExitCode: return status.rawValue
@@ -118,6 +118,14 @@ enum Entry {
         let reason = NodeError(
             "failed", "\(error)", hint: "parley status and parley doctor may say more")
         return tell(reason, status: status.rawValue, words)
+    }
+
+    private static func exitStatus(of error: NodeError) -> Int32 {
+        switch error.code {
+        case usageCode: misused
+        case ExitStatus.interruptedCode: ExitStatus.interrupted.number
+        default: 1
+        }
     }
 
     /// Help that shows a word as one that may be left out.

@@ -2,6 +2,9 @@
 enum ExitStatus: CaseIterable {
     case done, failed, misused, interrupted
 
+    /// The code of an error that says what was done when a person ended a command.
+    static let interruptedCode = "interrupted"
+
     var number: Int32 {
         switch self {
         case .done: 0

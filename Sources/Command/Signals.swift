@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import Synchronization
 
 /// The wish of a person or of the system that this process end.
 enum Stop {
@@ -64,6 +65,29 @@ enum Stop {
         defer { watch.cancel() }
         return try await work.value
     }
+}
+
+/// Notes the first SIGINT or SIGTERM, for work in steps that ends between two of them; the second ends
+/// the process at once.
+final class StopWish: Sendable {
+    private let count = Atomic<Int>(0)
+    private let sources = Mutex<SignalSources?>(nil)
+
+    init() {
+        let watched = Stop.watch { [weak self] _ in
+            guard let count = self?.count.add(1, ordering: .relaxed).newValue, count > 1 else {
+                return
+            }
+            exit(130)
+        }
+        sources.withLock { $0 = watched }
+    }
+
+    /// Whether this is to end.
+    var isThere: Bool { count.load(ordering: .relaxed) > 0 }
+
+    /// Listens no more.
+    func cancel() { sources.withLock { $0?.cancel() } }
 }
 
 /// Keeps the sources alive until they are cancelled.

@@ -62,7 +62,7 @@ extension Refusal {
         case .foreignSignal: "a signal of a device that is not in the conversation"
         case .tooManySignals: "more signals than calls need"
         case .wrongFile: "a piece of a file that is not what it should be; it is asked of others"
-        case .unaskedFile: "a piece of a file that was not asked for, or came too late"
+        case .unaskedFile: "a piece of a file that was not asked for, or was not wanted any more"
         case .tooManyPieces: "more pieces of files at once than anybody honest asks for"
         case .uselessShelf: "a shelf at a relay on which too much lay that is of no use"
         }

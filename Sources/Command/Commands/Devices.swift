@@ -121,7 +121,8 @@ struct DeviceLink: NodeCommand {
             // Nobody becomes a device of this person while nobody looks.
             try await node.perform(StopPairing())
             if wait.isCancelled {
-                throw NodeError("ended", "Nobody waits any more, and the text is void.")
+                throw NodeError(
+                    ExitStatus.interruptedCode, "Nobody waits any more, and the text is void.")
             }
             throw NodeError(
                 "expired", "No device came in time.", hint: "parley device link makes a new text")

@@ -140,7 +140,15 @@ extension Send {
             World.current.say("\(known) of \(count) messages were saved before; going on")
         }
         var (saved, line) = (0, 1)
+        let wish = StopWish()
+        defer { wish.cancel() }
         for batch in batches {
+            if wish.isThere {
+                throw NodeError(
+                    ExitStatus.interruptedCode,
+                    "\(known + saved) of \(count) messages are saved, the others are not.",
+                    hint: "say the same again: it goes on with message \(known + saved + 1)")
+            }
             if line + batch.count - 1 > known {
                 do {
                     saved += try await node.perform(

@@ -75,7 +75,6 @@ struct Status: NodeCommand {
             table.add("stays here", "\(status.strandedCount), which nobody will ever take")
         }
         addWhatFailed(status, to: &table)
-        for device in status.forkedDevices { table.add("two-faced", device) }
         for name in status.requests {
             table.add("asks you", "\(name): " + Advice.complete("parley contacts"))
         }
@@ -105,6 +104,10 @@ struct Status: NodeCommand {
             let what = count == 1 ? "1 message or change" : "\(count) messages and changes"
             table.add(
                 "not known", "whether \(what) of yours arrived: this device hears no more of it")
+        }
+        for device in status.forkedDevices {
+            let name = "\(device.prefix(8)), a device that wrote two different histories"
+            table.add("two-faced", Advice.complete("\(name): parley contacts"))
         }
         for (code, count) in status.refusals.sorted(by: { $0.key < $1.key }) {
             let meaning = NodeStatus.meaning(ofRefusal: code).map { ", \($0)" } ?? ""

@@ -76,8 +76,8 @@ enum FileLines {
                 ("no room", Advice.complete("for \(count): parley files room --limit 20G")))
         }
         if files.diskFullCount > 0 {
-            lines.append(
-                ("disk full", "for \(counted(files.diskFullCount, "file")): free some room on it"))
+            let count = counted(files.diskFullCount, "file")
+            lines.append(("disk full", "no room on the disk for \(count): free some"))
         }
         for lack in files.lackedBy {
             let count = counted(lack.count, "file")
