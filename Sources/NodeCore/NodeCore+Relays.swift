@@ -102,7 +102,7 @@ extension NodeCore {
     /// Finds out which relays this device reads: the person's own; and where the person has none,
     /// those of the persons that it talks to.
     private mutating func findRelays(_ turn: inout some Turn) throws(StoreError) {
-        var wanted: [NoiseKey] = []
+        var (wanted, fresh): ([NoiseKey], Set<NoiseKey>) = ([], [])
         for choice in try ownRelays(turn.store) where choice.isRead(at: turn.now.wall) {
             wanted.append(choice.relay)
             let places = RelayPlaces(own: choice.addresses)
@@ -111,6 +111,8 @@ extension NodeCore {
             } else if lines[choice.relay]?.places.addresses != choice.addresses
                 || lines[choice.relay]?.places.isOwn == false
             {
+                // It may be read for others' sake already: the own inbox is still to be opened.
+                if lines[choice.relay]?.places.isOwn == false { fresh.insert(choice.relay) }
                 lines[choice.relay]?.places = places
             }
         }
@@ -119,7 +121,7 @@ extension NodeCore {
             lines[relay]?.isReading = false
         }
         for relay in wanted.sorted() {
-            if lines[relay]?.isReading == false {
+            if lines[relay]?.isReading == false || fresh.contains(relay) {
                 lines[relay]?.isReading = true
                 try watchMailboxes(on: relay, &turn)
             }

@@ -57,7 +57,7 @@ extension Refusal {
         case .emptyClaim: "a claim to hold more of your own past, without proof"
         case .envelope: "something on a relay that nothing here opens"
         case .relay: "a relay did not do what was asked"
-        case .ticket: "a ticket for a relay that was spent before"
+        case .ticket: "a ticket that a relay did not take: spent, taken back, or of another relay"
         case .tooManyFrames: "more work than anybody honest asks for"
         case .foreignSignal: "a signal of a device that is not in the conversation"
         case .tooManySignals: "more signals than calls need"
