@@ -97,6 +97,21 @@ static const unsigned char viewer_js[] = {
 static const unsigned char voice_js[] = {
 #embed "files/voice.js"
 };
+static const unsigned char menu_js[] = {
+#embed "files/menu.js"
+};
+static const unsigned char emoji_js[] = {
+#embed "files/emoji.js"
+};
+static const unsigned char search_js[] = {
+#embed "files/search.js"
+};
+static const unsigned char menu_css[] = {
+#embed "files/menu.css"
+};
+static const unsigned char search_css[] = {
+#embed "files/search.css"
+};
 
 #define FILE_OF(path, type, bytes) {path, type, bytes, sizeof(bytes)}
 
@@ -130,6 +145,11 @@ static const struct parley_page_file files[] = {
     FILE_OF("/files.js", SCRIPT, files_js),
     FILE_OF("/viewer.js", SCRIPT, viewer_js),
     FILE_OF("/voice.js", SCRIPT, voice_js),
+    FILE_OF("/search.css", CSS, search_css),
+    FILE_OF("/menu.css", CSS, menu_css),
+    FILE_OF("/search.js", SCRIPT, search_js),
+    FILE_OF("/emoji.js", SCRIPT, emoji_js),
+    FILE_OF("/menu.js", SCRIPT, menu_js),
 };
 
 const struct parley_page_file *parley_page_file_at(size_t index) {

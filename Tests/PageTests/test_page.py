@@ -117,7 +117,8 @@ def test_two_people_talk(pair, visit):
     expect(edited.first).to_contain_text('edited')
     own = rows(ann_page).filter(has_text='at nine').first
     own.hover()
-    own.get_by_role('button', name='Delete for everyone').click()
+    own.get_by_role('button', name='More').click()
+    ann_page.get_by_role('menuitem', name='Delete for everyone').click()
     ann_page.get_by_role('dialog').get_by_role('button', name='Delete').click()
     expect(rows(ben_page).filter(has_text='Deleted').first).to_be_visible()
     expect(rows(ben_page)).to_have_count(2)

@@ -3,26 +3,27 @@ import { Away, Locked, enter, leave, rpc } from "./api.js";
 import { Composer, outgoing } from "./composer.js";
 import { announce, foreign, h, icon, iconButton, paths } from "./dom.js";
 import { conversationActions, fillHead } from "./groups.js";
+import { actor } from "./menu.js";
 import { meetView, waiting, waitingLine, watchWaiting } from "./people.js";
 import "./polls.js";
 import "./settings.js";
+import { Search, hasCondition } from "./search.js";
 import { conversation, follow, noteFailure, on, store } from "./store.js";
 import { Timeline } from "./timeline.js";
 import { menu, openView, wordsOf } from "./views.js";
 import { shortTime, t } from "./words.js";
 
-const quickReactions = ["👍", "❤️", "😂", "😮", "😢", "🙏", "🎉", "✅"];
-
 const rows = h("ul", { class: "conversations", oncontextmenu: rowMenu });
 const find = h("input", {
-  type: "search", "aria-label": t("app.find"), placeholder: t("app.find"), oninput: () => showList(), onkeydown: findKey,
+  type: "search", "aria-label": t("search.field"), placeholder: t("search.field"), "aria-keyshortcuts": "Control+K /", oninput: () => (search.typed(), showList()), onkeydown: findKey,
 });
+const search = new Search(find, () => showList());
 const banner = h("p", { class: "banner", role: "status", hidden: true });
 const pane = h("section", { class: "pane" }, h("p", { class: "hint choose" }, t("app.choose")));
 const side = h("nav", { "aria-label": t("app.conversations") },
   h("header", {}, h("h1", {}, "Parley"), iconLink("#/people", paths.people, t("people.title")), iconLink("#/meet", paths.add, t("meet.title")),
     iconButton(paths.close, t("app.leave"), () => lock())),
-  h("div", { class: "find" }, find), rows);
+  h("div", { class: "find" }, find, search.filters), rows);
 let shown = null;
 let view = null;
 
@@ -33,6 +34,7 @@ function iconLink(href, path, label) {
 function findKey(event) {
   if (event.key === "Escape") {
     find.value = "";
+    search.typed();
     showList();
   } else if (event.key === "Enter") rows.querySelector("a")?.click();
   else if (event.key === "ArrowDown") event.preventDefault(), rows.querySelector("a")?.focus();
@@ -84,13 +86,16 @@ function conversationMenu(of) {
 function showList() {
   const words = find.value.trim().toLocaleLowerCase();
   const found = store.conversations.filter((each) => !words || each.name.toLocaleLowerCase().includes(words));
+  const messages = search.rows();
+  find.parentElement.classList.toggle("is-searching", words !== "");
   const current = found.filter((each) => !each.isArchived);
   const away = found.filter((each) => each.isArchived);
   const held = rows.contains(document.activeElement) ? document.activeElement.closest("li")?.dataset.id : null;
   const waits = words ? null : waitingLine();
   rows.replaceChildren(...(waits ? [waits] : []), ...current.map(line),
     ...(away.length ? [h("li", { class: "heading" }, h("h2", {}, t("list.archive"))), ...away.map(line)] : []));
-  if (!found.length) rows.append(h("li", { class: "hint none" }, t(words ? "app.noneFound" : "app.none"), " ", !words && h("a", { href: "#/meet" }, t("meet.title"))));
+  if (!found.length && !messages.length && !hasCondition(words)) rows.append(h("li", { class: "hint none" }, t(words ? "app.noneFound" : "app.none"), " ", !words && h("a", { href: "#/meet" }, t("meet.title"))));
+  rows.append(...messages);
   if (held) rows.querySelector(`li[data-id="${CSS.escape(held)}"] a`)?.focus();
   const count = store.conversations.filter((each) => !each.isMuted && !each.isArchived).reduce((sum, each) => sum + each.unread, 0);
   document.title = `${count ? `(${count}) ` : ""}${shown ?? view ? `${shown?.name ?? view.title} – ` : ""}Parley`;
@@ -129,72 +134,34 @@ function showNothing() {
   showList();
 }
 
-function show(of) {
+function show(of, at) {
   close();
-  const timeline = new Timeline(of, act, outgoing(of.id));
+  const timeline = new Timeline(of, actor({
+    reply: (message) => composer.reply(message), edit: (message) => composer.edit(message), report,
+  }), outgoing(of.id));
   const composer = new Composer(of, timeline);
   const typing = h("p", { class: "typing hint", "aria-live": "off" });
   const head = h("div", {});
   fillHead(head, of);
   shown = { id: of.id, name: of.name, timeline, composer, typing, head };
   pane.replaceChildren(
-    h("header", {}, h("a", { href: "#/", class: "back", "aria-label": t("app.back") }, icon(paths.back)), head),
+    h("header", {}, h("a", { href: "#/", class: "back", "aria-label": t("app.back") }, icon(paths.back)), head, tools(of)),
     timeline.element, typing, composer.element);
   document.body.classList.add("has-conversation");
-  timeline.open().catch(report);
-  if (matchMedia("(min-width: 720px)").matches) composer.field.focus({ preventScroll: true });
+  timeline.open(at).catch(report);
+  if (!at && matchMedia("(min-width: 720px)").matches) composer.field.focus({ preventScroll: true });
   showList();
 }
 
-async function act(what, message, more, isOn) {
-  const { composer } = shown;
-  try {
-    if (what === "reply") composer.reply(message);
-    else if (what === "edit") composer.edit(message);
-    else if (what === "toggle") await rpc("react", { message: message.id, emoji: more, on: isOn });
-    else if (what === "react") await react(message, more);
-    else if (what === "delete" && (await agreed(t("message.deleteAsk"), t("message.deleteDo"))))
-      await rpc("delete", { message: message.id });
-  } catch (error) {
-    report(error);
-  }
+/** What one looks for in a conversation. */
+function tools(of) {
+  return h("div", { class: "tools" }, iconButton(paths.search, t("search.here"), () => search.within(of)));
 }
 
 function report(error) {
   if (noteFailure(error)) return;
   if (error.message) shown?.composer.fail(error);
   if (!error.code) throw error;
-}
-
-// MARK: Dialogs
-
-function dialog(...children) {
-  const element = h("dialog", { onclose: () => element.remove() }, ...children);
-  document.body.append(element);
-  element.showModal();
-  return element;
-}
-
-function agreed(question, answer) {
-  return new Promise((resolve) => {
-    const end = (value) => () => (resolve(value), element.close());
-    const element = dialog(h("p", {}, question), h("div", { class: "choices" },
-      h("button", { type: "button", onclick: end(false) }, t("dialog.cancel")),
-      h("button", { type: "button", class: "strong", onclick: end(true) }, answer)));
-    element.addEventListener("close", () => resolve(false));
-  });
-}
-
-async function react(message) {
-  const emoji = await new Promise((resolve) => {
-    const element = dialog(h("div", { class: "emojis", role: "group", "aria-label": t("message.react") },
-      quickReactions.map((each) => h("button", {
-        type: "button", "aria-label": t("message.reactWith", { emoji: each }), onclick: () => (resolve(each), element.close()),
-      }, each))));
-    element.addEventListener("click", (event) => event.target === element && element.close());
-    element.addEventListener("close", () => resolve(null));
-  });
-  if (emoji) await rpc("react", { message: message.id, emoji, on: true });
 }
 
 // MARK: How the node is
@@ -229,10 +196,12 @@ async function lock() {
 // MARK: Where one is
 
 function route() {
-  const id = location.hash.match(/^#\/c\/([0-9a-f]{64})$/)?.[1];
+  const [, id, at] = location.hash.match(/^#\/c\/([0-9a-f]{64})(?:\/([0-9a-f-]+))?$/) ?? [];
   const of = id && conversation(id);
-  if (of && shown?.id === id) return;
-  if (of) return show(of);
+  // One goes to a message once; going back leads to where one was before.
+  if (of && at) history.replaceState(null, "", `#/c/${id}`);
+  if (of && shown?.id === id) return at && shown.timeline.goTo(at).catch(report);
+  if (of) return show(of, at);
   const other = openView(location.hash);
   if (other) showView(other);
   else showNothing();

@@ -35,6 +35,8 @@ function quote(message) {
 function notes(message) {
   const notes = [];
   if (message.editCount > 0 && !message.isDeleted) notes.push(t("message.edited"));
+  if (message.isPinned) notes.push(t("message.pinned"));
+  if (message.isStarred) notes.push(t("message.starred"));
   if (message.isLate) notes.push(t("message.late"));
   if (message.forwardedFrom) notes.push(t("message.forwarded", { name: message.forwardedFrom }));
   else if (message.forwardedFrom === "") notes.push(t("message.forwardedUnknown"));
@@ -68,9 +70,7 @@ function actions(message, act) {
   return h("div", { class: "actions", role: "group", "aria-label": t("message.actions") },
     iconButton(paths.reply, t("message.reply"), () => act("reply", message), { tabindex: "-1" }),
     iconButton(paths.react, t("message.react"), (event) => act("react", message, event.currentTarget), { tabindex: "-1" }),
-    message.isOwn && !message.isImported && message.text !== undefined &&
-      iconButton(paths.edit, t("message.edit"), () => act("edit", message), { tabindex: "-1" }),
-    message.isOwn && iconButton(paths.remove, t("message.delete"), () => act("delete", message), { tabindex: "-1" }));
+    iconButton(paths.more, t("menu.open"), (event) => act("menu", message, event.currentTarget), { tabindex: "-1", "aria-haspopup": "menu" }));
 }
 
 /**
@@ -78,15 +78,16 @@ function actions(message, act) {
  *
  * @param above the message above it, where that is known
  * @param isFirstUnread whether what is new begins with it
+ * @param isFound whether one was led to it just now
  * @param own what one is called in reactions
  * @param act is told what the person wants done with it
  */
-export function messageRow(message, { above, isFirstUnread, own, act }) {
+export function messageRow(message, { above, isFirstUnread, isFound, own, act }) {
   const goes = goesOn(message, above) && !isFirstUnread;
   const isNewDay = !above || dayOf(above.time) !== dayOf(message.time);
   const who = message.isOwn ? t("message.you") : message.author;
   return h("div", {
-    class: `row${goes ? " goes-on" : ""}${message.isOwn ? " is-own" : ""}${message.mentionsMe ? " mentions" : ""}`,
+    class: `row${goes ? " goes-on" : ""}${message.isOwn ? " is-own" : ""}${message.mentionsMe ? " mentions" : ""}${isFound ? " is-found" : ""}`,
     role: "listitem", tabindex: "-1", "data-id": message.id,
   },
   isNewDay && message.number !== 0 && h("p", { class: "day" }, h("span", {}, dayName(message.time))),

@@ -2,6 +2,7 @@
 import { rpc } from "./api.js";
 import { h, iconButton, later, paths } from "./dom.js";
 import { VirtualList } from "./list.js";
+import { rowKey } from "./menu.js";
 import { messageRow, placeholderRow } from "./message.js";
 import { noteFailure, on, refreshConversations, store } from "./store.js";
 import { dayName, dayOf, t } from "./words.js";
@@ -19,6 +20,7 @@ export class Timeline {
   #marked = new Set();
   #toMark = new Map();
   #firstUnread = null;
+  #found = null;
   #newerCount = 0;
   #tailAsked = null;
   #isClosed = false;
@@ -52,6 +54,8 @@ export class Timeline {
         else if (this.#places.has(change.message.id)) this.#replace(change.message);
         else this.tail();
       }),
+      // What one marked for oneself is told of no conversation.
+      on("event", (change) => change.kind === "preferences" && this.#hasBegun && again()),
       on("reload", (change) => (!change.conversation || isOurs(change)) && this.resync()),
     ];
     this.focused = () => this.#markShown();
@@ -66,9 +70,10 @@ export class Timeline {
     document.removeEventListener("visibilitychange", this.focused);
   }
 
-  /** Shows the first message that is not read, or the newest ones. */
-  async open() {
+  /** Shows the message of this identifier, the first one that is not read, or the newest ones. */
+  async open(at) {
     const { id, unread } = this.conversation;
+    if (at && (await this.goTo(at).catch((error) => this.act("missed", error)))) return;
     const page = await this.#ask(unread > 0 ? "unread" : "messages", { conversation: id, limit: pageSize });
     if (!page) return;
     this.#hasBegun = true;
@@ -125,6 +130,41 @@ export class Timeline {
     this.#start(newest, page);
     this.list.show(this.#places.get(anchor) ?? row, -offset);
   }
+
+  /** Shows a message with what stands around it. True where it did: it may be of another conversation. */
+  async goTo(id) {
+    if (!this.#places.has(id)) {
+      const page = (await this.#ask("context", { message: id, limit: pageSize }))?.page;
+      if (page?.messages[0]?.conversation !== this.conversation.id) return false;
+      this.#take(page);
+    }
+    this.#found = id;
+    this.#forgetFound();
+    const place = this.#places.get(id);
+    if (place === undefined) return false;
+    this.list.show(place, Math.min(160, this.scroller.clientHeight / 3));
+    this.list.refresh([place]);
+    this.list.rowElement(place)?.focus({ preventScroll: true });
+    return true;
+  }
+
+  /** Shows what so many messages stand above. */
+  async goToPlace(from) {
+    const page = await this.#ask("messages", { conversation: this.conversation.id, from, limit: pageSize });
+    if (!page?.messages.length) return;
+    this.#take(page);
+    await this.goTo(page.messages[0].id);
+  }
+
+  /** Where all of it may be otherwise, what is not in the page is asked for anew. */
+  #take(page) {
+    const isSame = this.#hasBegun && page.aboveCount + numbered(page).length + page.belowCount === this.#total;
+    this.#hasBegun = true;
+    if (isSame) this.list.refresh(new Set(this.#put(page)));
+    else this.#start(page);
+  }
+
+  #forgetFound = later(() => (this.#found = null), 3000);
 
   async jumpToNewest() {
     this.list.stick();
@@ -263,6 +303,7 @@ export class Timeline {
     return messageRow(message, {
       above: place > 0 ? (this.#at(place - 1) ?? message) : null,
       isFirstUnread: message.id !== "" && message.id === this.#firstUnread,
+      isFound: message.id !== "" && message.id === this.#found,
       own: store.status?.name, act: this.act,
     });
   }
@@ -302,7 +343,7 @@ export class Timeline {
   }
 
   #showNewest() {
-    const isHidden = this.list.sticks;
+    const isHidden = this.list.sticks || this.scroller.scrollHeight <= this.scroller.clientHeight + 4;
     this.newest.hidden = isHidden;
     if (isHidden) return;
     const label = this.#newerCount ? t("timeline.more", { n: this.#newerCount }) : t("timeline.newest");
@@ -342,14 +383,11 @@ export class Timeline {
 
   #follow(event) {
     const to = event.target.closest?.("[data-to]")?.dataset.to;
-    const place = this.#places.get(to);
-    if (place === undefined) return;
-    this.list.show(place, 80);
-    this.list.rowElement(place)?.focus({ preventScroll: true });
+    if (to) this.goTo(to).catch((error) => this.act("missed", error));
   }
 
   #key(event) {
-    if (event.target.closest("button, a, textarea, input") || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target.closest("button, a, textarea, input") || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     const row = event.target.closest?.(".row");
     if (event.key === "End") return event.preventDefault(), this.jumpToNewest();
     if (event.key === "Home") return event.preventDefault(), this.list.show(0);
@@ -359,10 +397,7 @@ export class Timeline {
       return this.#moveTo(row ? row.row + step : this.sight[1] - 1);
     }
     const message = row && this.#at(row.row);
-    const what = { r: "reply", e: "edit", "+": "react", Delete: "delete" }[event.key];
-    if (!message || !what || (what !== "reply" && what !== "react" && !message.isOwn)) return;
-    event.preventDefault();
-    this.act(what, message, row);
+    if (message) rowKey(event, message, row, this.act);
   }
 
   #moveTo(place) {

@@ -1,0 +1,145 @@
+// Search: one field for conversations by their names and for messages by their words and what they mean.
+import { foreign, h, later } from "./dom.js";
+import { noteFailure } from "./store.js";
+import { told, wordsOf, rpc } from "./views.js";
+import { shortTime, t } from "./words.js";
+
+const step = 20;
+const limitMax = 200;
+/** How a message may be found, as the node reads it. */
+const conditions = ["from:", "in:", "after:", "before:", "has:link", "has:reaction", "is:reply", "is:edited"];
+/** A condition in what was typed: no conversation is called so. */
+export const hasCondition = (text) => /(^|\s)-?(from|in|after|before|has|is):/i.test(text);
+
+/** What is looked for among messages, and what was found last. */
+export class Search {
+  #text = "";
+  #reply = null;
+  #fault = null;
+  #limit = step;
+  #asked = 0;
+
+  /** @param changed is called whenever there is something else to show */
+  constructor(field, changed) {
+    Object.assign(this, { field, changed });
+    this.filters = h("p", { class: "filters", role: "group", "aria-label": t("search.filters") }, conditions.map((each) =>
+      h("button", { type: "button", onclick: () => this.insert(each) }, h("span", { class: "unseen" }, t(`search.${each.replace(":", "-")}`), " "), each)));
+    addEventListener("keydown", (event) => this.#shortcut(event));
+  }
+
+  /** What was typed is another text now. */
+  typed() {
+    const text = this.field.value.trim();
+    if (text === this.#text) return;
+    [this.#text, this.#limit] = [text, step];
+    if (text) return this.#askSoon();
+    this.#asked++;
+    this.#reply = this.#fault = null;
+  }
+
+  /** Adds a condition to what is looked for. */
+  insert(condition) {
+    const { value } = this.field;
+    this.field.value = `${value.trim() ? `${value.trimEnd()} ` : ""}${condition}${condition.endsWith(":") ? "" : " "}`;
+    this.#open();
+    this.field.dispatchEvent(new Event("input"));
+  }
+
+  /** Looks in one conversation. */
+  within({ name, id, resembles }) {
+    // Two that are called alike, and names that end a condition early, are told apart by their identifiers.
+    this.field.value = resembles?.length || /["“”„]/.test(name) ? `in:${id.slice(0, 12)} ` : `in:"${name}" `;
+    this.#open();
+    this.field.dispatchEvent(new Event("input"));
+  }
+
+  /** Rows of what was found, for the list. */
+  rows() {
+    if (!this.#text || (!this.#reply && !this.#fault)) return [];
+    if (this.#fault) return [heading(t("search.title")), h("li", { class: "hint none", role: "status", dir: "auto" }, this.#fault)];
+    const { hits, notes, mayHaveMore } = this.#reply;
+    return [
+      heading(t("search.title"), h("span", { class: "hint", role: "status" }, t("search.found", { n: hits.length, more: mayHaveMore ? "+" : "" }))),
+      ...hits.map(row),
+      mayHaveMore && this.#limit < limitMax && h("li", { class: "none" }, h("p", {}, h("button", { type: "button", onclick: () => this.#more() }, t("menu.more")))),
+      // What one may do about it is for who sits at a terminal.
+      ...notes.map((each) => h("li", { class: "hint none", dir: "auto" }, each.replace(/ \(parley [^)]*\)/g, ""))),
+    ].filter(Boolean);
+  }
+
+  #more() {
+    this.#limit = Math.min(limitMax, this.#limit * 2);
+    this.#ask();
+  }
+
+  #askSoon = later(() => this.#ask(), 180);
+
+  async #ask() {
+    const asked = ++this.#asked;
+    const text = this.#text;
+    if (!text) return;
+    let [reply, fault] = [null, null];
+    try {
+      reply = await rpc("search", { text, limit: this.#limit, isTyping: true });
+    } catch (error) {
+      if (!noteFailure(error) && !error.code) throw error;
+      fault = error.code ? [error.message, error.hint].filter(Boolean).join(" ") : t("view.away");
+    }
+    if (asked !== this.#asked) return;
+    [this.#reply, this.#fault] = [reply, fault];
+    this.changed();
+    // What is meant is being read into memory: asked again, more is found.
+    if (reply?.semantic === "loading") this.#askSoon();
+  }
+
+  /** Shows the field, also where a conversation takes all of the window. */
+  #open() {
+    if (!this.field.offsetParent) {
+      document.body.classList.remove("has-conversation");
+      location.hash = "#/";
+    }
+    this.field.focus();
+    this.field.setSelectionRange(this.field.value.length, this.field.value.length);
+  }
+
+  #shortcut(event) {
+    const isTyped = event.target.closest?.("input, textarea, select, dialog, [role=menu]");
+    const isSlash = event.key === "/" && !isTyped && !event.ctrlKey && !event.metaKey && !event.altKey;
+    const isK = event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !event.shiftKey && !document.querySelector("dialog[open]");
+    if (!isSlash && !isK) return;
+    event.preventDefault();
+    this.#open();
+    this.field.select();
+  }
+}
+
+const heading = (title, ...more) => h("li", { class: "heading" }, h("h2", {}, title), ...more);
+
+/** What was found in a text, with what is around the first of it. */
+function excerpt(pieces) {
+  const first = Math.max(0, pieces.findIndex((each) => each.isMatch));
+  let left = 240;
+  const before = pieces.slice(0, first).map((each) => each.text).join("");
+  const start = before.length > 60 ? `…${whole(before.slice(-40))}` : before;
+  return [start, ...pieces.slice(first).map(({ text, isMatch }) => {
+    const shown = whole(text.slice(0, Math.max(0, left)));
+    left -= text.length;
+    return isMatch && shown ? h("mark", {}, shown) : shown;
+  })];
+}
+
+/** Without half a character at an end. */
+const whole = (text) => text.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, "");
+
+function row({ message, conversation, reason, pieces }) {
+  return messageLink(message, conversation, excerpt(pieces), ["meaning", "reply"].includes(reason) && t(`search.by-${reason}`));
+}
+
+/** A line that leads to a message in its place. */
+export function messageLink(message, conversation, words, note) {
+  return h("li", { class: "hit", "data-id": message.id },
+    h("a", { href: `#/c/${message.conversation}/${message.id}` },
+      foreign("span", { class: "name" }, conversation), h("time", {}, shortTime(message.time)),
+      h("span", { class: "under" }, ...told("search.said", { name: message.isOwn ? t("message.you") : message.author }), " ", foreign("bdi", {}, words),
+        note && h("span", { class: "hint" }, ` · ${note}`))));
+}

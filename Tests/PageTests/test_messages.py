@@ -1,0 +1,221 @@
+"""What one does with messages: their menu, search, threads, mentions, and what is marked."""
+import re
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from conftest import wait
+from test_page import imported, rows, show, write
+
+HOSTILE = '\u202e\u202e\u2067needle \u202dgnp.\u202e <img src=x onerror="document.title=1"> <mark>needle</mark>'
+
+
+def message(node, text, conversation='notes'):
+    """A message as a node has it, by its text."""
+    found = node.ask('messages', conversation=conversation, limit=200)['messages']
+    return next((each for each in found if each.get('text') == text), None)
+
+
+def row_of(page, text):
+    return rows(page).filter(has_text=text).first
+
+
+def choose(page, text, item):
+    """What one chooses of a message's menu."""
+    row = row_of(page, text)
+    row.hover()
+    row.get_by_role('button', name='More').click()
+    page.get_by_role('menu').get_by_role('menuitem', name=item, exact=True).click()
+
+
+def looks_well(page, width):
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+    assert page.evaluate('document.documentElement.scrollWidth') <= width
+
+
+def test_the_menu_of_a_message(pair, visit):
+    ann, ben = pair
+    ann.ask('newConversation', name='notes', members=[])
+    page = visit(ann, permissions=['clipboard-read', 'clipboard-write'])
+    field = show(page, 'ben')
+    write(page, field, 'the first')
+    expect(rows(page).filter(has_text='the first')).to_have_count(1)
+    choose(page, 'the first', 'Copy the text')
+    wait('it was copied', lambda: page.evaluate('navigator.clipboard.readText()') == 'the first')
+    choose(page, 'the first', 'Pin for everybody')
+    expect(row_of(page, 'the first')).to_contain_text('pinned')
+    wait('the other one sees the pin', lambda: [each['text'] for each in ben.ask('pins', conversation='ann')['messages']] == ['the first'])
+    choose(page, 'the first', 'Star')
+    expect(row_of(page, 'the first')).to_contain_text('pinned · starred')
+    assert message(ben, 'the first', 'ann')['isStarred'] is False
+    choose(page, 'the first', 'Take the pin down')
+    choose(page, 'the first', 'Remove the star')
+    expect(row_of(page, 'the first')).not_to_contain_text('starred')
+    assert ann.ask('pins', conversation='ben')['messages'] == []
+    # Forwarded, with whose words they are, and without.
+    choose(page, 'the first', 'Forward')
+    dialog = page.get_by_role('dialog')
+    dialog.get_by_role('searchbox').fill('no')
+    expect(dialog.get_by_role('button', name='ben')).to_have_count(0)
+    dialog.get_by_role('button', name='notes').click()
+    expect(dialog.get_by_role('status')).to_have_text('Forwarded to notes.')
+    dialog.get_by_role('button', name='Done').click()
+    assert message(ann, 'the first')['forwardedFrom'] == 'ann'
+    # Edited, and what it was before.
+    choose(page, 'the first', 'Edit')
+    write(page, field, 'the second')
+    expect(row_of(page, 'the second')).to_contain_text('edited')
+    choose(page, 'the second', 'Earlier texts')
+    expect(dialog.get_by_role('listitem')).to_have_text([re.compile('the first'), re.compile('the second')])
+    dialog.get_by_role('button', name='Done').click()
+    choose(page, 'the second', 'How far it came')
+    expect(dialog).to_contain_text('ben')
+    assert dialog.get_by_role('listitem').count() == len(ann.ask('why', subject=message(ann, 'the second', 'ben')['id'])['facts']) > 0
+    dialog.get_by_role('button', name='Done').click()
+    # What is asked first is not done where one thinks better of it.
+    choose(page, 'the second', 'Delete for everyone')
+    dialog.get_by_role('button', name='Cancel').click()
+    assert message(ann, 'the second', 'ben')
+    choose(page, 'the second', 'Delete for everyone')
+    dialog.get_by_role('button', name='Delete').click()
+    expect(row_of(page, 'Deleted')).to_be_visible()
+    expect(row_of(page, 'Deleted').get_by_role('button', name='More')).to_have_count(0)
+
+
+def test_a_menu_by_keyboard(ann, visit):
+    ann.ask('send', conversation='notes', texts=['one', 'two'])
+    page = visit(ann)
+    show(page, 'notes')
+    expect(rows(page)).to_have_count(2)
+    page.locator('.scroller').focus()
+    page.keyboard.press('ArrowUp')
+    page.keyboard.press('Enter')
+    menu = page.get_by_role('menu', name='What to do with the message')
+    expect(menu.get_by_role('menuitem', name='Reply')).to_be_focused()
+    page.keyboard.press('ArrowUp')
+    expect(menu.get_by_role('menuitem', name='Delete for everyone')).to_be_focused()
+    page.keyboard.press('s')
+    expect(menu.get_by_role('menuitem', name='Star')).to_be_focused()
+    page.keyboard.press('Escape')
+    expect(menu).to_have_count(0)
+    expect(row_of(page, 'two')).to_be_focused()
+    page.keyboard.press('m')
+    page.keyboard.press('s')
+    page.keyboard.press('Enter')
+    wait('it is starred', lambda: message(ann, 'two')['isStarred'])
+    expect(row_of(page, 'two')).to_be_focused()
+    # A reaction by the name of an emoji, and one that is in no list.
+    page.keyboard.press('+')
+    page.keyboard.type('rock')
+    page.keyboard.press('Enter')
+    expect(row_of(page, 'two').get_by_role('button', name='🚀, 1: ann')).to_be_visible()
+    page.keyboard.press('+')
+    page.keyboard.type('🦑')
+    page.keyboard.press('Enter')
+    expect(row_of(page, 'two').get_by_role('button', name='🦑, 1: ann')).to_be_visible()
+    # What is none is refused in the node's words.
+    page.keyboard.press('+')
+    page.keyboard.type('ж')
+    page.keyboard.press('Enter')
+    expect(page.get_by_role('alert').filter(has_text='That did not work')).to_be_visible()
+
+
+def test_a_message_is_found_and_shown_in_its_place(ann, visit, folder):
+    imported(ann, 1200, folder)
+    ann.ask('newConversation', name='other "room"', members=[])
+    ann.ask('send', conversation='other "room"', texts=['the needle is elsewhere'])
+    notes = next(each['id'] for each in ann.ask('conversations') if each['name'] == 'notes')
+    page = visit(ann)
+    show(page, 'notes')
+    page.keyboard.press('Control+k')
+    field = page.get_by_role('searchbox', name='Search', exact=True)
+    expect(field).to_be_focused()
+    field.fill('"line 77"')
+    listed = page.get_by_role('navigation')
+    expect(listed.get_by_role('status')).to_have_text('1 found')
+    hit = listed.get_by_role('link', name=re.compile('line 77'))
+    expect(hit.locator('mark')).to_have_text(['line 77'])
+    # By keyboard: the first that was found, and the message has the keyboard then.
+    field.press('Enter')
+    expect(row_of(page, 'line 77 ')).to_be_focused()
+    assert page.url.endswith(f'#/c/{notes}')
+    expect(rows(page).filter(has_text='line 78 ')).to_be_visible()
+    page.get_by_role('button', name='Jump to the newest').click()
+    expect(page.get_by_role('button', name='Jump to the newest')).to_be_hidden()
+    # The same one again, from where one is.
+    hit.click()
+    expect(row_of(page, 'line 77 ')).to_be_focused()
+    # Another conversation; conditions as in the command line, and what is wrong in the node's words.
+    field.fill('needle')
+    listed.get_by_role('link', name=re.compile('elsewhere')).click()
+    expect(row_of(page, 'the needle is elsewhere')).to_be_focused()
+    field.fill('needle before:nonsense')
+    expect(listed.get_by_role('status')).to_have_text(re.compile('“nonsense” is no day. Say it as 2026-01-31'))
+    field.fill('')
+    page.get_by_role('button', name='Search here').click()
+    expect(field).to_have_value(re.compile('^in:[0-9a-f]{12} $'))
+    field.press_sequentially('line')
+    expect(listed.get_by_role('status')).to_have_text('0 found')
+    field.fill('nee')
+    listed.get_by_role('button', name='with a reaction has:reaction').click()
+    expect(field).to_have_value('nee has:reaction ')
+    expect(listed.get_by_role('status')).to_have_text('0 found')
+    field.press('Escape')
+    expect(listed.get_by_role('status')).to_have_count(0)
+    expect(listed.get_by_role('link', name='notes')).to_be_visible()
+    # What grows while more is asked for.
+    field.fill('line')
+    expect(listed.get_by_role('status')).to_have_text('20+ found')
+    listed.get_by_role('button', name='Show more').click()
+    expect(listed.get_by_role('status')).to_have_text('40+ found')
+
+
+def test_what_is_found_is_text(ann, visit):
+    ann.ask('send', conversation='notes', texts=[HOSTILE, 'needle ' + 'x' * 20_000 + '\n' * 500])
+    page = visit(ann)
+    field = page.get_by_role('searchbox', name='Search', exact=True)
+    field.fill('needle')
+    listed = page.get_by_role('navigation')
+    expect(listed.get_by_role('status')).to_have_text('2 found')
+    expect(listed.locator('mark')).to_have_text(['needle', 'needle', 'needle'])
+    assert listed.locator('img, mark *').count() == 0
+    assert max(listed.locator('.hit').evaluate_all('all => all.map((each) => each.offsetHeight)')) < 160
+    # Who wrote it and when stand where they belong, whatever direction a text has.
+    for query in ('<img src=x onerror=alert(1)> needle', '\u202eneedle', 'from:\u202e<b> needle', 'in:"<img onerror=1>"', '"' * 40, '-' * 40):
+        field.fill(query)
+        field.press('End')
+    field.fill('needle from:ann')
+    expect(listed.get_by_role('status')).to_have_text('2 found')
+    listed.get_by_role('link', name=re.compile('onerror')).click()
+    expect(row_of(page, 'onerror')).to_be_visible()
+    row = row_of(page, 'onerror')
+    row.hover()
+    row.get_by_role('button', name='More').click()
+    page.get_by_role('menuitem', name='What is known of it').or_(page.get_by_role('menuitem', name='How far it came')).click()
+    expect(page.get_by_role('dialog')).to_be_visible()
+    assert page.locator('.row img, dialog img').count() == 0
+    assert page.title().endswith('Parley')
+
+
+@pytest.mark.parametrize('scheme', ['light', 'dark'])
+@pytest.mark.parametrize('width', [320, 1280])
+def test_everybody_can_use_what_is_done_with_messages(ann, visit, scheme, width):
+    ann.ask('send', conversation='notes', texts=['one', 'two needle', HOSTILE])
+    page = visit(ann, color_scheme=scheme, viewport={'width': width, 'height': 700})
+    field = page.get_by_role('searchbox', name='Search', exact=True)
+    field.fill('needle')
+    expect(page.get_by_role('navigation').get_by_role('status')).to_have_text('2 found')
+    looks_well(page, width)
+    page.get_by_role('link', name=re.compile('two needle')).click()
+    row = row_of(page, 'two needle')
+    expect(row).to_be_focused()
+    looks_well(page, width)
+    page.keyboard.press('m')
+    expect(page.get_by_role('menu')).to_be_visible()
+    looks_well(page, width)
+    page.keyboard.press('Escape')
+    page.keyboard.press('+')
+    expect(page.get_by_role('dialog', name='React')).to_be_visible()
+    looks_well(page, width)
