@@ -112,6 +112,18 @@ static const unsigned char menu_css[] = {
 static const unsigned char search_css[] = {
 #embed "files/search.css"
 };
+static const unsigned char thread_js[] = {
+#embed "files/thread.js"
+};
+static const unsigned char mentions_js[] = {
+#embed "files/mentions.js"
+};
+static const unsigned char marked_js[] = {
+#embed "files/marked.js"
+};
+static const unsigned char thread_css[] = {
+#embed "files/thread.css"
+};
 
 #define FILE_OF(path, type, bytes) {path, type, bytes, sizeof(bytes)}
 
@@ -150,6 +162,10 @@ static const struct parley_page_file files[] = {
     FILE_OF("/search.js", SCRIPT, search_js),
     FILE_OF("/emoji.js", SCRIPT, emoji_js),
     FILE_OF("/menu.js", SCRIPT, menu_js),
+    FILE_OF("/thread.js", SCRIPT, thread_js),
+    FILE_OF("/mentions.js", SCRIPT, mentions_js),
+    FILE_OF("/marked.js", SCRIPT, marked_js),
+    FILE_OF("/thread.css", CSS, thread_css),
 };
 
 const struct parley_page_file *parley_page_file_at(size_t index) {

@@ -17,6 +17,11 @@ def message(node, text, conversation='notes'):
     return next((each for each in found if each.get('text') == text), None)
 
 
+def rows_in(panel):
+    """The messages of a part of the page."""
+    return panel.get_by_role('listitem').filter(has=panel.page.locator('article'))
+
+
 def row_of(page, text):
     return rows(page).filter(has_text=text).first
 
@@ -96,14 +101,14 @@ def test_a_menu_by_keyboard(ann, visit):
     expect(menu.get_by_role('menuitem', name='Reply')).to_be_focused()
     page.keyboard.press('ArrowUp')
     expect(menu.get_by_role('menuitem', name='Delete for everyone')).to_be_focused()
-    page.keyboard.press('s')
-    expect(menu.get_by_role('menuitem', name='Star')).to_be_focused()
+    page.keyboard.press('Home')
+    expect(menu.get_by_role('menuitem', name='Reply')).to_be_focused()
     page.keyboard.press('Escape')
     expect(menu).to_have_count(0)
     expect(row_of(page, 'two')).to_be_focused()
+    # The key that stands beside a choice chooses it.
     page.keyboard.press('m')
     page.keyboard.press('s')
-    page.keyboard.press('Enter')
     wait('it is starred', lambda: message(ann, 'two')['isStarred'])
     expect(row_of(page, 'two')).to_be_focused()
     # A reaction by the name of an emoji, and one that is in no list.
@@ -159,8 +164,8 @@ def test_a_message_is_found_and_shown_in_its_place(ann, visit, folder):
     field.press_sequentially('line')
     expect(listed.get_by_role('status')).to_have_text('0 found')
     field.fill('nee')
-    listed.get_by_role('button', name='with a reaction has:reaction').click()
-    expect(field).to_have_value('nee has:reaction ')
+    listed.get_by_role('button', name='has:link').click()
+    expect(field).to_have_value('nee has:link ')
     expect(listed.get_by_role('status')).to_have_text('0 found')
     field.press('Escape')
     expect(listed.get_by_role('status')).to_have_count(0)
@@ -199,6 +204,171 @@ def test_what_is_found_is_text(ann, visit):
     assert page.title().endswith('Parley')
 
 
+def test_a_thread_is_read_and_written(pair, visit):
+    ann, ben = pair
+    root = ann.ask('send', conversation='ben', texts=['who brings the tent?', 'and something else'])[0]['id']
+    wait('it came', lambda: message(ben, 'and something else', 'ann'))
+    ben.ask('send', conversation='ann', texts=['I do'], thread=root)
+    page = visit(ann, viewport={'width': 1280, 'height': 720})
+    show(page, 'ben')
+    row_of(page, 'who brings').get_by_role('button', name='1 answer').click()
+    panel = page.get_by_role('complementary', name='Thread')
+    field = panel.get_by_role('textbox', name='Answer in the thread')
+    expect(field).to_be_focused()
+    expect(rows_in(panel)).to_have_count(2)
+    # What is read there is read.
+    wait('it is read', lambda: ann.ask('thread', message=root, limit=9)['unreadCount'] == 0)
+    field.fill('thank you')
+    field.press('Enter')
+    expect(rows_in(panel)).to_have_count(3)
+    expect(field).to_have_value('')
+    expect(rows_in(page.get_by_role('region', name='Messages in ben')).filter(has_text='who brings').get_by_role('button', name='2 answers')).to_be_visible()
+    # Over the conversation where there is no room beside it, from any of its answers.
+    other = visit(ben, viewport={'width': 320, 'height': 700})
+    show(other, 'ann')
+    choose(other, 'thank you', 'Open the thread')
+    over = other.get_by_role('complementary', name='Thread')
+    expect(rows_in(over)).to_have_count(3)
+    expect(other.get_by_role('textbox', name='Write to ann')).to_be_hidden()
+    over.get_by_role('textbox').fill('half a sen')
+    other.keyboard.press('Escape')
+    expect(over).to_have_count(0)
+    expect(row_of(other, 'who brings')).to_be_focused()
+    other.keyboard.press('t')
+    expect(over.get_by_role('textbox')).to_have_value('half a sen')
+    # While the node is away, what was typed stays, and is written once.
+    ben.stop()
+    expect(other.get_by_text('The node is away. What')).to_be_visible()
+    over.get_by_role('textbox').fill('I hope it is dry')
+    over.get_by_role('button', name='Send').click()
+    expect(over.get_by_role('alert')).to_contain_text('The node is away')
+    expect(over.get_by_role('textbox')).to_have_value('I hope it is dry')
+    ben.start()
+    expect(other.get_by_text('The node is away. What')).to_be_hidden()
+    over.get_by_role('button', name='Send').click()
+    expect(rows_in(over)).to_have_count(4)
+    assert [each['text'] for each in ben.ask('thread', message=root, limit=9)['answers']] == ['I do', 'thank you', 'I hope it is dry']
+    expect(rows_in(panel)).to_have_count(4)
+    # The list of threads leads to each.
+    page.get_by_role('button', name='More of this conversation').click()
+    page.get_by_role('menuitem', name='Threads').click()
+    page.get_by_role('link', name=re.compile('who brings the tent.*3 answers')).click()
+    expect(rows_in(panel)).to_have_count(4)
+
+
+def test_a_long_thread_comes_in_pages(ann, visit):
+    root = ann.ask('send', conversation='notes', texts=['the root'])[0]['id']
+    for start in (0, 50, 100):
+        ann.ask('send', conversation='notes', texts=[f'answer {number}' for number in range(start, start + 50)], thread=root)
+    page = visit(ann)
+    show(page, 'notes')
+    choose(page, 'answer 149', 'Open the thread')
+    panel = page.get_by_role('complementary', name='Thread')
+    expect(rows_in(panel)).to_have_count(61)
+    expect(panel.get_by_role('status')).to_have_text('150 answers')
+    panel.get_by_role('button', name='Earlier answers').click()
+    panel.get_by_role('button', name='Earlier answers').click()
+    expect(rows_in(panel)).to_have_count(151)
+    expect(panel.get_by_role('button', name='Earlier answers')).to_be_hidden()
+    ann.ask('send', conversation='notes', texts=['answer 150'], thread=root)
+    expect(rows_in(panel)).to_have_count(152)
+    texts = rows_in(panel).evaluate_all("all => all.map((each) => each.querySelector('.text').textContent)")
+    assert texts == ['the root'] + [f'answer {number}' for number in range(151)]
+
+
+def test_people_are_mentioned(nodes, visit):
+    ann, ben = nodes('ann'), nodes('ben')
+    ben.say('accept', ann.say('invite'))
+    wait('they know each other', lambda: any(each['name'] == 'ben' for each in ann.ask('contacts')) and ben.ask('contacts'))
+    person = next(each['person'] for each in ann.ask('contacts') if each['name'] == 'ben')
+    ben.ask('renameSelf', name='Ben <b> Ünal')
+    trip = ann.ask('newConversation', name='trip', members=[person])['id']
+    wait('ben is invited', lambda: ben.ask('invitations'))
+    ben.ask('answerInvitation', conversation=trip, accepting=True)
+    wait('ben is in it', lambda: any(each['id'] == trip for each in ben.ask('conversations')))
+    wait('his name came', lambda: any('Ünal' in each['name'] for each in ann.ask('group', conversation=trip)['members']))
+    page, other = visit(ann), visit(ben)
+    field = show(page, 'trip')
+    field.press_sequentially('mail@ben ')
+    expect(page.get_by_role('listbox')).to_have_count(0)
+    field.fill('')
+    field.press_sequentially('**hey** @ün')
+    choice = page.get_by_role('listbox', name='Whom to mention')
+    expect(choice.get_by_role('option')).to_have_text(['Ben <b> Ünal'])
+    expect(field).to_be_focused()
+    assert field.get_attribute('aria-activedescendant') == choice.get_by_role('option').get_attribute('id')
+    page.keyboard.press('Enter')
+    expect(field).to_have_value('**hey** @Ben <b> Ünal ')
+    page.keyboard.type('and @every')
+    expect(choice.get_by_role('option')).to_have_text(['everyone all who are in here'])
+    page.keyboard.press('Escape')
+    expect(choice).to_be_hidden()
+    page.keyboard.press('Enter')
+    sent = wait('it is sent', lambda: ann.ask('messages', conversation=trip, limit=1)['messages'])[0]
+    assert [each['name'] for each in sent['mentions']] == ['Ben <b> Ünal'] and not sent['mentionsEveryone']
+    expect(row_of(page, 'hey').locator('.mention')).to_have_text('@Ben <b> Ünal')
+    expect(other.get_by_role('navigation').get_by_role('link', name=re.compile('trip.*1 unread, you are mentioned'))).to_be_visible()
+    field.press_sequentially('@')
+    page.keyboard.press('ArrowUp')
+    page.keyboard.press('Tab')
+    expect(field).to_have_value('@everyone ')
+    page.keyboard.type('listen')
+    page.keyboard.press('Enter')
+    badge = other.get_by_role('navigation').get_by_role('link', name=re.compile('trip.*2 unread, you are mentioned 2 times'))
+    expect(badge).to_contain_text('@2')
+    # All of them in one list, which leads to each.
+    other.get_by_role('navigation').get_by_role('link', name='Mentions').click()
+    expect(other.get_by_role('main').locator('.messages').get_by_role('link')).to_have_text([re.compile('trip.*@everyone listen.*New'), re.compile('trip.*hey.*@Ben')])
+    other.locator('.messages').get_by_role('link').last.click()
+    row = row_of(other, 'hey')
+    expect(row).to_be_focused()
+    expect(row.locator('.mention.of-me')).to_have_text('@Ben <b> Ünal')
+    assert other.locator('.row b').count() == 0
+    # What only looks like one to the page is none.
+    ann.ask('send', conversation=trip, texts=['\ufdd2forged\ufdd1 **\ufdd0forged\ufdd1**'])
+    expect(row_of(other, 'forged')).to_be_visible()
+    assert row_of(other, 'forged').locator('.mention').count() == 0
+    expect(other.get_by_role('navigation').get_by_role('link', name=re.compile('mentioned'))).to_have_count(0)
+
+
+def test_what_is_marked_and_a_day(ann, visit, folder):
+    imported(ann, 900, folder)
+    sent = ann.ask('send', conversation='notes', texts=['new one', HOSTILE])
+    for each in sent:
+        ann.ask('pin', message=each['id'], on=True)
+        ann.ask('star', message=each['id'], on=True)
+    page = visit(ann, viewport={'width': 320, 'height': 700})
+    page.get_by_role('link', name='Starred').click()
+    listed = page.locator('.messages')
+    expect(listed.get_by_role('listitem')).to_have_count(2)
+    assert listed.locator('img').count() == 0
+    listed.get_by_role('listitem').filter(has_text='new one').get_by_role('button', name='Remove the star').click()
+    expect(listed.get_by_role('listitem')).to_have_count(1)
+    page.get_by_role('link', name='Back').click()
+    show(page, 'notes')
+    more = page.get_by_role('button', name='More of this conversation')
+    more.click()
+    page.get_by_role('menuitem', name='Pinned').click()
+    listed.get_by_role('listitem').filter(has_text='needle').get_by_role('button', name='Take the pin down').click()
+    expect(listed.get_by_role('listitem')).to_have_count(1)
+    listed.get_by_role('link', name=re.compile('new one')).click()
+    expect(row_of(page, 'new one')).to_be_focused()
+    # A day: what was said first then, and what comes next where nothing was.
+    for day in ('2023-01-02', '2022-05-01'):
+        more.click()
+        page.get_by_role('menuitem', name='Go to a day').click()
+        page.get_by_role('dialog').get_by_label('Day').fill(day)
+        page.get_by_role('dialog').get_by_role('button', name='Go').click()
+        expect(row_of(page, 'line 0 ')).to_be_focused()
+        page.get_by_role('button', name='Jump to the newest').click()
+        expect(rows(page).filter(has_text='new one')).to_be_visible()
+    more.click()
+    page.get_by_role('menuitem', name='Go to a day').click()
+    page.get_by_role('dialog').get_by_label('Day').fill('2024-01-01')
+    page.get_by_role('dialog').get_by_role('button', name='Go').click()
+    expect(row_of(page, 'new one')).to_be_focused()
+
+
 @pytest.mark.parametrize('scheme', ['light', 'dark'])
 @pytest.mark.parametrize('width', [320, 1280])
 def test_everybody_can_use_what_is_done_with_messages(ann, visit, scheme, width):
@@ -218,4 +388,17 @@ def test_everybody_can_use_what_is_done_with_messages(ann, visit, scheme, width)
     page.keyboard.press('Escape')
     page.keyboard.press('+')
     expect(page.get_by_role('dialog', name='React')).to_be_visible()
+    looks_well(page, width)
+    page.keyboard.press('Escape')
+    page.get_by_role('textbox', name='Write to notes').press_sequentially('@')
+    expect(page.get_by_role('listbox')).to_be_visible()
+    looks_well(page, width)
+    page.keyboard.press('Escape')
+    ann.ask('send', conversation='notes', texts=['an answer', HOSTILE], thread=message(ann, 'one')['id'])
+    choose(page, 'an answer', 'Open the thread')
+    expect(rows_in(page.get_by_role('complementary'))).to_have_count(3)
+    looks_well(page, width)
+    ann.ask('star', message=message(ann, HOSTILE)['id'], on=True)
+    page.goto(page.url.split('#')[0] + '#/stars')
+    expect(page.locator('.messages').get_by_role('listitem')).to_have_count(1)
     looks_well(page, width)

@@ -1,14 +1,16 @@
 // Where the page begins: lets the browser in, shows the list and one conversation, and says how the node is.
-import { Away, Locked, enter, leave, rpc } from "./api.js";
+import { Away, Locked, enter, leave } from "./api.js";
 import { Composer, outgoing } from "./composer.js";
 import { announce, foreign, h, icon, iconButton, paths } from "./dom.js";
 import { conversationActions, fillHead } from "./groups.js";
-import { actor } from "./menu.js";
+import { askDay } from "./marked.js";
+import { actor, popupMenu } from "./menu.js";
 import { meetView, waiting, waitingLine, watchWaiting } from "./people.js";
 import "./polls.js";
 import "./settings.js";
 import { Search, hasCondition } from "./search.js";
 import { conversation, follow, noteFailure, on, store } from "./store.js";
+import { ThreadPanel, followThreads } from "./thread.js";
 import { Timeline } from "./timeline.js";
 import { menu, openView, wordsOf } from "./views.js";
 import { shortTime, t } from "./words.js";
@@ -23,7 +25,8 @@ const pane = h("section", { class: "pane" }, h("p", { class: "hint choose" }, t(
 const side = h("nav", { "aria-label": t("app.conversations") },
   h("header", {}, h("h1", {}, "Parley"), iconLink("#/people", paths.people, t("people.title")), iconLink("#/meet", paths.add, t("meet.title")),
     iconButton(paths.close, t("app.leave"), () => lock())),
-  h("div", { class: "find" }, find, search.filters), rows);
+  h("div", { class: "find" }, find, search.filters,
+    h("p", { class: "shelf" }, h("a", { href: "#/mentions" }, t("mentions.title")), h("a", { href: "#/stars" }, t("stars.title")))), rows);
 let shown = null;
 let view = null;
 
@@ -57,8 +60,8 @@ function line(each) {
       each.newest && h("time", {}, shortTime(each.newest)),
       h("span", { class: "under" }, preview(each)),
       unread && h("span", { class: `count${each.isMuted ? " quiet-count" : ""}` },
-        h("span", { "aria-hidden": "true" }, `${each.unreadMentions ? "@" : ""}${each.unread > 999 ? "999+" : each.unread || "•"}`),
-        h("span", { class: "unseen" }, t(each.unread ? "list.unread" : "list.marked", { n: each.unread }), each.unreadMentions ? `, ${t("list.mentions")}` : ""))),
+        h("span", { "aria-hidden": "true" }, `${each.unreadMentions ? `@${each.unreadMentions} · ` : ""}${each.unread > 999 ? "999+" : each.unread || "•"}`),
+        h("span", { class: "unseen" }, t(each.unread ? "list.unread" : "list.marked", { n: each.unread }), each.unreadMentions ? `, ${t("list.mentions", { n: each.unreadMentions })}` : ""))),
     iconButton(paths.more, t("chat.actions", { name: each.name }), () => conversationMenu(each), { tabindex: "-1" }));
 }
 
@@ -70,16 +73,17 @@ function rowMenu(event) {
   conversationMenu(of);
 }
 
+async function attempt(body) {
+  try {
+    await body();
+  } catch (error) {
+    if (noteFailure(error)) return;
+    if (!error.code) throw error;
+    menu(wordsOf(error), []);
+  }
+}
+
 function conversationMenu(of) {
-  const attempt = async (body) => {
-    try {
-      await body();
-    } catch (error) {
-      if (noteFailure(error)) return;
-      if (!error.code) throw error;
-      menu(wordsOf(error), []);
-    }
-  };
   menu(of.name, conversationActions(of, attempt, () => shown?.id === of.id && (location.hash = "#/")));
 }
 
@@ -104,6 +108,8 @@ function showList() {
 // MARK: One conversation
 
 function close() {
+  closeThread();
+  shown?.endThreads();
   shown?.timeline.close();
   shown?.composer.close();
   shown = null;
@@ -134,28 +140,64 @@ function showNothing() {
   showList();
 }
 
-function show(of, at) {
+function show(of, at, thread) {
   close();
   const timeline = new Timeline(of, actor({
-    reply: (message) => composer.reply(message), edit: (message) => composer.edit(message), report,
+    reply: (message) => composer.reply(message), edit: (message) => composer.edit(message), thread: ({ id }) => openThread(of, id), report,
   }), outgoing(of.id));
   const composer = new Composer(of, timeline);
   const typing = h("p", { class: "typing hint", "aria-live": "off" });
   const head = h("div", {});
   fillHead(head, of);
-  shown = { id: of.id, name: of.name, timeline, composer, typing, head };
+  shown = { id: of.id, name: of.name, timeline, composer, typing, head, panel: null, endThreads: followThreads(of.id, (threads) => timeline.setThreads(threads)) };
   pane.replaceChildren(
     h("header", {}, h("a", { href: "#/", class: "back", "aria-label": t("app.back") }, icon(paths.back)), head, tools(of)),
     timeline.element, typing, composer.element);
   document.body.classList.add("has-conversation");
   timeline.open(at).catch(report);
+  if (thread) openThread(of, at);
   if (!at && matchMedia("(min-width: 720px)").matches) composer.field.focus({ preventScroll: true });
   showList();
 }
 
-/** What one looks for in a conversation. */
+/** A thread beside the timeline, or over it. What is written or edited elsewhere is shown there. */
+function openThread(of, at) {
+  closeThread();
+  const { composer } = shown;
+  const beside = () => (matchMedia("(min-width: 1100px)").matches ? null : closeThread());
+  const panel = new ThreadPanel(of, at, {
+    act: actor({
+      reply: () => panel.field.focus(), thread: () => panel.field.focus(), edit: (message) => (beside(), composer.edit(message)),
+      report: (error) => (beside(), report(error)),
+    }),
+    close: closeThread,
+  });
+  shown.panel = panel;
+  document.querySelector(".whole").append(panel.element);
+  document.body.classList.add("has-panel");
+  panel.read();
+  (panel.form.hidden ? panel.scroller : panel.field).focus({ preventScroll: true });
+}
+
+function closeThread() {
+  document.body.classList.remove("has-panel");
+  if (!shown?.panel) return;
+  const { panel, timeline } = shown;
+  shown.panel = null;
+  const hadFocus = panel.element.contains(document.activeElement);
+  panel.close();
+  if (hadFocus) timeline.focusOn(panel.at);
+}
+
+/** What one looks for in a conversation, and does with it. */
 function tools(of) {
-  return h("div", { class: "tools" }, iconButton(paths.search, t("search.here"), () => search.within(of)));
+  const more = iconButton(paths.more, t("chat.more"), () => popupMenu(t("chat.more"), [
+    [t("threads.title"), () => (location.hash = `#/threads/${of.id}`)],
+    [t("pins.title"), () => (location.hash = `#/pins/${of.id}`)],
+    [t("day.title"), () => askDay(of, shown.timeline)],
+    ...conversationActions(conversation(of.id) ?? of, attempt, () => (location.hash = "#/")),
+  ], more), { "aria-haspopup": "menu" });
+  return h("div", { class: "tools" }, iconButton(paths.search, t("search.here"), () => search.within(of)), more);
 }
 
 function report(error) {
@@ -196,12 +238,12 @@ async function lock() {
 // MARK: Where one is
 
 function route() {
-  const [, id, at] = location.hash.match(/^#\/c\/([0-9a-f]{64})(?:\/([0-9a-f-]+))?$/) ?? [];
+  const [, id, at, thread] = location.hash.match(/^#\/c\/([0-9a-f]{64})(?:\/([0-9a-f-]+)(\/thread)?)?$/) ?? [];
   const of = id && conversation(id);
   // One goes to a message once; going back leads to where one was before.
   if (of && at) history.replaceState(null, "", `#/c/${id}`);
-  if (of && shown?.id === id) return at && shown.timeline.goTo(at).catch(report);
-  if (of) return show(of, at);
+  if (of && shown?.id === id) return at && (closeThread(), shown.timeline.goTo(at).catch(report));
+  if (of) return show(of, at, thread);
   const other = openView(location.hash);
   if (other) showView(other);
   else showNothing();

@@ -3,6 +3,7 @@
 import { rpc } from "./api.js";
 import { Attachments, giveBack, ticketsOf, viewOf } from "./attach.js";
 import { announce, foreign, h, icon, iconButton, later, paths } from "./dom.js";
+import { MentionList } from "./mentions.js";
 import { conversation, noteFailure, on, store } from "./store.js";
 import { Recorder } from "./voice.js";
 import { t } from "./words.js";
@@ -101,10 +102,11 @@ export class Composer {
     this.field = h("textarea", {
       rows: "1", dir: "auto", "aria-label": t("composer.write", { name: of.name }),
       placeholder: t("composer.write", { name: of.name }),
-      oninput: () => this.#typed(), onkeydown: (event) => this.#key(event), onblur: () => this.#keep(),
+      oninput: () => (this.#typed(), this.mentions.typed()), onkeydown: (event) => this.#key(event), onblur: () => this.#keep(),
     });
     this.field.value = typed.get(of.id) ?? this.#kept;
     this.button = h("button", { type: "submit", "aria-label": t("composer.send"), title: t("composer.send") }, icon(paths.send));
+    this.mentions = new MentionList(this.field, of);
     this.files = new Attachments(of, this.field);
     this.recorder = new Recorder({
       taken: (voice, isSent) => (this.files.add([voice]), isSent && this.#send()),
@@ -114,7 +116,7 @@ export class Composer {
     this.about = h("div", { class: "about", hidden: true });
     this.fault = h("p", { class: "fault", role: "alert", hidden: true });
     this.element = h("form", { class: "composer", onsubmit: (event) => (event.preventDefault(), this.#send()) },
-      this.about, this.fault, this.files.element, this.recorder.element,
+      this.mentions.element, this.about, this.fault, this.files.element, this.recorder.element,
       (this.line = h("div", { class: "line" }, this.files.button, this.field, this.recorder.button, this.button)));
     this.#ends = [
       on("connection", (state) => state === "here" && this.flush()),
@@ -234,7 +236,7 @@ export class Composer {
   }
 
   #key(event) {
-    if (event.isComposing) return;
+    if (event.isComposing || this.mentions.key(event)) return;
     if (event.key === "Enter" && !event.shiftKey) {
       event.preventDefault();
       this.#send();
@@ -252,7 +254,7 @@ export class Composer {
     if (byteCount(text) > byteCountMax || (!text && (this.#edit || this.files.isEmpty))) return;
     if (this.#edit) return this.#save(text);
     const attached = this.files.take();
-    const once = [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+    const once = crypto.randomUUID();
     outbox.push({
       number: 0, id: "", conversation: this.of.id, author: store.status?.name ?? "", isOwn: true, text, once,
       replyTo: this.#reply?.id, time: Date.now(), editCount: 0, reactions: [], state: "sending",

@@ -3,8 +3,8 @@ import { h } from "./dom.js";
 import { openDialog } from "./views.js";
 import { t } from "./words.js";
 
-const quick = ["👍", "❤️", "😂", "😮", "😢", "🙏", "🎉", "✅"];
-const all = `👍 thumbs up yes|👎 thumbs down no|❤️ heart love|😂 laughing tears|🤣 rolling laughing|😀 grin happy|😊 smile blush|🙂 slight smile|😉 wink|😍 heart eyes love|😘 kiss|🥰 hearts loved|😎 sunglasses cool|🤔 thinking|🤨 eyebrow doubt|😐 neutral|🙄 rolling eyes|😏 smirk|😮 surprised wow|😲 astonished|😳 flushed|🥺 pleading|😢 sad cry|😭 sobbing cry|😡 angry|🤯 mind blown|😱 scream fear|😅 sweat relief|😴 sleep tired|🤒 ill fever|🤗 hug|🤭 oops|🤫 quiet hush|🤝 handshake deal|👏 clap applause|🙌 raised hands|🙏 please thanks pray|👌 ok fine|✌️ peace victory|🤞 fingers crossed luck|💪 strong muscle|👋 wave hello bye|👀 eyes look|🧠 brain|💡 idea light|🔥 fire hot|✨ sparkles new|⭐ star|💯 hundred|✅ done check yes|❌ cross no wrong|❓ question|❗ important|⚠️ warning|⏳ wait hourglass|⏰ clock alarm|📌 pin|📎 clip|📝 note write|📅 date calendar|📦 parcel|🚀 rocket launch|🐛 bug|🔧 tool fix|🔒 lock secret|🔑 key|🎉 party tada|🎂 cake birthday|🎁 present gift|🥳 celebrate|🍻 beer cheers|🥂 toast cheers|☕ coffee|🍕 pizza food|🍎 apple fruit|🌞 sun|🌧️ rain|❄️ snow cold|🌈 rainbow|🌱 plant grow|🌹 rose flower|🐶 dog|🐱 cat|🐢 turtle slow|🚗 car|🚲 bicycle|🚆 train|✈️ plane travel|🏠 home house|⚽ ball football|🎵 music|📷 camera photo|💔 broken heart|💚 green heart|💙 blue heart|💜 purple heart`
+/** Those that are chosen most often first. */
+const all = `👍 thumbs up yes|❤️ heart love|😂 laughing tears|😮 surprised wow|😢 sad cry|🙏 please thanks pray|🎉 party|✅ done check yes|👎 thumbs down no|😀 grin|😊 smile happy|😉 wink|😍 heart eyes|😘 kiss|😎 cool|🤔 thinking|🥺 pleading|😭 sobbing|😡 angry|🤯 mind blown|😅 sweat relief|😴 sleep tired|🤗 hug|🤝 deal|👏 clap|🙌 raised hands|👌 ok fine|✌️ peace|🤞 fingers crossed luck|💪 strong|👋 wave hello bye|👀 eyes look|💡 idea|🔥 fire|✨ sparkles new|⭐ star|💯 hundred|❌ cross no|❓ question|❗ important|⚠️ warning|⏳ wait|📝 note|🚀 rocket|🐛 bug|🔒 lock|🔑 key|🎂 cake birthday|🎁 gift|🍻 beer cheers|☕ coffee|🌞 sun|🌈 rainbow|🌱 plant|🐶 dog|🐱 cat|✈️ plane|🏠 home|⚽ ball|🎵 music|💔 broken heart`
   .split("|").map((each) => [each.slice(0, each.indexOf(" ")), each.slice(each.indexOf(" ") + 1)]);
 
 /** Asks for an emoji; null where none was chosen. `label` says what choosing one does. */
@@ -15,8 +15,7 @@ export function pickEmoji(title, label) {
     const list = h("div", { class: "emojis", role: "group", "aria-label": title, onkeydown: gridKey });
     const draw = () => {
       const words = find.value.trim().toLocaleLowerCase();
-      const named = words ? all.filter(([emoji, name]) => name.split(" ").some((each) => each.startsWith(words)) || name.includes(words) || emoji === words)
-        : [...quick.map((emoji) => all.find((each) => each[0] === emoji)), ...all.filter((each) => !quick.includes(each[0]))];
+      const named = all.filter(([emoji, name]) => name.includes(words) || emoji === words);
       const own = words && !named.some(([emoji]) => emoji === words) && /[^\u0000-\u02ff]/.test(words) ? [[find.value.trim(), t("emoji.own")]] : [];
       const found = [...own, ...named];
       list.replaceChildren(...(found.length ? found.map(option) : [h("p", { class: "hint" }, t("emoji.none"))]));
@@ -34,7 +33,6 @@ export function pickEmoji(title, label) {
     });
     draw();
     const element = openDialog(title, find, list);
-    element.classList.add("picker");
     element.addEventListener("click", (event) => event.target === element && element.close());
     element.addEventListener("close", () => resolve(null));
   });

@@ -1,8 +1,9 @@
 // A small set of Markdown, as nodes: **strong**, *emphasis*, ~~struck~~, `code`, blocks of it, quotes, lists,
 // and addresses. Whatever is none of these is text. It takes time in proportion to the text.
 import { h } from "./dom.js";
+import { leaf } from "./mentions.js";
 
-const spans = /(`[^`\n]+`)|(\*\*[^\s*](?:[^*\n]*[^\s*])?\*\*)|(~~[^\s~](?:[^~\n]*[^\s~])?~~)|(\*[^\s*](?:[^*\n]*[^\s*])?\*)|(https?:\/\/[^\s<>"'`]{1,2000})/g;
+const spans = /(`[^`\n]+`)|(\*\*[^\s*](?:[^*\n]*[^\s*])?\*\*)|(~~[^\s~](?:[^~\n]*[^\s~])?~~)|(\*[^\s*](?:[^*\n]*[^\s*])?\*)|(https?:\/\/[^\s<>"'`\ufdd0-\ufdd2]{1,2000})/g;
 
 function link(text) {
   const end = text.match(/[.,;:!?)\]]+$/)?.[0] ?? "";
@@ -22,16 +23,17 @@ function inline(text) {
   const nodes = [];
   let place = 0;
   for (const found of text.matchAll(spans)) {
-    if (found.index > place) nodes.push(text.slice(place, found.index));
+    if (found.index > place) nodes.push(...leaf(text.slice(place, found.index)));
     const [all, code, strong, struck, emphasis] = found;
-    if (code) nodes.push(h("code", {}, all.slice(1, -1)));
-    else if (strong) nodes.push(h("strong", {}, all.slice(2, -2)));
-    else if (struck) nodes.push(h("s", {}, all.slice(2, -2)));
-    else if (emphasis) nodes.push(h("em", {}, all.slice(1, -1)));
+    const within = (name, edge) => nodes.push(h(name, {}, leaf(all.slice(edge, -edge))));
+    if (code) within("code", 1);
+    else if (strong) within("strong", 2);
+    else if (struck) within("s", 2);
+    else if (emphasis) within("em", 1);
     else nodes.push(...link(all));
     place = found.index + all.length;
   }
-  if (place < text.length) nodes.push(text.slice(place));
+  if (place < text.length) nodes.push(...leaf(text.slice(place)));
   return nodes;
 }
 
@@ -61,7 +63,7 @@ export function rendered(text) {
       const close = all.indexOf("```", place + 1);
       if (close > 0) {
         end();
-        nodes.push(h("pre", { dir: "ltr", tabindex: "0" }, h("code", {}, all.slice(place + 1, close).join("\n"))));
+        nodes.push(h("pre", { dir: "ltr", tabindex: "0" }, h("code", {}, leaf(all.slice(place + 1, close).join("\n")))));
         place = close;
         continue;
       }

@@ -2,6 +2,7 @@
 import { foreign, h, iconButton, paths } from "./dom.js";
 import { filesOf } from "./files.js";
 import { rendered } from "./markdown.js";
+import { marked } from "./mentions.js";
 import { clockTime, dayName, dayOf, fullTime, t } from "./words.js";
 
 const marks = { saved: "·", relayed: "∘", delivered: "✓", read: "✓✓" };
@@ -20,7 +21,7 @@ function body(message) {
   if (message.isDeleted) return h("p", { class: "hint" }, t("message.deleted"));
   if (message.isGoneHere) return h("p", { class: "hint" }, t("message.gone"));
   if (message.isMissing) return h("p", { class: "hint" }, t("message.missing"));
-  return [message.text !== "" && h("div", { class: "text" }, rendered(message.text ?? "")), filesOf(message)];
+  return [message.text !== "" && message.text !== undefined && h("div", { class: "text" }, rendered(marked(message))), filesOf(message)];
 }
 
 function quote(message) {
@@ -65,6 +66,11 @@ function reactions(message, own, act) {
   }));
 }
 
+function answers(message, thread, act) {
+  return thread && h("p", { class: "answers" }, h("button", { type: "button", onclick: () => act("thread", message) },
+    t("thread.answers", { n: thread.answerCount }), thread.unreadCount > 0 && h("span", { class: "new" }, ` · ${t("thread.unread", { n: thread.unreadCount })}`)));
+}
+
 function actions(message, act) {
   if (message.number === 0 || message.isDeleted) return null;
   return h("div", { class: "actions", role: "group", "aria-label": t("message.actions") },
@@ -80,9 +86,10 @@ function actions(message, act) {
  * @param isFirstUnread whether what is new begins with it
  * @param isFound whether one was led to it just now
  * @param own what one is called in reactions
+ * @param thread how many answers it has, where that is known
  * @param act is told what the person wants done with it
  */
-export function messageRow(message, { above, isFirstUnread, isFound, own, act }) {
+export function messageRow(message, { above, isFirstUnread, isFound, own, act, thread }) {
   const goes = goesOn(message, above) && !isFirstUnread;
   const isNewDay = !above || dayOf(above.time) !== dayOf(message.time);
   const who = message.isOwn ? t("message.you") : message.author;
@@ -96,7 +103,7 @@ export function messageRow(message, { above, isFirstUnread, isFound, own, act })
     h("header", { class: goes ? "unseen" : "" },
       foreign("span", { class: "who" }, who), " ",
       h("time", { datetime: isoTime(message.time), title: fullTime(message.time) }, clockTime(message.time))),
-    h("div", { class: "said" }, quote(message), body(message), notes(message), reactions(message, own, act)),
+    h("div", { class: "said" }, quote(message), body(message), notes(message), reactions(message, own, act), answers(message, thread, act)),
     delivery(message),
     actions(message, act)));
 }

@@ -1,17 +1,15 @@
 // Search: one field for conversations by their names and for messages by their words and what they mean.
 import { foreign, h, later } from "./dom.js";
 import { noteFailure } from "./store.js";
-import { told, wordsOf, rpc } from "./views.js";
+import { told, rpc } from "./views.js";
 import { shortTime, t } from "./words.js";
 
 const step = 20;
 const limitMax = 200;
-/** How a message may be found, as the node reads it. */
-const conditions = ["from:", "in:", "after:", "before:", "has:link", "has:reaction", "is:reply", "is:edited"];
+const conditions = ["from:", "in:", "after:", "before:", "has:link", "is:edited"];
 /** A condition in what was typed: no conversation is called so. */
-export const hasCondition = (text) => /(^|\s)-?(from|in|after|before|has|is):/i.test(text);
+export const hasCondition = (text) => /\b(from|in|after|before|has|is):/i.test(text);
 
-/** What is looked for among messages, and what was found last. */
 export class Search {
   #text = "";
   #reply = null;
@@ -23,7 +21,7 @@ export class Search {
   constructor(field, changed) {
     Object.assign(this, { field, changed });
     this.filters = h("p", { class: "filters", role: "group", "aria-label": t("search.filters") }, conditions.map((each) =>
-      h("button", { type: "button", onclick: () => this.insert(each) }, h("span", { class: "unseen" }, t(`search.${each.replace(":", "-")}`), " "), each)));
+      h("button", { type: "button", onclick: () => this.insert(each) }, each)));
     addEventListener("keydown", (event) => this.#shortcut(event));
   }
 
@@ -39,16 +37,17 @@ export class Search {
 
   /** Adds a condition to what is looked for. */
   insert(condition) {
-    const { value } = this.field;
-    this.field.value = `${value.trim() ? `${value.trimEnd()} ` : ""}${condition}${condition.endsWith(":") ? "" : " "}`;
-    this.#open();
-    this.field.dispatchEvent(new Event("input"));
+    this.#fill(`${this.field.value} ${condition}${condition.endsWith(":") ? "" : " "}`.trimStart());
   }
 
   /** Looks in one conversation. */
   within({ name, id, resembles }) {
     // Two that are called alike, and names that end a condition early, are told apart by their identifiers.
-    this.field.value = resembles?.length || /["“”„]/.test(name) ? `in:${id.slice(0, 12)} ` : `in:"${name}" `;
+    this.#fill(resembles?.length || /["“”„]/.test(name) ? `in:${id.slice(0, 12)} ` : `in:"${name}" `);
+  }
+
+  #fill(text) {
+    this.field.value = text;
     this.#open();
     this.field.dispatchEvent(new Event("input"));
   }
@@ -99,7 +98,6 @@ export class Search {
       location.hash = "#/";
     }
     this.field.focus();
-    this.field.setSelectionRange(this.field.value.length, this.field.value.length);
   }
 
   #shortcut(event) {
@@ -117,15 +115,13 @@ const heading = (title, ...more) => h("li", { class: "heading" }, h("h2", {}, ti
 
 /** What was found in a text, with what is around the first of it. */
 function excerpt(pieces) {
-  const first = Math.max(0, pieces.findIndex((each) => each.isMatch));
   let left = 240;
-  const before = pieces.slice(0, first).map((each) => each.text).join("");
-  const start = before.length > 60 ? `…${whole(before.slice(-40))}` : before;
-  return [start, ...pieces.slice(first).map(({ text, isMatch }) => {
+  return pieces.map(({ text, isMatch }, place) => {
+    if (place === 0 && !isMatch && text.length > 60 && pieces.length > 1) return `…${whole(text.slice(-40))}`;
     const shown = whole(text.slice(0, Math.max(0, left)));
     left -= text.length;
     return isMatch && shown ? h("mark", {}, shown) : shown;
-  })];
+  });
 }
 
 /** Without half a character at an end. */

@@ -21,6 +21,7 @@ export class Timeline {
   #toMark = new Map();
   #firstUnread = null;
   #found = null;
+  #threads = new Map();
   #newerCount = 0;
   #tailAsked = null;
   #isClosed = false;
@@ -121,7 +122,7 @@ export class Timeline {
       this.#start(newest);
       return this.list.stick();
     }
-    const change = Math.abs(newest.aboveCount + newest.belowCount + numbered(newest).length - this.#total);
+    const change = Math.abs(whole(newest) - this.#total);
     const page = await this.#ask("messages", {
       conversation: this.conversation.id, from: Math.max(0, row - pageSize / 2 - Math.min(change, 60)), limit: 200,
     });
@@ -158,10 +159,24 @@ export class Timeline {
 
   /** Where all of it may be otherwise, what is not in the page is asked for anew. */
   #take(page) {
-    const isSame = this.#hasBegun && page.aboveCount + numbered(page).length + page.belowCount === this.#total;
+    const isSame = this.#hasBegun && whole(page) === this.#total;
     this.#hasBegun = true;
     if (isSame) this.list.refresh(new Set(this.#put(page)));
     else this.#start(page);
+  }
+
+  /** Notes how many answers messages have, by their identifiers. */
+  setThreads(threads) {
+    const before = this.#threads;
+    this.#threads = new Map(threads);
+    const words = (each) => each && `${each.answerCount} ${each.unreadCount}`;
+    this.list.refresh([...threads].filter(([id, each]) => words(each) !== words(before.get(id))).map(([id]) => this.#places.get(id)));
+  }
+
+  /** Gives the keyboard to a message, where it is in sight. */
+  focusOn(id) {
+    const row = this.list.rowElement(this.#places.get(id));
+    (row ?? this.scroller).focus({ preventScroll: true });
   }
 
   #forgetFound = later(() => (this.#found = null), 3000);
@@ -210,7 +225,7 @@ export class Timeline {
     this.#places.clear();
     this.#loading.clear();
     const [page] = pages;
-    this.#total = page.aboveCount + numbered(page).length + page.belowCount;
+    this.#total = whole(page);
     this.#kept = page.belowCount === 0 ? page.messages.filter((each) => each.number === 0) : [];
     for (const each of pages) this.#put(each);
     this.list.reset(this.#count());
@@ -239,7 +254,7 @@ export class Timeline {
 
   async #mergeTail(page, sent) {
     if (!this.#hasBegun) return;
-    const total = page.aboveCount + numbered(page).length + page.belowCount;
+    const total = whole(page);
     const added = total - this.#total;
     const agrees = added >= 0 && numbered(page).every((message, index) => {
       const place = page.aboveCount + index;
@@ -272,7 +287,7 @@ export class Timeline {
     const page = await this.#ask("messages", { conversation: this.conversation.id, from, limit: pageSize });
     this.#loading.delete(from);
     if (!page) return;
-    const total = page.aboveCount + numbered(page).length + page.belowCount;
+    const total = whole(page);
     if (total !== this.#total) return this.tail();
     this.list.refresh(new Set(this.#put(page)));
     this.#seenAgain();
@@ -284,7 +299,7 @@ export class Timeline {
     const page = await this.#ask("messages", {
       conversation: this.conversation.id, from: Math.max(0, Math.min(row, this.#total - pageSize)), limit: pageSize,
     });
-    if (page && page.aboveCount + numbered(page).length + page.belowCount === this.#total) {
+    if (page && whole(page) === this.#total) {
       this.list.refresh(new Set(this.#put(page)));
       this.#kept = page.belowCount === 0 ? page.messages.filter((each) => each.number === 0) : this.#kept;
       this.list.grow(this.#count());
@@ -304,7 +319,7 @@ export class Timeline {
       above: place > 0 ? (this.#at(place - 1) ?? message) : null,
       isFirstUnread: message.id !== "" && message.id === this.#firstUnread,
       isFound: message.id !== "" && message.id === this.#found,
-      own: store.status?.name, act: this.act,
+      own: store.status?.name, act: this.act, thread: this.#threads.get(message.id),
     });
   }
 
@@ -355,6 +370,8 @@ export class Timeline {
   /** Tells the node what stood before the person's eyes, and nothing else. */
   #markShown() {
     if (!this.sight || document.visibilityState !== "visible" || !document.hasFocus()) return;
+    // A thread over it covers all of it.
+    if (getComputedStyle(this.scroller).visibility !== "visible") return;
     const [first, end] = this.sight;
     for (let place = first; place < end; place++) {
       const message = this.#messages.get(place);
@@ -409,6 +426,8 @@ export class Timeline {
   }
 }
 
+/** How many messages the conversation has, of which this is a page. */
+const whole = (page) => page.aboveCount + numbered(page).length + page.belowCount;
 const numbered = (page) => page.messages.filter((message) => message.number !== 0);
 const range = (from, to) => Array.from({ length: Math.max(0, to - from) }, (_, index) => from + index);
 
