@@ -72,6 +72,7 @@ export class Search {
   }
 
   #askSoon = later(() => this.#ask(), 180);
+  #askAgain = later(() => this.#ask(), 1000);
 
   async #ask() {
     const asked = ++this.#asked;
@@ -87,8 +88,8 @@ export class Search {
     if (asked !== this.#asked) return;
     [this.#reply, this.#fault] = [reply, fault];
     this.changed();
-    // What is meant is being read into memory: asked again, more is found.
-    if (reply?.semantic === "loading") this.#askSoon();
+    // While a model is read, or a note says how much is indexed, more is found later.
+    if (reply?.semantic === "loading" || reply?.notes.some((each) => /^\d+ % /.test(each))) this.#askAgain();
   }
 
   /** Shows the field, also where a conversation takes all of the window. */
