@@ -8,7 +8,7 @@ import Testing
 
 @testable import ParleyRelayServer
 
-@Suite("A relay that runs", .timeLimit(.minutes(2)))
+@Suite("A relay that runs", .timeLimit(.minutes(5)))
 struct RelayServerTests {
     static let open = RelayAction.open(writers: nil, ticket: nil)
 
