@@ -135,7 +135,7 @@ struct AdviceProcessTests {
         for _ in 0..<4 {
             let (ended, text) = try await offer()
             ended.signal(SIGTERM)
-            #expect(try await ended.ended() == 1)
+            #expect(try await ended.ended() == 130)
             #expect(ended.output.contains("the text is void"), "\(ended.output)")
             void = text
         }
