@@ -58,7 +58,7 @@ enum Stop {
             var count = 0
             for await _ in signals() {
                 count += 1
-                if count > 1 { exit(130) }
+                if count > 1 { exit(ExitStatus.interrupted.number) }
                 work.cancel()
             }
         }
@@ -78,7 +78,7 @@ final class StopWish: Sendable {
             guard let count = self?.count.add(1, ordering: .relaxed).newValue, count > 1 else {
                 return
             }
-            exit(130)
+            exit(ExitStatus.interrupted.number)
         }
         sources.withLock { $0 = watched }
     }
