@@ -117,6 +117,7 @@ extension NodeCore {
             return false
         }
         let (mailbox, key) = keys.drop(at: relay, ofDay: line.day)
+        guard line.full[mailbox] == nil else { return false }
         if line.needsTicket, !line.paid.contains(mailbox) {
             let opening = Opening(key: key, writers: nil, use: .drop(space.number))
             open(mailbox, opening, on: relay, &turn)

@@ -35,8 +35,23 @@ extension NodeCore {
             lines[relay]?.opened.remove(asked.mailbox)
             lines[relay]?.paid.remove(asked.mailbox)
             rest(relay, for: 0, &turn)
+        case .full: try foundFull(asked, by: relay, &turn)
         case .forbidden, .ticketNeeded, .badTicket, .malformed, .nobodyThere:
             try mistook(asked, by: relay, &turn)
+        }
+    }
+
+    /// A drop takes nothing more: what is due there waits for the next day's. All else goes on.
+    private mutating func foundFull(
+        _ asked: AskedQuestion, by relay: NoiseKey, _ turn: inout some Turn
+    ) throws(StoreError) {
+        switch asked.question {
+        case .put(let space, _, _):
+            lines[relay]?.full[asked.mailbox] = space
+            turn.emit(.linksChanged)
+        // Others who hold the invite filled its drop: what lies there stays.
+        case .inviteCard: break
+        default: try mistook(asked, by: relay, &turn)
         }
     }
 

@@ -25,6 +25,7 @@ extension NodeCore {
         }
         lines[relay]?.dayToldAt = turn.now.monotonic
         lines[relay]?.day = day
+        lines[relay]?.full = [:]
         if var record = try turn.store.value(.relay, relay.bytes).flatMap(RelayRecord.init) {
             try note(day, in: &record, of: relay, &turn)
             try turn.store.setValue(record.bytes, .relay, relay.bytes)
@@ -69,6 +70,7 @@ extension NodeCore {
 
     /// What a relay had is gone, or of no use: all is put and asked for again.
     mutating func beginAnew(with relay: NoiseKey, _ turn: inout some Turn) throws(StoreError) {
+        lines[relay]?.full = [:]
         // Which relay took a welcome is not known, so all that nobody has acknowledged go again.
         for (key, _) in try turn.store.values(.welcome) {
             try turn.store.setValue(nil, .welcome, key)

@@ -242,6 +242,7 @@ extension NodeCore {
         shelves.noteDue()
         lines[relay]?.pace.open(at: turn.now.monotonic)
         lines[relay]?.places.succeed()
+        if lines[relay]?.day != welcome.day { lines[relay]?.full = [:] }
         lines[relay]?.day = welcome.day
         lines[relay]?.needsTicket = welcome.needsTicket
         lines[relay]?.usedAt = turn.now.monotonic

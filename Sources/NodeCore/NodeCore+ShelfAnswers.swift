@@ -117,7 +117,7 @@ extension NodeCore {
         switch refusal {
         case .busy(let delay): wait = min(max(UInt64(delay), Self.shelfRest), wait)
         case .noMailbox: wait = Self.shelfRest
-        case .forbidden, .ticketNeeded, .badTicket, .malformed, .nobodyThere: break
+        case .forbidden, .ticketNeeded, .badTicket, .malformed, .nobodyThere, .full: break
         }
         shelves.pause(relay, until: turn.now.monotonic + wait)
         lookAtShelves(in: wait, &turn)

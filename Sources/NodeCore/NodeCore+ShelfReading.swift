@@ -205,7 +205,7 @@ extension NodeCore {
             reading.fruitlessCount += 1
             reading.nextAt =
                 now.monotonic + Self.shelfBackoff.delay(after: reading.fruitlessCount)
-        case .forbidden, .ticketNeeded, .badTicket, .malformed, .nobodyThere:
+        case .forbidden, .ticketNeeded, .badTicket, .malformed, .nobodyThere, .full:
             reading.nextAt = now.monotonic + Self.uselessShelfPause
         }
     }

@@ -163,6 +163,8 @@ struct RelayLine: Sendable {
     var underway: [SpaceNumber: [LogTag: UInt64]] = [:]
     /// Inboxes that take nothing until these moments of the monotonic clock.
     var absent: [MailboxID: UInt64] = [:]
+    /// Drops that take nothing more, and the spaces that they are of: of one day, whatever the connection.
+    var full: [MailboxID: SpaceNumber] = [:]
     /// Something was refused that is to be tried again.
     var isOwed = false
     /// Letters that wait for the connection, the oldest first.

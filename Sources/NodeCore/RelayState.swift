@@ -1,3 +1,4 @@
+public import ParleyLedger
 public import ParleyWire
 
 /// How a relay that this device uses is doing.
@@ -19,6 +20,11 @@ public struct RelayState: Equatable, Sendable {
 }
 
 extension NodeCore {
+    /// Relays that take nothing more of a space today, ascending.
+    public func relaysFull(of space: SpaceNumber) -> [NoiseKey] {
+        lines.filter { $0.value.full.values.contains(space) }.keys.sorted()
+    }
+
     /// The relays that are called now, ascending by key.
     public var relayStates: [RelayState] {
         lines.sorted { $0.key < $1.key }.map { relay, line in

@@ -26,6 +26,8 @@ public struct OutboxView: Codable, Equatable, Sendable {
     /// Edits, deletions and reactions, and polls, answers, things to be done, pins, names and descriptions,
     /// that no device of another person has.
     public var changeCount: Int
+    /// Relays that take nothing more of the conversation before their day ends, in hex.
+    public var fullRelays: [String]? = nil
     /// Messages and changes that never leave this device: it wrote two histories, and nobody takes them.
     public var strandedCount = 0
     /// Messages and changes of which this device, which was revoked, does not hear any more whether they

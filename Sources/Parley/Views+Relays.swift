@@ -76,6 +76,8 @@ extension Views {
         } else {
             (view.savedCount, view.relayedCount) = (counts.saved, counts.relayed)
             view.changeCount = counts.changes
+            let full = core.relaysFull(of: space.number).map(\.description)
+            if counts.saved + counts.changes > 0, !full.isEmpty { view.fullRelays = full }
         }
     }
 

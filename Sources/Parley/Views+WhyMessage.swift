@@ -52,6 +52,7 @@ extension Views {
         }
         facts += try self.facts(ofFilesOf: number)
         facts += try self.facts(of: found.relays, holding: "")
+        facts += self.facts(ofFullRelaysFor: found, in: space)
         for change in found.changes { facts += try self.facts(of: change, roster) }
         facts += try self.facts(ofDeedsOn: reference, in: space, roster)
         return ExplanationView(title: title, facts: facts)
@@ -123,6 +124,21 @@ extension Views {
                     what: what, source: source, since: device.since))
         }
         return facts + (try self.facts(of: change.relays, holding: subject + ": "))
+    }
+
+    /// Where it could not be put for want of room.
+    private func facts(
+        ofFullRelaysFor message: MessageExplanation, in space: SpaceRecord
+    ) -> [Fact] {
+        guard message.device == core.node.device, message.relays.isEmpty,
+            message.devices.contains(where: { $0.isMember && $0.state == .unknown })
+        else { return [] }
+        return core.relaysFull(of: space.number).map { relay in
+            Fact(
+                about: "relay \(relay.short)",
+                what: "takes no more of this conversation before its day ends",
+                source: "it said so")
+        }
     }
 
     /// Where it waits for those who are away.

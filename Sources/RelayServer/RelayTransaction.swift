@@ -156,8 +156,8 @@ struct RelayTransaction {
             arguments: [mailbox.number, name])
         if let known { return .known(counter: UInt64(known)) }
         let size = Int64(envelope.count)
-        guard try makeRoom(for: size, in: &mailbox) else {
-            return .answer(.refused(.busy(retryAfter: RelayStoreBounds.fullDelay)))
+        if let refusal = try makeRoom(for: size, in: &mailbox, by: right) {
+            return .answer(.refused(refusal))
         }
         totals.newest = RelayCounter.next(after: totals.newest, at: now)
         count(size, in: mailbox)
@@ -184,13 +184,19 @@ struct RelayTransaction {
 
     // MARK: Room
 
-    /// Lets envelopes go until so many bytes fit. Returns whether they do.
-    private mutating func makeRoom(for size: Int64, in mailbox: inout Mailbox) throws -> Bool {
+    /// Lets envelopes go until so many bytes fit. Returns why they do not; nil where they do.
+    private mutating func makeRoom(
+        for size: Int64, in mailbox: inout Mailbox, by right: MailboxRight
+    ) throws -> RelayRefusal? {
         let most = mailbox.isPaid ? bounds.byteCountMax : bounds.unpaidByteCountMax
         let quota = min(mailbox.byteCountMax, Int64(clamping: most))
-        if mailbox.isShelf {
-            guard mailbox.byteCount + size <= quota else { return false }
-        } else {
+        switch right {
+        case .drop, .shelf:
+            // Whoever put what is there was told that it is kept.
+            guard mailbox.byteCount + size <= quota else {
+                return right == .drop ? .full : .busyAsFull
+            }
+        case .inbox, .named:
             try dropOldest(until: quota - min(quota, size), in: &mailbox)
         }
         while isShort(of: size, for: mailbox) {
@@ -199,9 +205,9 @@ struct RelayTransaction {
             if !isEmptied, !mailbox.isShelf || mailbox.isPaid {
                 isEmptied = try emptyUntouched(besides: mailbox, shelves: false)
             }
-            guard isEmptied else { return false }
+            guard isEmptied else { return .busyAsFull }
         }
-        return true
+        return nil
     }
 
     private func isShort(of size: Int64, for mailbox: Mailbox) -> Bool {

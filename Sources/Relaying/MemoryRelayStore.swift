@@ -202,8 +202,8 @@ public struct MemoryRelayStore: RelayStore, Sendable {
         if let refusal = refusal(id, right, now) { return .answer(.refused(refusal)) }
         if let counter = mailboxes[id]?.counters[hash] { return .known(counter: counter) }
         let size = UInt64(envelope.count)
-        guard makeRoom(for: size, in: id) else {
-            return .answer(.refused(.busy(retryAfter: RelayStoreBounds.fullDelay)))
+        if let refusal = makeRoom(for: size, in: id, by: right) {
+            return .answer(.refused(refusal))
         }
         let counter = RelayCounter.next(after: newest, at: now)
         newest = counter
@@ -219,22 +219,28 @@ public struct MemoryRelayStore: RelayStore, Sendable {
         return .answer(.stored(counter: counter))
     }
 
-    /// Lets envelopes go until so many bytes fit. Returns whether they do.
-    private mutating func makeRoom(for size: UInt64, in id: MailboxID) -> Bool {
-        guard let mailbox = mailboxes[id] else { return false }
+    /// Lets envelopes go until so many bytes fit. Returns why they do not; nil where they do.
+    private mutating func makeRoom(
+        for size: UInt64, in id: MailboxID, by right: MailboxRight
+    ) -> RelayRefusal? {
+        guard let mailbox = mailboxes[id] else { return .noMailbox }
         let most = mailbox.isPaid ? bounds.byteCountMax : bounds.unpaidByteCountMax
         let quota = min(mailbox.byteCountMax, most)
-        if mailbox.isShelf {
-            guard mailbox.byteCount + size <= quota else { return false }
-        } else {
+        switch right {
+        case .drop, .shelf:
+            // Whoever put what is there was told that it is kept.
+            guard mailbox.byteCount + size <= quota else {
+                return right == .drop ? .full : .busyAsFull
+            }
+        case .inbox, .named:
             change(id) { $0.drop(until: quota - min(quota, size)) }
         }
         while isShort(of: size, for: mailbox) {
             guard let next = untouched(besides: id, forShelf: mailbox.isShelf && !mailbox.isPaid)
-            else { return false }
+            else { return .busyAsFull }
             change(next) { $0.drop(until: 0) }
         }
-        return true
+        return nil
     }
 
     private func isShort(of size: UInt64, for mailbox: Mailbox) -> Bool {

@@ -64,6 +64,7 @@ extension RelayRefusal {
         case .badTicket: "badTicket"
         case .malformed: "malformed"
         case .nobodyThere: "nobodyThere"
+        case .full: "full"
         }
     }
 }

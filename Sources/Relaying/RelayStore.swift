@@ -30,8 +30,8 @@ public enum RelayOrder: Equatable, Sendable {
     /// `writers`, unless nil, are from now on those who may write besides the owner, or read where it is
     /// a shelf.
     case open(MailboxID, writers: [WriterID]?, ticket: Digest?, MailboxTerms)
-    /// Keep an envelope with this hash, by who has this right; when the mailbox is full, the oldest
-    /// of its greatest share go, but of a shelf none, and under pressure what others left untouched, see
+    /// Keep an envelope with this hash, by who has this right; when an inbox is full, the oldest
+    /// of its greatest share go, but of a drop and of a shelf none; and under pressure what others left untouched, see
     /// ``RelayStoreBounds``. Outcome: ``RelayAnswer/stored(counter:)``, or
     /// ``RelayOutcome/known(counter:)``.
     case put(
@@ -100,6 +100,11 @@ public struct RelayStoreBounds: Equatable, Sendable {
 
     /// How long who finds no room shall wait, in milliseconds: envelopes go by the day.
     public static let fullDelay: UInt32 = 600_000
+}
+
+extension RelayRefusal {
+    /// There is no room, and there may be some later.
+    public static let busyAsFull = RelayRefusal.busy(retryAfter: RelayStoreBounds.fullDelay)
 }
 
 /// On what terms a mailbox is made.

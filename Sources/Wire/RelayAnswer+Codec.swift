@@ -48,6 +48,7 @@ extension RelayRefusal {
         case badTicket = 5
         case malformed = 6
         case nobodyThere = 7
+        case full = 8
     }
 
     fileprivate var code: UInt8 {
@@ -60,6 +61,7 @@ extension RelayRefusal {
             case .badTicket: .badTicket
             case .malformed: .malformed
             case .nobodyThere: .nobodyThere
+            case .full: .full
             }
         return kind.rawValue
     }
@@ -76,6 +78,7 @@ extension RelayRefusal {
             case .badTicket: .badTicket
             case .malformed: .malformed
             case .nobodyThere: .nobodyThere
+            case .full: .full
             }
     }
 }

@@ -208,6 +208,8 @@ public enum RelayRefusal: Error, Equatable, Sendable {
     case malformed
     /// Nobody is at the other end of the pipe, or nobody answered.
     case nobodyThere
+    /// The drop holds as much as it may: it takes nothing more. What it holds stays.
+    case full
 }
 
 /// About a pipe through the relay: bytes between two clients, which the relay does not read.

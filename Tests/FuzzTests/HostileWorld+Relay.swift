@@ -54,13 +54,14 @@ extension HostileWorld {
     }
 
     private func refusal() -> RelayRefusal {
-        switch random.next() % 8 {
+        switch random.next() % 9 {
         case 0, 1: .busy(retryAfter: delay())
         case 2: .noMailbox
         case 3: .forbidden
         case 4: .ticketNeeded
         case 5: .badTicket
         case 6: .malformed
+        case 7: .full
         default: .nobodyThere
         }
     }

@@ -5,6 +5,12 @@ import Testing
 @testable import ParleyRelaying
 
 extension RelayStoreContract {
+    static func putIntoDrop(_ mailbox: UInt8, _ envelope: [UInt8]) -> RelayOrder {
+        .put(
+            id(mailbox), by: .drop, share: RelayShare(.drop, from: [], salt: 7),
+            hash: digest(.relayBlob, envelope), envelope: envelope)
+    }
+
     static func put(
         _ mailbox: UInt8, _ envelope: [UInt8], by signer: UInt8? = nil, from origin: [UInt8] = []
     ) -> RelayOrder {

@@ -20,7 +20,7 @@ enum RelayFrames {
         .subscribed(newest: 0), .done, .pipe(7),
         .refused(.busy(retryAfter: 1000)), .refused(.noMailbox), .refused(.forbidden),
         .refused(.ticketNeeded), .refused(.badTicket), .refused(.malformed),
-        .refused(.nobodyThere),
+        .refused(.nobodyThere), .refused(.full),
     ]
     static let pipes: [PipeFrame] = [
         .offered(1, mailbox), .accepted(2), .bytes(3, [1, 2]), .credit(4, 5), .closed(6),

@@ -201,6 +201,11 @@ struct OutboxCommand: NodeCommand {
         if waiting.contains(where: { $0.unknownCount > 0 }) {
             World.current.say(Self.unknown)
         }
+        for view in waiting where view.fullRelays != nil {
+            World.current.say(
+                "a relay holds as much of “\(harmless(view.name))” as it may: the rest goes there "
+                    + "once its day ends, at midnight UTC, or to them once you are both connected")
+        }
         let status = try await node.perform(GetStatus())
         for (_, line) in FileLines.lines(status.files) { World.current.say("files: " + line) }
         guard waiting.contains(where: { $0.isOnItsWay }) else { return }
