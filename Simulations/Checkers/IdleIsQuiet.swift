@@ -72,6 +72,9 @@ final class IdleIsQuiet: Checker {
         guard step.node.isHonest, !step.isLost else { return }
         for effect in step.effects {
             switch effect {
+            // A file is under way: it may come only in the next minute.
+            case .send(_, let bytes) where bytes.first == Frame.Kind.blobChunk.rawValue:
+                isStill = false
             case .send(let link, let bytes): count(bytes.count, index, .link(link))
             case .askRelay(_, let request) where request.isAcknowledgement: continue
             case .askRelay(let relay, let request):

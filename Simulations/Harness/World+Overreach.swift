@@ -66,7 +66,9 @@ extension World {
             let cause = OperationReference(
                 tag: log.tag, sequence: log.end - 1, check: log.tip.check)
             let run = try forgery.run(draft, at: wall(of: liar), naming: [cause])
-            for lane in [Lane.content, .receipts] { stuckLogs.insert(LogTag(forgery.id(of: lane))) }
+            for lane in Lane.allCases where lane != .control {
+                stuckLogs.insert(LogTag(forgery.id(of: lane)))
+            }
             return try show(run, by: forgery, in: space)
         }
     }
