@@ -226,6 +226,7 @@ extension Trace {
         case .ended: add(8)
         case .revoked: add(9)
         case .flooded: add(10)
+        case .clockSet: add(11)
         }
     }
 

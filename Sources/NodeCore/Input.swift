@@ -219,6 +219,8 @@ public enum HangUpReason: Equatable, Sendable {
     case flooded
     /// The peer said goodbye.
     case ended
+    /// This device's clock was set: the peer has yet to compare its own with it.
+    case clockSet
 }
 
 /// How a peer broke the protocol.

@@ -1,5 +1,6 @@
 import ParleyConversation
 import ParleyLedger
+import ParleySignalling
 public import ParleyWire
 
 /// What is known of a peer's clock on one link.
@@ -35,6 +36,8 @@ struct ClockWatch: Sendable {
     var apart: [DeviceID] = []
     /// This device's clock when that was; see ``PeerClock/base(of:)``.
     var base: Int64?
+    /// The same at the last step.
+    var last: Int64?
 }
 
 /// By how much the clock of a linked device differs from this one's.
@@ -66,12 +69,31 @@ extension NodeCore {
         }.sorted { $0.device < $1.device }
     }
 
-    /// Compares the clocks again where this device's was set.
-    mutating func watchClock(_ turn: inout some Turn) {
-        let base = PeerClock.base(of: turn.now)
-        guard let last = clocks.base else { return clocks.base = base }
-        guard (base - last).magnitude > Self.clockStepMin else { return }
+    /// Takes note of the clock that a peer greets with.
+    mutating func compareClock(of hello: Hello, on id: LinkID, _ turn: inout some Turn) {
+        guard let peer = links[id]?.peer else { return }
+        links[id]?.clock = PeerClock(ahead: hello.clockOffset(at: turn.now), at: turn.now)
+        desk.freshness.greeted(peer.device, by: hello.wallClock.value)
         compareClocks(&turn)
+    }
+
+    /// Compares the clocks again where this device's was set. Others compare theirs with it when they are
+    /// greeted, so links begin anew; and what is said by signals is stamped by the clock that holds now.
+    mutating func watchClock(_ turn: inout some Turn) {
+        let now = PeerClock.base(of: turn.now)
+        let last = clocks.last ?? now
+        clocks.last = now
+        guard let base = clocks.base else { return clocks.base = now }
+        if (now - base).magnitude > Self.clockStepMin { compareClocks(&turn) }
+        // One that only runs too fast or too slow was not set.
+        if (now - last).magnitude > Self.clockStepMin { beginAnewWithClock(&turn) }
+    }
+
+    private mutating func beginAnewWithClock(_ turn: inout some Turn) {
+        desk.restartStamps(at: turn.now.wall)
+        for id in links.keys.sorted() where links[id]?.session != nil {
+            hangUp(id, .clockSet, &turn)
+        }
     }
 
     /// Tells that clocks differ, or do no longer.

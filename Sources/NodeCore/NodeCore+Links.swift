@@ -183,8 +183,7 @@ extension NodeCore {
         // Greeting is what only a peer does that takes this node in: dialling may be eager again.
         if case .hello(let hello) = frame {
             dialer.note(.welcomed, of: peer.device)
-            links[id]?.clock = PeerClock(ahead: hello.clockOffset(at: turn.now), at: turn.now)
-            compareClocks(&turn)
+            compareClock(of: hello, on: id, &turn)
         }
         if case .signal(let bytes) = frame {
             return try signalled(bytes, on: id, &turn)

@@ -44,6 +44,12 @@ struct SignalDesk: Sendable {
         return [calls.deadline, typing.deadline, presences.deadline, presenceAgain, next]
             .compactMap { $0 }.min()
     }
+
+    /// The clock was set: stamps go on from what it shows, where the last is ahead of that.
+    mutating func restartStamps(at wall: UInt64) {
+        let ahead = WallTime(clamping: stamp.wallClock).excess(over: WallTime(clamping: wall))
+        if ahead > Freshness.skewMax { stamp = Stamp(0) }
+    }
 }
 
 /// A person who is no longer in a conversation, or is kept away.

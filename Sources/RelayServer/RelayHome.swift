@@ -83,9 +83,13 @@ public final class RelayLock: Sendable {
 
     fileprivate init(path: String) throws {
         file = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
-        guard file >= 0, flock(file, LOCK_EX | LOCK_NB) == 0 else {
+        guard file >= 0 else {
+            throw RelayServerError(
+                "this folder cannot be written: \(String(cString: strerror(errno)))")
+        }
+        guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
             close(file)
-            throw RelayServerError("another relay runs in this folder, or it cannot be written")
+            throw RelayServerError("another relay runs in this folder, or a node does")
         }
     }
 

@@ -32,7 +32,7 @@ extension Call {
         switch phase {
         case .calling: return leave(.cancelled)
         case .ringing: return decline(at: now)
-        case .joining, .talking: return leave(.hungUp)
+        case .joining, .talking: return stepOut(.hungUp, at: now)
         case .aside, .ended: return []
         }
     }
@@ -53,7 +53,7 @@ extension Call {
 
     mutating func mediaFailed(at now: UInt64) -> [Output] {
         switch phase {
-        case .calling, .joining, .talking: leave(.mediaFailed)
+        case .calling, .joining, .talking: stepOut(.mediaFailed, at: now)
         // Without the program nothing can be answered here; another device may.
         case .ringing:
             [.send(.reject(.unable), to: .device(host))] + stepAside(.mediaFailed, at: now)
@@ -117,6 +117,17 @@ extension Call {
         // has talked, notes it themselves.
         if hasTalked, end == .hungUp { isNoted = true }
         return outputs
+    }
+
+    /// Leaves what two others or more go on with, and can come back to it; ends what nobody goes on with.
+    mutating func stepOut(_ end: CallEnd, at now: UInt64) -> [Output] {
+        guard phase == .talking, members.count > 2 else { return leave(end) }
+        let closed = legs.keys.sorted().map { Output.media($0, .close) }
+        legs = [:]
+        sent = [:]
+        members.removeAll { $0 == own }
+        isNoted = established != nil && end == .hungUp
+        return [.send(.leave(end.departure), to: .everyone)] + closed + stepAside(end, at: now)
     }
 
     mutating func finish(_ end: CallEnd) -> [Output] {

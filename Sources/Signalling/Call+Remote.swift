@@ -278,7 +278,7 @@ extension Call {
                 all.append(.changed)
                 // As long as anybody can be talked to, the call goes on.
                 guard legs.values.allSatisfy({ $0.phase == .failed }) else { continue }
-                all += leave(.disconnected)
+                all += stepOut(.disconnected, at: now)
             }
         }
         return all

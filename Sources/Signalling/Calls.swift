@@ -220,9 +220,13 @@ public struct Calls: Equatable, Sendable {
     private mutating func keep(
         _ call: Call, _ outputs: [Call.Output], at now: UInt64
     ) -> [Output] {
+        var call = call
+        if call.isNoted, call.phase == .ended || call.phase == .aside {
+            note(Note(of: call, call.summary(at: now)))
+            call.isNoted = false
+        }
         if call.phase == .ended {
             calls[call.id] = nil
-            if call.isNoted { note(Note(of: call, call.summary(at: now))) }
             over.append(call.id)
             if over.count > Self.overCountMax { over.dropOldest() }
         } else {

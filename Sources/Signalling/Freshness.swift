@@ -67,6 +67,16 @@ public struct Freshness: Equatable, Sendable {
         return .fresh
     }
 
+    /// A device shows its clock. Where what it said before is ahead of that, its clock was set back: that is
+    /// forgotten, or all that it says would count as copies until its clock is there again.
+    public mutating func greeted(_ device: DeviceID, by clock: UInt64) {
+        guard let last = heard[device]?.stamps.last,
+            WallTime(clamping: last.wallClock).excess(over: WallTime(clamping: clock))
+                > Self.skewMax
+        else { return }
+        heard[device] = nil
+    }
+
     /// Half of a round trip over a slow link, and what a clock drifts while it stands.
     private static let comparedSkewMax: UInt64 = 10_000
     private static let offsetMax = Int64(Limits.wallClockMax)

@@ -2,9 +2,11 @@ import ParleyCheckers
 import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
-import ParleySimulation
+import ParleySignalling
 import ParleyWire
 import Testing
+
+@testable import ParleySimulation
 
 @Suite("Clocks that are years off")
 struct WrongClockTests {
@@ -55,11 +57,14 @@ struct WrongClockTests {
             world.run(for: 1_000)
         }
         ann.clock.skew = 3_600_000
+        // Links begin anew.
+        world.run(for: 10_000)
         try say("1 when?", by: ann)
         try say("2 at nine", by: ben, answering: "1 when?")
         try say("3 good", by: ann)
         try say("4 I come too", by: cara)
         ann.clock.skew = 0
+        world.run(for: 10_000)
         try say("5 right again", by: ann)
         try say("6 see you", by: ben)
         try say("7 thanks", by: ann, answering: "2 at nine")
@@ -102,5 +107,37 @@ struct WrongClockTests {
             #expect(page.allSatisfy { $0.order.stand <= bound })
         }
         try jury.verify(isSettled: true)
+    }
+
+    /// Day 17: others' clocks were compared when a link began, and not again.
+    @Test("set while others are linked: they know it at once, and calls ring", arguments: [1, -1])
+    func setWhileLinked(sign: Int64) throws {
+        let telephony = Telephony(seed: 122)
+        let world = telephony.world
+        let (ann, ben) = (try world.addNode("ann"), try world.addNode("ben"))
+        try world.introduce(ann, ben)
+        world.run(for: 30_000)
+        let space = try #require(try ann.store.spaces().first { $0.kind == .direct }).id
+        func differences() -> [Int64] {
+            [ann, ben].flatMap { node in
+                node.core.clockDifferences(at: world.moment(of: node)).map(\.ahead)
+            }
+        }
+        let wrong = sign * 2 * 86_400_000
+        for (skew, expected) in [(wrong, [wrong, -wrong]), (0, [0, 0])] {
+            ben.clock.skew = skew
+            world.run(for: 60_000)
+            let found = differences()
+            #expect(found.count == 2)
+            for (found, expected) in zip(found, expected) {
+                #expect((found - expected).magnitude < 5_000, "\(found) ms, not \(expected)")
+            }
+            telephony.forget()
+            let call = try telephony.call(ben, in: space)
+            world.run(for: 2_000)
+            #expect(telephony.heard(.ring) == ["ann"])
+            try telephony.act(.hangUp, call, ben)
+            world.run(for: 2_000)
+        }
     }
 }

@@ -136,6 +136,19 @@ struct CallTests {
         await pair.end()
     }
 
+    @Test("can be answered once a program was named, where they rang without one")
+    func lateProgram() async throws {
+        let pair = try await Pair(agreeable, nil)
+        var (adas, bens) = (try await CallNews(of: pair.ada), try await CallNews(of: pair.ben))
+        try await pair.ada.perform(StartCall(conversation: "ben", media: ["microphone"]))
+        _ = await bens.next { $0.state == "aside" }
+        _ = try await pair.ben.perform(SetMediaProgram(words: ["/bin/sh", "-c", agreeable]))
+        try await pair.ben.perform(AnswerCall(call: "ada", media: ["microphone"]))
+        #expect(await bens.next { $0.state == "talking" } != nil)
+        #expect(await adas.next { $0.state == "talking" } != nil)
+        await pair.end()
+    }
+
     @Test("are refused with a reason where they cannot be")
     func refusals() async throws {
         let pair = try await Pair(agreeable, nil)

@@ -1,6 +1,6 @@
 import Foundation
 @testable import Parley
-import ParleySearch
+@testable import ParleySearch
 import Testing
 
 @Suite("A search")
@@ -202,6 +202,25 @@ struct SearchTests {
                     FindSimilar(message: MessageReference(sent[0].number), limit: 3))
             }
             #expect(error?.code == "no-model")
+        }
+    }
+
+    @Test("a model whose files were changed is named, and words are found all the same")
+    func damagedModel() async throws {
+        let folder = try TemporaryFolder()
+        let models = ModelFolder(folder.home("models"))
+        let place = URL(filePath: models.folder(of: ModelPackage.miniLM))
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+        try Data(models.markText(ModelPackage.miniLM).utf8).write(
+            to: place.appending(path: "verified"))
+        try await withMessages(["my cat is ill", "buy bread"], models: models.path) { node, _ in
+            for _ in 0..<2 {
+                let reply = try await node.perform(SearchMessages("cat"))
+                #expect(reply.hits.map(\.message.text) == ["my cat is ill"])
+                #expect(reply.semantic == "damaged")
+                let note = try #require(reply.notes.first { $0.contains("minilm") })
+                #expect(note.contains("`parley model install minilm`"), "\(note)")
+            }
         }
     }
 

@@ -260,6 +260,34 @@ struct CallStoryTests {
         #expect(names.allSatisfy { stage.calls[$0]?.current == nil })
     }
 
+    @Test("who leaves what others go on with comes back, the host too", arguments: ["b1", "c1"])
+    func comesBack(name: String) throws {
+        let names = ["a1", "b1", "c1"]
+        let others = names.filter { $0 != name }
+        var stage = Stage(names)
+        let call = try stage.call("b1")
+        stage.run(for: 50)
+        for name in ["a1", "c1"] {
+            stage.act(name, .answer(.microphone), call)
+            stage.run(for: 100)
+        }
+        for _ in 0..<2 {
+            stage.act(name, .hangUp, call)
+            stage.run(for: 60_000)
+            #expect(stage.calls[name]?[call]?.phase == .aside)
+            #expect(stage.talksTo(name).isEmpty && stage.talksTo(others[0]) == [others[1]])
+            stage.act(name, .answer(.microphone), call)
+            stage.run(for: 60_000)
+            for name in names { #expect(stage.talksTo(name) == names.filter { $0 != name }) }
+        }
+        stage.act(name, .hangUp, call)
+        stage.run(for: 100)
+        stage.act(others[0], .hangUp, call)
+        stage.run(for: 100)
+        #expect(names.allSatisfy { stage.calls[$0]?[call] == nil })
+        #expect(stage.ends(name).allSatisfy { $0 == .hungUp })
+    }
+
     @Test("a host that is gone without a word is missed, and another is host")
     func hostVanishes() throws {
         var stage = Stage(["a1", "b1", "c1"])

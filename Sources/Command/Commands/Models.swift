@@ -81,6 +81,8 @@ struct ModelStatus: AsyncParsableCommand {
     struct View: Encodable {
         var name: String
         var isInstalled: Bool
+        /// What is wrong with its files; nil where nothing is.
+        var damage: String?
         var purpose: String
         var licence: String
         var package: String
@@ -92,18 +94,34 @@ struct ModelStatus: AsyncParsableCommand {
     func run() async throws {
         let folder = ModelCommand.folder
         let views = ModelPackage.allCases.map { model in
-            View(
-                name: model.rawValue, isInstalled: folder.isInstalled(model),
+            let isInstalled = folder.isInstalled(model)
+            return View(
+                name: model.rawValue, isInstalled: isInstalled,
+                damage: isInstalled ? Self.damage(of: model, in: folder) : nil,
                 purpose: model.purpose, licence: model.licence,
                 package: "\(model.package) \(model.version)",
                 byteCount: folder.byteCount(of: model))
         }
         var table = Table()
         for view in views {
-            let state = view.isInstalled ? "installed, \(bytes(view.byteCount))" : "not installed"
+            var state = view.isInstalled ? "installed, \(bytes(view.byteCount))" : "not installed"
+            if view.damage != nil { state = "damaged" }
             table.add(view.name, state, view.purpose, view.licence)
         }
         try Output.show(views, json: output.json, as: table.text)
+        guard !output.json else { return }
+        for view in views {
+            guard let damage = view.damage else { continue }
+            World.current.advise(
+                "\(harmless(damage)): parley model install \(view.name) installs it again")
+        }
+    }
+
+    private static func damage(of model: ModelPackage, in folder: ModelFolder) -> String? {
+        do {
+            try folder.verify(model)
+            return nil
+        } catch { return "\(error)" }
     }
 }
 

@@ -111,7 +111,7 @@ struct RelayRun: AsyncParsableCommand {
             throw ValidationError("--metrics is told on this machine only: 127.0.0.1:PORT")
         }
         guard (1...1_000_000).contains(capacity), (1...65_536).contains(mailbox) else {
-            throw ValidationError("--capacity and --mailbox need a sensible number")
+            throw ValidationError("--capacity is 1 to 1000000 GiB, --mailbox 1 to 65536 MiB")
         }
     }
 

@@ -39,7 +39,7 @@ struct TicketNew: ParsableCommand {
 
     func validate() throws {
         guard (1...100_000).contains(count), (1...65_536).contains(mebibytes) else {
-            throw ValidationError("--count and --mebibytes need a sensible number")
+            throw ValidationError("--count is 1 to 100000, --mebibytes 1 to 65536")
         }
     }
 

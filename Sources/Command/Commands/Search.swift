@@ -73,13 +73,10 @@ struct SearchFind: NodeCommand {
     func run(with node: any NodeService) async throws {
         let words = said
         if words.isEmpty { return try await TypedSearch(node: node, limit: limit).run() }
-        // One argument is a text as it is; of several, one with blanks was quoted as a phrase.
-        let text =
-            words.count == 1
-            ? words[0] : words.map { $0.contains(" ") ? "\"\($0)\"" : $0 }.joined(separator: " ")
         let reply = try await node.perform(
             SearchMessages(
-                text, limit: limit, isExplained: explain, order: best ? .relevance : .newest))
+                words.joined(separator: " "), limit: limit, isExplained: explain,
+                order: best ? .relevance : .newest))
         try SearchLines.show(
             reply, json: output.json, as: SearchLines.text(reply), none: "nothing was found")
         guard reply.mayHaveMore, !output.json else { return }

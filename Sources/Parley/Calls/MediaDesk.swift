@@ -17,7 +17,9 @@ final class MediaDesk: Sendable {
         var process: MediaProcess?
         var hasBegun = false
         var told: MediaState = []
-        /// Why the program failed.
+        /// Whether the program failed, and is not started again before the call has taken that in.
+        var hasFailed = false
+        /// Why the program failed last.
         var failure: String?
         /// The call as it was last shown.
         var view: CallView?
@@ -74,7 +76,7 @@ final class MediaDesk: Sendable {
     private func start(_ id: CallID) {
         let isNew = state.withLock { state in
             let entry = state.entries[id]
-            return !state.isClosing && entry?.process == nil && entry?.failure == nil
+            return !state.isClosing && entry?.process == nil && entry?.hasFailed != true
         }
         guard isNew else { return }
         do throws(MediaFailure) {
@@ -113,9 +115,15 @@ final class MediaDesk: Sendable {
         state.withLock { $0.entries[id]?.process }?.tell(line)
     }
 
+    /// The call is over for this device, or goes on without it: who comes back begins with a new program.
     private func finish(_ id: CallID) {
         let process = state.withLock { state in
-            defer { state.entries[id]?.process = nil }
+            defer {
+                state.entries[id]?.process = nil
+                state.entries[id]?.hasFailed = false
+                state.entries[id]?.hasBegun = false
+                state.entries[id]?.told = []
+            }
             return state.entries[id]?.process
         }
         process?.finish()
@@ -152,6 +160,7 @@ final class MediaDesk: Sendable {
     private func failed(_ failure: MediaFailure, of id: CallID) {
         state.withLock { state in
             state.entries[id, default: Entry()].process = nil
+            state.entries[id]?.hasFailed = true
             state.entries[id]?.failure = failure.sentence
         }
         act(.mediaFailed, on: id)

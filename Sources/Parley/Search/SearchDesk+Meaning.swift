@@ -63,7 +63,9 @@ extension SearchDesk {
                 result.isLoading = true
                 continue
             }
-            let (loaded, model) = try await vectors(of: package)
+            guard let (loaded, model) = try await usableVectors(of: package, &result) else {
+                continue
+            }
             if model.through < Int64(held) {
                 result.notes.append(await note(on: model, package, held: held))
             }
@@ -93,11 +95,24 @@ extension SearchDesk {
         return result
     }
 
+    /// The vectors of a model; nil, with a note, where its files cannot be used: words are found as ever.
+    private func usableVectors(
+        of package: ModelPackage, _ result: inout Opinions
+    ) async throws -> (LoadedVectors, StoredModel)? {
+        do {
+            return try await vectors(of: package)
+        } catch let error as NodeError where error.code == Self.badModel {
+            result.notes.append(error.message + " " + Self.mendsModel(package))
+            if result.state == "not-indexed" { result.state = "damaged" }
+            return nil
+        }
+    }
+
     /// How much a model knows, and what becomes of the rest.
     private func note(
         on model: StoredModel, _ package: ModelPackage, held: Int
     ) async -> String {
-        let part = 100 * Int(model.through) / max(1, held)
+        let part = min(99, 100 * Int(model.through) / max(1, held))
         let bar = await running.bar
         let rest = bar.map { "the rest is found by its words alone: \($0.reason)" }
         return "\(package.rawValue) knows \(part) % of what is held; \(rest ?? "the rest follows")."
@@ -203,9 +218,15 @@ extension SearchDesk {
                 worker: try shelf.worker(package))
         } catch {
             throw NodeError(
-                "bad-model", "The model \(package.rawValue) cannot be used: \(error).",
-                hint: "parley model remove \(package.rawValue), then parley model install")
+                Self.badModel, "The model \(package.rawValue) cannot be used: \(error).",
+                hint: Self.mendsModel(package))
         }
+    }
+
+    private static let badModel = "bad-model"
+
+    private static func mendsModel(_ package: ModelPackage) -> String {
+        "`parley model install \(package.rawValue)` installs it again."
     }
 
     /// The vectors of a model, with what was stored since they were last used.

@@ -169,7 +169,8 @@ actor SearchDesk {
         }
         if isDone { return [] }
         let through = state.0.isCurrent ? state.0.through : 0
-        let part = Int(100 * Double(through) / Double(max(1, state.1)))
+        // What is left is not nothing, however little.
+        let part = min(99, Int(100 * Double(through) / Double(max(1, state.1))))
         return ["\(part) % of what is held is indexed; \(await outlook())."]
     }
 

@@ -58,7 +58,7 @@ public struct SearchReply: Codable, Equatable, Sendable {
     public var hits: [SearchHit]
     /// `available`, `unavailable` (no model is installed), `not-indexed` (no vector yet),
     /// `not-asked` (something must stand in the text exactly), or, where somebody types, `loading`:
-    /// what is meant is being read into memory, so asking again finds more.
+    /// what is meant is being read into memory, so asking again finds more; `damaged` (no model can be used).
     public var semantic: String
     /// What a person should know of this answer, each a sentence.
     public var notes: [String]

@@ -1,11 +1,19 @@
 import Glibc
 
 /// Why a model cannot be used.
-public enum ModelError: Error, Equatable, Sendable {
+public enum ModelError: Error, Equatable, Sendable, CustomStringConvertible {
     /// A file is not there, or cannot be read.
     case missing(String)
     /// A file is not what it has to be.
     case damaged(String)
+
+    /// What is the matter, in a phrase.
+    public var description: String {
+        switch self {
+        case .missing(let path): "\(path) is missing"
+        case .damaged(let path): "\(path) is not what was installed"
+        }
+    }
 }
 
 /// A file in the address space: pages are read when they are touched, and given back under need.
