@@ -220,8 +220,8 @@ extension Node {
                 }
                 throw NodeError(
                     "yourself", "That is yourself.",
-                    hint: "`parley group leave \(conversation)` takes you out of that group; what you "
-                        + "may do there is for another owner to change.")
+                    hint: "`parley group leave \(conversation)` takes you out of that group; "
+                        + "what you may do there is for another owner to change.")
             }
         }
     }
