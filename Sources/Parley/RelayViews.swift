@@ -26,6 +26,8 @@ public struct OutboxView: Codable, Equatable, Sendable {
     /// Edits, deletions and reactions, and polls, answers, things to be done, pins, names and descriptions,
     /// that no device of another person has.
     public var changeCount: Int
+    /// What must come before any of it arrives, in a phrase; nil where nothing must.
+    public var waiting: String? = nil
     /// Relays that take nothing more of the conversation before their day ends, in hex.
     public var fullRelays: [String]? = nil
     /// Messages and changes that never leave this device: it wrote two histories, and nobody takes them.

@@ -268,14 +268,16 @@ struct OutboxCommand: NodeCommand {
         return [
             view.name, "\(view.savedCount) saved here", "\(view.relayedCount) on a relay",
             "\(view.changeCount) changed",
-        ] + stranded + kept
+        ] + stranded + kept + (view.waiting.map { [$0] } ?? [])
     }
 }
 
 extension OutboxView {
     /// Whether something of it is to leave this device.
     fileprivate var isOnItsWay: Bool {
-        wish == "request" || wish == "invite" || savedCount + relayedCount + changeCount > 0
+        if waiting != nil { return false }
+        return wish == "request" || wish == "invite"
+            || savedCount + relayedCount + changeCount > 0
     }
 }
 
