@@ -47,7 +47,7 @@ extension Views {
             if roster.participants.contains(where: { $0.person != ownPerson }) {
                 try count(into: &view, space, roster)
             }
-            view.waiting = try waiting(in: space, roster)
+            view.waiting = try self.waiting(in: space, roster)
             let isEmpty =
                 view.savedCount + view.relayedCount + view.changeCount + view.strandedCount
                 + view.unknownCount + kept == 0
