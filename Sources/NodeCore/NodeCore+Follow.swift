@@ -155,7 +155,7 @@ extension NodeCore {
                 below: place?.stand ?? Stand())
             if let place, log.lane.carriesAuthority {
                 let tips = judge.tips([], naming: place.view) ?? []
-                try store.setView(LogView(first: place.sequence, tips: tips), in: log.number)
+                try ViewWalk.note(place, of: log, tips, store)
             }
         }
         try store.update(log)

@@ -141,6 +141,7 @@ struct ViewWalk {
         _ operation: VerifiedOperation, in log: LogRecord, _ judge: Judge, _ store: some LogStore
     ) throws(StoreError) -> LogView? {
         guard carriesAuthority else { return nil }
+        try beginWhereTold(operation.sequence, in: log, judge, store)
         let header = operation.operation.header
         let causes = try Self.controlCauses(of: header, in: log.space, store)
         guard isSettled else {
@@ -162,6 +163,27 @@ struct ViewWalk {
         if tips != view?.tips { try store.setView(row, in: log.number) }
         view = row
         return view
+    }
+
+    /// From a floor on what was told of the log holds, whatever is held right below it.
+    private mutating func beginWhereTold(
+        _ place: UInt64, in log: LogRecord, _ judge: Judge, _ store: some LogStore
+    ) throws(StoreError) {
+        guard !isSettled || place <= log.base, place > 0,
+            let row = try store.view(at: place, in: log.number), row.first == place, row.isSettled
+        else { return }
+        let tips = isSettled ? judge.tips(view?.tips ?? [], naming: row.tips) : nil
+        view = LogView(first: place, tips: tips ?? row.tips)
+        isSettled = true
+    }
+
+    /// Notes what of lane 0 a log had seen at the last place that is not for this device, as whoever let it in
+    /// told: with that place, or, where it is held and has a row of its own, with the next.
+    static func note(
+        _ place: LogPlace, of log: LogRecord, _ tips: [LogTip], _ store: some LogStore
+    ) throws(StoreError) {
+        let first = log.holds(place.sequence) ? place.sequence + 1 : place.sequence
+        try store.setView(LogView(first: first, tips: tips), in: log.number)
     }
 
     /// A hole is closed: what was seen in these places above it is known now.
@@ -213,12 +235,17 @@ struct ViewWalk {
     static func again(
         through log: LogRecord, _ judge: Judge, _ store: some LogStore
     ) throws(StoreError) {
+        var isAboveClaim = false
         for var row in try store.views(in: log.number, 0...UInt64.max) {
             try store.removeView(at: row.first, in: log.number)
-            // What it had seen where it begins here, or began before, the log itself does not tell.
+            // What it had seen where it begins here, or began before, the log itself does not tell. Above a
+            // claim nothing else is known.
             let next = row.first + 1
-            guard row.isSettled, next == log.base || log.spans.contains(where: { $0.first == next })
-            else { continue }
+            let isTold =
+                isAboveClaim || next == log.base || row.first == log.base
+                || log.spans.contains { $0.first == next }
+            isAboveClaim = !row.isSettled
+            guard row.isSettled, isTold else { continue }
             row.tips = judge.tips([], naming: row.tips) ?? []
             try store.setView(row, in: log.number)
         }

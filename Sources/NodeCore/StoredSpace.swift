@@ -44,7 +44,7 @@ public enum StoredSpace {
             guard let place = horizon.place(of: log.device, log.lane) else { continue }
             log.begin(at: log.floor, below: place.stand)
             try store.update(log)
-            try store.setView(LogView(first: place.sequence, tips: place.view), in: log.number)
+            try ViewWalk.note(place, of: log, place.view, store)
         }
         try ViewWalk.again(through: space, judge, store)
         _ = try StandSettling.again(space.number, by: judge.placing, in: store)
