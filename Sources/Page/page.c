@@ -124,6 +124,21 @@ static const unsigned char marked_js[] = {
 static const unsigned char thread_css[] = {
 #embed "files/thread.css"
 };
+static const unsigned char about_js[] = {
+#embed "files/about.js"
+};
+static const unsigned char head_js[] = {
+#embed "files/head.js"
+};
+static const unsigned char recorder_js[] = {
+#embed "files/recorder.js"
+};
+static const unsigned char threads_js[] = {
+#embed "files/threads.js"
+};
+static const unsigned char waiting_js[] = {
+#embed "files/waiting.js"
+};
 
 #define FILE_OF(path, type, bytes) {path, type, bytes, sizeof(bytes)}
 
@@ -166,6 +181,11 @@ static const struct parley_page_file files[] = {
     FILE_OF("/mentions.js", SCRIPT, mentions_js),
     FILE_OF("/marked.js", SCRIPT, marked_js),
     FILE_OF("/thread.css", CSS, thread_css),
+    FILE_OF("/about.js", SCRIPT, about_js),
+    FILE_OF("/head.js", SCRIPT, head_js),
+    FILE_OF("/recorder.js", SCRIPT, recorder_js),
+    FILE_OF("/threads.js", SCRIPT, threads_js),
+    FILE_OF("/waiting.js", SCRIPT, waiting_js),
 };
 
 const struct parley_page_file *parley_page_file_at(size_t index) {

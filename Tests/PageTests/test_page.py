@@ -88,6 +88,25 @@ def test_a_link_lets_in_once_and_the_session_stays(ann, visit):
     third.close()
 
 
+LOADED = """() => performance.getEntriesByType('navigation').concat(performance.getEntriesByType('resource'))
+    .filter(({ initiatorType }) => initiatorType !== 'fetch')
+    .map(({ name, decodedBodySize }) => [new URL(name).pathname, decodedBodySize])"""
+
+
+def test_the_first_view_costs_little_and_what_is_opened_later_comes_then(ann, visit):
+    ann.ask('send', conversation='notes', texts=['one'])
+    page = visit(ann)
+    show(page, 'notes')
+    expect(rows(page)).to_have_count(1)
+    loaded = dict(page.evaluate(LOADED))
+    assert {'/', '/app.js', '/style.css', '/timeline.js', '/words.js'} <= set(loaded), loaded
+    assert 100_000 < sum(loaded.values()) <= 200_000, loaded
+    assert '/settings.js' not in loaded
+    page.goto(page.url.split('#')[0] + '#/settings')
+    expect(page.get_by_role('heading', name='Settings')).to_be_visible()
+    assert '/settings.js' in dict(page.evaluate(LOADED))
+
+
 def test_two_people_talk(pair, visit):
     ann, ben = pair
     ann_page, ben_page = visit(ann), visit(ben)

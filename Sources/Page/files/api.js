@@ -48,6 +48,23 @@ export async function rpc(method, params = {}) {
   return answer.result;
 }
 
+const loaded = new Map();
+
+/** A module of the page that is not there from the beginning: what is opened later is loaded then. */
+export async function load(path) {
+  // What is here answers before the next key is pressed.
+  if (loaded.has(path)) return loaded.get(path);
+  try {
+    const module = await import(path);
+    loaded.set(path, module);
+    return module;
+  } catch (error) {
+    // A module that came and is wrong is another thing.
+    if (error instanceof TypeError) throw new Away();
+    throw error;
+  }
+}
+
 /** Begins a session by what a link said. */
 export async function enter(secret) {
   const response = await reach("/enter", { method: "POST", headers: { ...own, "Parley-Enter": secret } });

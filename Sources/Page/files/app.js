@@ -1,18 +1,15 @@
 // Where the page begins: lets the browser in, shows the list and one conversation, and says how the node is.
-import { Away, Locked, enter, leave } from "./api.js";
+import { Away, Locked, enter, leave, load } from "./api.js";
 import { Composer, outgoing } from "./composer.js";
 import { announce, foreign, h, icon, iconButton, paths } from "./dom.js";
-import { conversationActions, fillHead } from "./groups.js";
-import { askDay } from "./marked.js";
+import { conversationActions, fillHead } from "./head.js";
 import { actor, popupMenu } from "./menu.js";
-import { meetView, waiting, waitingLine, watchWaiting } from "./people.js";
-import "./polls.js";
-import "./settings.js";
 import { Search, hasCondition } from "./search.js";
 import { conversation, follow, noteFailure, on, store } from "./store.js";
-import { ThreadPanel, followThreads } from "./thread.js";
+import { followThreads } from "./threads.js";
 import { Timeline } from "./timeline.js";
-import { menu, openView, wordsOf } from "./views.js";
+import { isView, menu, openView, wordsOf } from "./views.js";
+import { waiting, waitingLine, watchWaiting } from "./waiting.js";
 import { shortTime, t } from "./words.js";
 
 const rows = h("ul", { class: "conversations", oncontextmenu: rowMenu });
@@ -134,16 +131,23 @@ const isNobodyThere = () => store.connection === "here" && waiting.people === 0 
 function showNothing() {
   close();
   document.body.classList.remove("has-conversation");
-  const isFirst = isNobodyThere();
-  if (isFirst) view = meetView(true);
-  pane.replaceChildren(isFirst ? view.element : h("p", { class: "hint choose" }, t("app.choose")));
+  pane.replaceChildren(h("p", { class: "hint choose" }, t("app.choose")));
+  showList();
+  if (isNobodyThere()) showFirst().catch(report);
+}
+
+async function showFirst() {
+  const { meetView } = await load("./people.js");
+  if (shown || view || !isNobodyThere()) return;
+  view = meetView(true);
+  pane.replaceChildren(view.element);
   showList();
 }
 
 function show(of, at, thread) {
   close();
   const timeline = new Timeline(of, actor({
-    reply: (message) => composer.reply(message), edit: (message) => composer.edit(message), thread: ({ id }) => openThread(of, id), report,
+    reply: (message) => composer.reply(message), edit: (message) => composer.edit(message), thread: ({ id }) => openThread(of, id).catch(report), report,
   }), outgoing(of.id));
   const composer = new Composer(of, timeline);
   const typing = h("p", { class: "typing hint", "aria-live": "off" });
@@ -155,13 +159,15 @@ function show(of, at, thread) {
     timeline.element, typing, composer.element);
   document.body.classList.add("has-conversation");
   timeline.open(at).catch(report);
-  if (thread) openThread(of, at);
+  if (thread) openThread(of, at).catch(report);
   if (!at && matchMedia("(min-width: 720px)").matches) composer.field.focus({ preventScroll: true });
   showList();
 }
 
 /** A thread beside the timeline, or over it. What is written or edited elsewhere is shown there. */
-function openThread(of, at) {
+async function openThread(of, at) {
+  const { ThreadPanel } = await load("./thread.js");
+  if (shown?.id !== of.id) return;
   closeThread();
   const { composer } = shown;
   const beside = () => (matchMedia("(min-width: 1100px)").matches ? null : closeThread());
@@ -194,7 +200,7 @@ function tools(of) {
   const more = iconButton(paths.more, t("chat.more"), () => popupMenu(t("chat.more"), [
     [t("threads.title"), () => (location.hash = `#/threads/${of.id}`)],
     [t("pins.title"), () => (location.hash = `#/pins/${of.id}`)],
-    [t("day.title"), () => askDay(of, shown.timeline)],
+    [t("day.title"), () => load("./marked.js").then(({ askDay }) => askDay(of, shown.timeline)).catch(report)],
     ...conversationActions(conversation(of.id) ?? of, attempt, () => (location.hash = "#/")),
   ], more), { "aria-haspopup": "menu" });
   return h("div", { class: "tools" }, iconButton(paths.search, t("search.here"), () => search.within(of)), more);
@@ -244,8 +250,14 @@ function route() {
   if (of && at) history.replaceState(null, "", `#/c/${id}`);
   if (of && shown?.id === id) return at && (closeThread(), shown.timeline.goTo(at).catch(report));
   if (of) return show(of, at, thread);
-  const other = openView(location.hash);
-  if (other) showView(other);
+  if (isView(location.hash)) showViewOf(location.hash).catch(report);
+  else showNothing();
+}
+
+async function showViewOf(address) {
+  const next = await openView(address);
+  if (location.hash !== address) return next?.close();
+  if (next) showView(next);
   else showNothing();
 }
 
@@ -258,6 +270,8 @@ async function begin() {
   }
   document.body.append(banner, h("main", { class: "whole" }, side, pane));
   on("connection", showConnection);
+  // What could not be loaded while the node was away.
+  on("connection", (state) => state === "here" && !view && isView(location.hash) && route());
   on("conversations", () => {
     const now = shown && conversation(shown.id);
     if (now) fillHead(shown.head, now);

@@ -1,11 +1,11 @@
 // Where one writes. What is typed stays until it is taken back or sent, and what is sent is on its way until
 // the node has it: asked again under the same name, it writes nothing twice.
-import { rpc } from "./api.js";
+import { load, rpc } from "./api.js";
 import { Attachments, giveBack, ticketsOf, viewOf } from "./attach.js";
 import { announce, foreign, h, icon, iconButton, later, paths } from "./dom.js";
 import { MentionList } from "./mentions.js";
 import { conversation, noteFailure, on, store } from "./store.js";
-import { Recorder } from "./voice.js";
+import { form } from "./voice.js";
 import { t } from "./words.js";
 
 const byteCountMax = 32768;
@@ -108,16 +108,11 @@ export class Composer {
     this.button = h("button", { type: "submit", "aria-label": t("composer.send"), title: t("composer.send") }, icon(paths.send));
     this.mentions = new MentionList(this.field, of);
     this.files = new Attachments(of, this.field);
-    this.recorder = new Recorder({
-      taken: (voice, isSent) => (this.files.add([voice]), isSent && this.#send()),
-      failed: (error) => this.fail(error),
-      shown: (isOn) => (this.line.hidden = isOn),
-    });
     this.about = h("div", { class: "about", hidden: true });
     this.fault = h("p", { class: "fault", role: "alert", hidden: true });
     this.element = h("form", { class: "composer", onsubmit: (event) => (event.preventDefault(), this.#send()) },
-      this.mentions.element, this.about, this.fault, this.files.element, this.recorder.element,
-      (this.line = h("div", { class: "line" }, this.files.button, this.field, this.recorder.button, this.button)));
+      this.mentions.element, this.about, this.fault, this.files.element,
+      (this.line = h("div", { class: "line" }, this.files.button, this.field, form() && iconButton(paths.voice, t("voice.record"), () => this.#record().catch(noteFailure)), this.button)));
     this.#ends = [
       on("connection", (state) => state === "here" && this.flush()),
       on("conversations", () => this.#takeDraft()),
@@ -128,7 +123,7 @@ export class Composer {
 
   close() {
     this.#isClosed = true;
-    this.recorder.end(null);
+    this.recorder?.end(null);
     this.files.close();
     forget(outgoing(this.of.id).sent());
     for (const end of this.#ends) end();
@@ -210,6 +205,20 @@ export class Composer {
   }
 
   #keepSoon = later(() => this.#keep(), 1500);
+
+  async #record() {
+    const { Recorder } = await load("./recorder.js");
+    if (this.#isClosed) return;
+    if (!this.recorder) {
+      this.recorder = new Recorder({
+        taken: (voice, isSent) => (this.files.add([voice]), isSent && this.#send()),
+        failed: (error) => this.fail(error),
+        shown: (isOn) => (this.line.hidden = isOn),
+      });
+      this.line.before(this.recorder.element);
+    }
+    await this.recorder.begin();
+  }
 
   /** Keeps what was typed for one's other devices. */
   async #keep() {

@@ -1,9 +1,8 @@
 // The files of a message: what they look like, how far they are, and what may be done with them. What others
 // say of a file, its name and kind, only chooses how it is shown: nothing is run or read as a page.
-import { rpc } from "./api.js";
+import { load, rpc } from "./api.js";
 import { h, icon, paths } from "./dom.js";
 import { noteFailure } from "./store.js";
-import { view } from "./viewer.js";
 import { soundRow, voiceRow } from "./voice.js";
 import { byteSize, percent, t } from "./words.js";
 
@@ -13,6 +12,8 @@ const pollTime = 1000;
 /** Files that so few bytes have are sent without a preview: they are one. */
 const smallByteCount = 8 * 1024;
 const shownKind = /^image\/(jpeg|png|gif|webp|avif)$/;
+
+const show = (message, file) => load("./viewer.js").then(({ view }) => view(message, file, addressOf), noteFailure);
 
 /** Where a file of a message is. */
 export const addressOf = (message, file, more = {}) =>
@@ -192,7 +193,7 @@ const isMoving = (file) => file.type.startsWith("video/");
 function pictureOf(message, file) {
   const open = h("button", {
     type: "button", class: "picture", "aria-label": t(isMoving(file) ? "file.playOf" : "file.openOf", { name: file.name }),
-    onclick: () => view(message, open.file, addressOf),
+    onclick: () => show(message, open.file),
   }, smallPicture(message, file), isMoving(file) && h("span", { class: "play" }, icon(paths.play)));
   open.file = file;
   return open;
@@ -212,7 +213,7 @@ function fileElement(message, file) {
     else if (now.state === "here" && (isMoving(now) || shownKind.test(now.type))) {
       look.replaceChildren(h("button", {
         type: "button", "aria-label": t(isMoving(now) ? "file.playOf" : "file.openOf", { name: now.name }),
-        onclick: () => view(message, now, addressOf),
+        onclick: () => show(message, now),
       }, t(isMoving(now) ? "file.play" : "file.open")));
     } else look.replaceChildren();
     look.hidden = !look.firstChild;

@@ -1,9 +1,9 @@
 // What one does with a message: the menu of its row, and what its choices ask the node.
-import { pickEmoji } from "./emoji.js";
-import { foreign, h } from "./dom.js";
-import { noteFailure, store } from "./store.js";
-import { ask, button, choices, copy, field, openDialog, passOn, rpc, told, wordsOf } from "./views.js";
-import { momentTime, t } from "./words.js";
+import { load } from "./api.js";
+import { h } from "./dom.js";
+import { noteFailure } from "./store.js";
+import { ask, copy, openDialog, passOn, rpc, wordsOf } from "./views.js";
+import { t } from "./words.js";
 
 // MARK: A menu beside something
 
@@ -66,7 +66,8 @@ export function actor(place) {
       else if (what === "react") await react(message, set);
       else if (what === "pin") await set("pin", { on: !message.isPinned });
       else if (what === "star") await set("star", { on: !message.isStarred });
-      else if (what !== "delete") await { copy: copyText, forward, history: showHistory, why: showWhy }[what](message);
+      else if (what === "copy") await copyText(message);
+      else if (what !== "delete") await (await load("./about.js"))[what](message);
       else ask(t("message.deleteAsk"), [], t("message.deleteDo"), () => set("delete"), { text: t("menu.deleteText"), isDangerous: true });
     } catch (error) {
       if (noteFailure(error)) return;
@@ -74,6 +75,11 @@ export function actor(place) {
     }
   };
   return act;
+}
+
+/** Loads what keys of a message open: what is typed next is meant for that. */
+export function prepareKeys() {
+  for (const path of ["./emoji.js", "./thread.js", "./about.js"]) load(path).catch(noteFailure);
 }
 
 const keys = { r: "reply", t: "thread", "+": "react", c: "copy", s: "star", e: "edit", Delete: "delete", m: "menu", Enter: "menu", ContextMenu: "menu" };
@@ -107,57 +113,11 @@ function showMenu(message, anchor, act) {
 }
 
 async function react(message, set) {
+  const { pickEmoji } = await load("./emoji.js");
   const emoji = await pickEmoji(t("message.react"), (each) => t("message.reactWith", { emoji: each }));
   if (emoji) await set("react", { emoji, on: true });
 }
 
 async function copyText({ text }) {
   if (!(await copy(text))) openDialog(t("menu.copy"), ...passOn(text, t("menu.copy")));
-}
-
-/** Asks where to, and says below what was done: one may choose several. */
-function forward(message) {
-  const said = h("p", { class: "hint", role: "status" });
-  const plain = field("plain", t("forward.plain"), "check", false);
-  const list = h("div", { class: "menu forward" }, store.conversations.filter((each) => !each.isOut && !each.isInvited && !each.supersededBy).map((to) =>
-    h("button", { type: "button", onclick: () => send(to) }, foreign("bdi", {}, to.name))));
-  const find = h("input", { type: "search", class: "filter", "aria-label": t("search.field"), placeholder: t("search.field"), oninput: () => {
-    const words = find.value.trim().toLocaleLowerCase();
-    for (const each of list.children) each.hidden = !each.textContent.toLocaleLowerCase().includes(words);
-  } });
-  const send = async ({ id, name }) => {
-    try {
-      await rpc("forward", { message: message.id, conversation: id, withoutOrigin: plain.firstChild.checked });
-      said.replaceChildren(...told("forward.done", { name }));
-    } catch (error) {
-      if (!noteFailure(error) && !error.code) throw error;
-      said.textContent = error.code ? wordsOf(error) : t("view.away");
-    }
-  };
-  const element = openDialog(t("forward.title"), find, list, plain, said, choices(button(t("view.done"), () => element.close())));
-}
-
-async function showHistory(message) {
-  const list = h("ol", { class: "plain versions" });
-  const more = button(t("menu.more"), () => load().catch((error) => !noteFailure(error) && (more.textContent = wordsOf(error))));
-  let next = 0;
-  const load = async () => {
-    const page = await rpc("history", { message: message.id, from: next });
-    list.append(...page.versions.map((each) => h("li", { class: "card" },
-      h("time", { class: "hint" }, momentTime(each.time)), each.state && h("span", { class: "hint" }, ` · ${t(`history.${each.state}`)}`),
-      typeof each.text === "string" ? foreign("p", { class: "description" }, each.text) : h("p", { class: "hint" }, t("message.missing")))));
-    next = page.next;
-    more.hidden = next === undefined;
-  };
-  await load();
-  const element = openDialog(t("menu.history"), list, choices(more, button(t("view.done"), () => element.close(), { autofocus: true })));
-}
-
-/** What is known of a message: who has it, and how that is known. */
-async function showWhy(message) {
-  const { title, facts } = await rpc("why", { subject: message.id, conversation: message.conversation });
-  const element = openDialog(title, h("ul", { class: "plain" }, facts.map((each) => h("li", { class: "card" },
-    h("p", {}, foreign("bdi", {}, each.about), " ", foreign("bdi", {}, each.what)),
-    h("p", { class: "hint" }, foreign("bdi", {}, each.source), each.since && ` · ${momentTime(each.since)}`)))),
-  choices(button(t("view.done"), () => element.close(), { autofocus: true })));
 }

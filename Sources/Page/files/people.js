@@ -1,50 +1,15 @@
 // People: who there is, one person, how two meet, and what waits for an answer.
 import { code, canScan, scan } from "./codes.js";
-import { announce, foreign, h, later } from "./dom.js";
+import { announce, foreign, h } from "./dom.js";
 import { picture, smallPicture } from "./pictures.js";
-import { noteFailure, on } from "./store.js";
+import { on } from "./store.js";
 import { View, addView, button, choices, copy, field, form, group, lookalikes, ownName, passOn, prose, rpc, short, told } from "./views.js";
+import { groupName } from "./waiting.js";
 import { momentTime, t } from "./words.js";
 
 const personKinds = ["contact", "devices", "link", "preferences", "conversation", "members", "presence"];
 
 // MARK: What waits
-
-const none = { asks: [], invitations: [], joins: [] };
-export let waiting = none;
-
-/** Reads who asks, who invites, and which groups one waits for; `changed` is told when that is otherwise. */
-export function watchWaiting(changed) {
-  const read = later(async () => {
-    try {
-      const [contacts, found] = await Promise.all([rpc("contacts"), rpc("invitations")]);
-      waiting = {
-        people: contacts.length, asks: contacts.filter((each) => each.state === "pending"),
-        invitations: found.waiting, joins: found.joins.filter((each) => !each.isMember),
-      };
-      changed();
-    } catch (error) {
-      if (!noteFailure(error)) throw error;
-    }
-  }, 60);
-  on("event", (change) => ["contact", "invitation", "invitations", "members", "conversation", "missed"].includes(change.kind) && read());
-  on("connection", (state) => state === "here" && read());
-}
-
-/** The line of the list that says what waits; null where nothing does. */
-export function waitingLine() {
-  const { asks, invitations, joins } = waiting;
-  const count = asks.length + invitations.length;
-  if (!count && !joins.length) return null;
-  let words = t("waiting.several", { n: count });
-  if (!count) words = told("waiting.joins", { name: joins[0].name });
-  else if (count === 1 && asks.length) words = told("waiting.asks", { name: asks[0].name });
-  else if (count === 1) words = told("waiting.invites", { name: invitations[0].inviter, group: groupName(invitations[0].name) });
-  return h("li", { class: "waiting-line", "data-id": "waiting" }, h("a", { href: "#/waiting", "aria-current": location.hash === "#/waiting" ? "page" : null },
-    h("span", { class: "name" }, words), count > 0 && h("span", { class: "count" }, count)));
-}
-
-const groupName = (name) => name || t("waiting.unnamed");
 
 addView(/^#\/waiting$/, () => {
   const view = new View(t("waiting.title"));

@@ -2,7 +2,7 @@
 import { rpc } from "./api.js";
 import { h, iconButton, later, paths } from "./dom.js";
 import { VirtualList } from "./list.js";
-import { rowKey } from "./menu.js";
+import { prepareKeys, rowKey } from "./menu.js";
 import { messageRow, placeholderRow } from "./message.js";
 import { noteFailure, on, refreshConversations, store } from "./store.js";
 import { dayName, dayOf, t } from "./words.js";
@@ -44,6 +44,7 @@ export class Timeline {
       guess: (place) => this.#heights.get(this.#messages.get(place)?.id) ?? guessedHeight,
       seen: (first, end) => this.#seen(first, end),
     });
+    this.scroller.addEventListener("focusin", prepareKeys, { once: true });
     this.scroller.addEventListener("keydown", (event) => this.#key(event));
     this.scroller.addEventListener("click", (event) => this.#follow(event));
     const isOurs = (change) => change.conversation === conversation.id;

@@ -1,19 +1,29 @@
 // Views beside the conversations: which there are, and what they are made of. A part of a view is read anew
 // when something comes that it shows; what one types stands in forms and dialogs, which nothing redraws.
-import { rpc } from "./api.js";
+import { load, rpc } from "./api.js";
 import { announce, foreign, h, icon, later, paths } from "./dom.js";
 import { noteFailure, on, store } from "./store.js";
 import { t } from "./words.js";
 
 const known = [];
+/** Where the views of an address are. */
+const modules = [
+  [/^#\/(waiting|people|me|meet|p\/.*)$/, "./people.js"], [/^#\/(group|g\/.*)$/, "./groups.js"],
+  [/^#\/(stars|mentions|pins\/.*|threads\/.*)$/, "./marked.js"], [/^#\/together\/.*$/, "./polls.js"],
+  [/^#\/(devices|relays|settings|status)$/, "./settings.js"],
+];
 
 /** Notes that what a pattern of the address finds is shown by `open`, which is given what was found. */
 export function addView(pattern, open) {
   known.push([pattern, open]);
 }
 
+/** Whether an address is one of a view. */
+export const isView = (address) => modules.some(([pattern]) => pattern.test(address));
+
 /** The view of an address, open; null where there is none. */
-export function openView(address) {
+export async function openView(address) {
+  await load(modules.find(([pattern]) => pattern.test(address))[1]);
   for (const [pattern, open] of known) {
     const found = address.match(pattern);
     if (found) return open(...found.slice(1));

@@ -1,10 +1,8 @@
-// What was spoken: played with its waveform, one at a time, and recorded.
-import { announce, h, icon, iconButton, paths } from "./dom.js";
-import { Attachment } from "./upload.js";
+// What was spoken: played with its waveform, one at a time.
+import { h, icon, paths } from "./dom.js";
 import { playTime, t } from "./words.js";
 
 const speeds = [1, 1.5, 2];
-const [timeMin, timeMax] = [500, 3_600_000];
 const barCount = 48;
 
 // MARK: Playing
@@ -96,91 +94,5 @@ export const soundRow = (message, file, addressOf) => voiceRow(message, { ...fil
 // MARK: Recording
 
 const forms = ["audio/ogg;codecs=opus", "audio/webm;codecs=opus", "audio/mp4"];
-const form = () => globalThis.MediaRecorder && navigator.mediaDevices && forms.find((each) => MediaRecorder.isTypeSupported(each));
-
-/** Records what is spoken, in the place of the field where one writes. */
-export class Recorder {
-  #recorder = null;
-  #stream = null;
-  #began = 0;
-  #timer = 0;
-
-  /**
-   * @param taken is given what was spoken, and whether it is to be sent at once
-   * @param failed is told why nothing can be heard
-   */
-  constructor({ taken, failed, shown }) {
-    Object.assign(this, { taken, failed, shown });
-    this.button = form() ? iconButton(paths.voice, t("voice.record"), () => this.begin()) : null;
-    this.time = h("span", { role: "timer" });
-    this.level = h("meter", { min: "0", max: "1", "aria-label": t("voice.level") });
-    this.element = h("div", { class: "recording", hidden: true, onkeydown: (event) => event.key === "Escape" && this.end(null) },
-      h("span", { class: "red", "aria-hidden": "true" }), this.time, this.level,
-      iconButton(paths.remove, t("voice.cancel"), () => this.end(null)),
-      iconButton(paths.stop, t("voice.keep"), () => this.end("keep")),
-      h("button", { type: "button", class: "strong-leaf", "aria-label": t("voice.send"), title: t("voice.send"), onclick: () => this.end("send") }, icon(paths.send)));
-  }
-
-  async begin() {
-    if (this.#recorder || this.isAsking) return;
-    this.isAsking = true;
-    try {
-      this.#stream = await navigator.mediaDevices.getUserMedia({ audio: true });
-    } catch (error) {
-      return this.failed({ message: t(error.name === "NotFoundError" ? "voice.noMicrophone" : "voice.notAllowed") });
-    } finally {
-      this.isAsking = false;
-    }
-    const recorder = (this.#recorder = new MediaRecorder(this.#stream, { mimeType: form(), audioBitsPerSecond: 32_000 }));
-    const parts = [];
-    recorder.addEventListener("dataavailable", (event) => parts.push(event.data));
-    recorder.addEventListener("stop", () => this.#finish(parts, recorder.mimeType));
-    recorder.start(1000);
-    this.#began = performance.now();
-    this.time.textContent = playTime(0);
-    this.#watch();
-    this.#show(true);
-    announce(t("voice.recording"));
-  }
-
-  /** Ends it: `keep` attaches it, `send` sends it, null drops it. */
-  end(what) {
-    if (!this.#recorder) return;
-    this.what = what;
-    this.#recorder.stop();
-  }
-
-  #finish(parts, type) {
-    const duration = performance.now() - this.#began;
-    clearInterval(this.#timer);
-    for (const track of this.#stream.getTracks()) track.stop();
-    this.sound?.close();
-    this.#recorder = this.#stream = null;
-    this.#show(false);
-    if (!this.what) return;
-    if (duration < timeMin) return this.failed({ message: t("voice.tooShort") });
-    const ending = type.includes("ogg") ? "ogg" : type.includes("webm") ? "webm" : "m4a";
-    const file = new File(parts, `voice.${ending}`, { type });
-    this.taken(new Attachment(file, { isVoice: true, duration: Math.round(duration) }), this.what === "send");
-  }
-
-  #watch() {
-    this.sound = new AudioContext();
-    const ear = this.sound.createAnalyser();
-    this.sound.createMediaStreamSource(this.#stream).connect(ear);
-    const samples = new Float32Array(ear.fftSize);
-    this.#timer = setInterval(() => {
-      const time = performance.now() - this.#began;
-      ear.getFloatTimeDomainData(samples);
-      this.level.value = Math.min(1, 3 * Math.sqrt(samples.reduce((sum, each) => sum + each * each, 0) / samples.length));
-      this.time.textContent = playTime(time / 1000);
-      if (time > timeMax) this.end("keep");
-    }, 100);
-  }
-
-  #show(isOn) {
-    this.element.hidden = !isOn;
-    this.shown(isOn);
-    if (isOn) this.element.querySelector("button:last-child").focus();
-  }
-}
+/** In which form the browser records; nothing where it cannot. */
+export const form = () => globalThis.MediaRecorder && navigator.mediaDevices && forms.find((each) => MediaRecorder.isTypeSupported(each));

@@ -1,0 +1,53 @@
+// What one asks of a message now and then: where to forward it, its earlier texts, and what is known of it.
+import { foreign, h } from "./dom.js";
+import { noteFailure, store } from "./store.js";
+import { button, choices, field, openDialog, rpc, told, wordsOf } from "./views.js";
+import { momentTime, t } from "./words.js";
+
+/** Asks where to, and says below what was done: one may choose several. */
+export function forward(message) {
+  const said = h("p", { class: "hint", role: "status" });
+  const plain = field("plain", t("forward.plain"), "check", false);
+  const list = h("div", { class: "menu forward" }, store.conversations.filter((each) => !each.isOut && !each.isInvited && !each.supersededBy).map((to) =>
+    h("button", { type: "button", onclick: () => send(to) }, foreign("bdi", {}, to.name))));
+  const find = h("input", { type: "search", class: "filter", "aria-label": t("search.field"), placeholder: t("search.field"), oninput: () => {
+    const words = find.value.trim().toLocaleLowerCase();
+    for (const each of list.children) each.hidden = !each.textContent.toLocaleLowerCase().includes(words);
+  } });
+  const send = async ({ id, name }) => {
+    try {
+      await rpc("forward", { message: message.id, conversation: id, withoutOrigin: plain.firstChild.checked });
+      said.replaceChildren(...told("forward.done", { name }));
+    } catch (error) {
+      if (!noteFailure(error) && !error.code) throw error;
+      said.textContent = error.code ? wordsOf(error) : t("view.away");
+    }
+  };
+  const element = openDialog(t("forward.title"), find, list, plain, said, choices(button(t("view.done"), () => element.close())));
+}
+
+/** The earlier texts of a message. */
+export async function history(message) {
+  const list = h("ol", { class: "plain versions" });
+  const more = button(t("menu.more"), () => load().catch((error) => !noteFailure(error) && (more.textContent = wordsOf(error))));
+  let next = 0;
+  const load = async () => {
+    const page = await rpc("history", { message: message.id, from: next });
+    list.append(...page.versions.map((each) => h("li", { class: "card" },
+      h("time", { class: "hint" }, momentTime(each.time)), each.state && h("span", { class: "hint" }, ` · ${t(`history.${each.state}`)}`),
+      typeof each.text === "string" ? foreign("p", { class: "description" }, each.text) : h("p", { class: "hint" }, t("message.missing")))));
+    next = page.next;
+    more.hidden = next === undefined;
+  };
+  await load();
+  const element = openDialog(t("menu.history"), list, choices(more, button(t("view.done"), () => element.close(), { autofocus: true })));
+}
+
+/** What is known of a message: who has it, and how that is known. */
+export async function why(message) {
+  const { title, facts } = await rpc("why", { subject: message.id, conversation: message.conversation });
+  const element = openDialog(title, h("ul", { class: "plain" }, facts.map((each) => h("li", { class: "card" },
+    h("p", {}, foreign("bdi", {}, each.about), " ", foreign("bdi", {}, each.what)),
+    h("p", { class: "hint" }, foreign("bdi", {}, each.source), each.since && ` · ${momentTime(each.since)}`)))),
+  choices(button(t("view.done"), () => element.close(), { autofocus: true })));
+}

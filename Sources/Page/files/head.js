@@ -1,0 +1,44 @@
+// The head of a conversation, and what one does with it as a whole.
+import { foreign, h } from "./dom.js";
+import { ask, menu, rpc, told } from "./views.js";
+import { t } from "./words.js";
+
+/** What a conversation is called, who is in it, and why nothing may be said in it. */
+export function fillHead(head, of) {
+  const shown = JSON.stringify([of.name, of.members, standing(of)]);
+  if (head.dataset.shown === shown) return;
+  head.dataset.shown = shown;
+  head.replaceChildren(
+    h("h1", {}, foreign("a", { href: `#/g/${of.id}` }, of.name)),
+    h("p", { class: "hint members" }, of.kind === "direct" ? "" : of.members.map((name, place) => [place ? ", " : "", foreign("bdi", {}, name)]).flat()),
+    h("a", { href: `#/together/${of.id}`, class: "hint" }, t("together.title")),
+    ...standing(of).map((text) => foreign("p", { class: "warning" }, text)));
+}
+
+/** What one should know of how a conversation stands, in sentences. */
+export function standing(of) {
+  const found = [];
+  if (of.isOut) found.push(t(of.heldOn?.length ? "standing.elsewhere" : "standing.out", { names: (of.heldOn ?? []).join(", ") }));
+  if (of.isInvited) found.push(t("standing.invited"));
+  if (of.supersededBy) found.push(t("standing.superseded"));
+  if (of.waitingFor) found.push(of.waitingFor);
+  return found;
+}
+
+/** What one has done with a conversation as a whole. */
+export function conversationActions(of, attempt, gone) {
+  const act = (method, params = {}) => attempt(() => rpc(method, { conversation: of.id, ...params }));
+  return [
+    [t(of.isArchived ? "chat.unarchive" : "chat.archive"), () => act("archive", { on: !of.isArchived })],
+    of.isMuted ? [t("chat.unmute"), () => act("mute", { on: false })] : [t("chat.mute"), () => menu(t("chat.muteAsk"), [
+      [t("chat.hours", { n: 8 }), () => act("mute", { on: true, hours: 8 })],
+      [t("chat.week"), () => act("mute", { on: true, hours: 168 })],
+      [t("chat.always"), () => act("mute", { on: true })],
+    ])],
+    [t(of.isMarkedUnread ? "chat.markRead" : "chat.markUnread"), () => act("markUnread", { on: !of.isMarkedUnread })],
+    (of.isOut || of.isInvited || of.kind === "direct") && [t("chat.delete"), () => ask(told("chat.deleteAsk", { name: of.name }), [], t("chat.delete"), async () => {
+      await rpc("deleteConversation", { conversation: of.id });
+      gone?.();
+    }, { text: t("chat.deleteText"), isDangerous: true })],
+  ].filter(Boolean);
+}
