@@ -30,7 +30,9 @@ struct EventStream: Sendable {
                 if let cursor { cursor } else {
                     try await desk.node.perform(ReadChanges(limit: 1)).cursor
                 }
-            changes = try await desk.node.changes(after: start)
+            let seat = head.query?["seat"]
+            if seat != nil { try grant.checkSeat() }
+            changes = try await desk.node.changes(after: start, seat: seat)
         } catch {
             return try await desk.refuse(Refusal(error), head, writer)
         }

@@ -43,7 +43,7 @@ enum Route: String, CaseIterable {
     var queryNames: Set<String> {
         switch self {
         case .health, .rpc, .metrics, .enter, .leave: []
-        case .events: ["since"]
+        case .events: ["since", "seat"]
         case .changes: ["since", "wait", "limit"]
         case .file: ["message", "number", "preview", "save"]
         case .upload: ["name", "size", "voice", "keepsMetadata", "room", "id", "offset"]

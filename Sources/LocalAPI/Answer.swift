@@ -72,6 +72,9 @@ struct AnyResult: Encodable {
 struct FollowParameters: Codable, Equatable, Sendable {
     /// The cursor after which changes are told; nil for from now on.
     var after: String?
+    /// Under what drawn name who follows takes the sound and pictures of calls: 32 hex digits; nil for
+    /// who does not.
+    var seat: String?
 }
 
 /// Where changes that are told from now on begin.

@@ -81,7 +81,9 @@ public final class NodeClient: NodeService {
 
     /// Changes after a cursor, until the node stops; see `NodeService`. They come on a connection of
     /// their own: reading it may be paused, and nothing else waits for that.
-    public func changes(after cursor: String?) async throws -> AsyncStream<ChangeView> {
+    public func changes(
+        after cursor: String?, seat: String?
+    ) async throws -> AsyncStream<ChangeView> {
         let follower = ClientLink()
         do {
             try await transport.dial(path: LocalAPI.socketPath(home: home), handler: follower)
@@ -90,7 +92,7 @@ public final class NodeClient: NodeService {
         }
         do {
             let _: FollowAnswer = try await ask(
-                "follow", FollowParameters(after: cursor), on: follower)
+                "follow", FollowParameters(after: cursor, seat: seat), on: follower)
         } catch {
             follower.hangUp()
             throw error

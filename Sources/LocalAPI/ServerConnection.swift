@@ -122,14 +122,16 @@ final class ServerConnection: ConnectionHandler {
         guard request.method == "follow" else {
             return try await Method.named(request.method).answer(request.arguments, from: node)
         }
-        try Method.check(request.arguments, allowed: ["after"], method: request.method)
+        try Method.check(request.arguments, allowed: ["after", "seat"], method: request.method)
         guard state.withLock({ $0.follower == nil && $0.changes == nil }) else {
             throw Failure.invalidRequest("this connection follows already")
         }
-        let given = try request.arguments.decode(FollowParameters.self).after
+        let given = try request.arguments.decode(FollowParameters.self)
         let after =
-            if let given { given } else { try await node.perform(ReadChanges(limit: 1)).cursor }
-        let changes = try await node.changes(after: after)
+            if let after = given.after { after } else {
+                try await node.perform(ReadChanges(limit: 1)).cursor
+            }
+        let changes = try await node.changes(after: after, seat: given.seat)
         state.withLock { $0.changes = changes }
         return FollowAnswer(cursor: after)
     }

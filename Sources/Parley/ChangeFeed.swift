@@ -20,6 +20,9 @@ final class ChangeFeed: Sendable {
         /// Read and not taken yet, the next one last.
         var read: [ChangeView] = []
         var passing = Queue<ChangeView>()
+        /// Orders to this reader alone, none of which may be left out.
+        var orders = Queue<MediaLine>()
+        var orderByteCount = 0
         var hasSkipped = false
         /// Whether something may have come since the log was last read to its end.
         var isDue = true
@@ -68,6 +71,22 @@ final class ChangeFeed: Sendable {
         }?.resume()
     }
 
+    /// Has this reader told to do something, before all else. False where so much waits to be taken
+    /// that it seems to read no more.
+    func order(_ line: MediaLine) -> Bool {
+        let (isTaken, waiter) = state.withLock { state in
+            let sum = state.orderByteCount + line.bytes.count
+            guard !state.isEnded, sum <= MediaProcess.waitingByteCountMax else {
+                return (false, nil as CheckedContinuation<Void, Never>?)
+            }
+            state.orders.append(line)
+            state.orderByteCount = sum
+            return (true, state.takeWaiter())
+        }
+        waiter?.resume()
+        return isTaken
+    }
+
     /// Nothing more is told.
     func end() {
         state.withLock { state in
@@ -114,7 +133,8 @@ final class ChangeFeed: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let mustWait = state.withLock { state in
-                    guard !state.isDue, !state.isEnded, state.passing.isEmpty else { return false }
+                    guard !state.isDue, !state.isEnded, state.passing.isEmpty, state.orders.isEmpty
+                    else { return false }
                     state.waiter = continuation
                     return true
                 }
@@ -128,6 +148,12 @@ final class ChangeFeed: Sendable {
 
 extension ChangeFeed.State {
     fileprivate mutating func take() -> ChangeView? {
+        if let line = orders.popFirst() {
+            orderByteCount -= line.bytes.count
+            var change = ChangeView(kind: "media")
+            change.media = line
+            return stamped(change)
+        }
         if let change = read.popLast() { return change }
         if hasSkipped {
             hasSkipped = false

@@ -11,7 +11,8 @@ public struct ChangeView: Codable, Equatable, Sendable {
     /// on all devices), `devices`, `relays`, `link`, `call` (one that goes on), `calls` (what
     /// became of one, or goes on, may look different), `poll` (one was asked, answered, closed or taken
     /// back), `item` (the same of something to be done), `note` (the same of a text that everybody may edit),
-    /// `decision` (of something to decide), `reminder` (this device rang for one), `typing`, `presence`,
+    /// `decision` (of something to decide), `media` (an order to the client that has a call's sound and
+    /// pictures, and to nobody else), `reminder` (this device rang for one), `typing`, `presence`,
     /// `clocks` (which clocks differ), `search` (how far a long work on the indexes is), `missed` (see
     /// ``missed``), `start` (nothing happened: where one who follows begins).
     public var kind: String
@@ -35,6 +36,8 @@ public struct ChangeView: Codable, Equatable, Sendable {
     public var decision: DecisionView? = nil
     /// The reminder for which this device rang, where it was not ended since.
     public var reminder: ReminderView? = nil
+    /// What the client that has a call's sound and pictures is to do.
+    public var media: MediaLine? = nil
     /// Who types in the conversation now, where that changed.
     public var typing: [String]? = nil
     /// Whether a person is there, where that changed: `online`, `away` or `offline`.

@@ -10,7 +10,9 @@ extension Node: NodeService {
 
     /// Changes after a cursor, and then as they come; from now on where there is none. Each is read
     /// from the log when it is asked for.
-    public func changes(after cursor: String?) async throws -> AsyncStream<ChangeView> {
+    public func changes(
+        after cursor: String?, seat: String?
+    ) async throws -> AsyncStream<ChangeView> {
         let given = try cursor.map { try EventCursor(text: $0) }
         let begin =
             if let given { given } else { try await read { try EventLog.end(in: $0.store) } }
@@ -28,6 +30,10 @@ extension Node: NodeService {
             feed.wake()
         }
         let (media, call) = (media, media.listen { [weak feed] in feed?.add($0) })
+        if let seat {
+            let taken = try media.openSeat(seat) { [weak feed] in feed?.order($0) ?? false }
+            feed.whenDone { [media] in media.closeSeat(taken) }
+        }
         let (watch, work) = (watch, watch.listen { [weak feed] in feed?.add($0) })
         feed.whenDone {
             media.unlisten(call)

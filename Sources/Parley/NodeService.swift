@@ -10,10 +10,18 @@ public protocol NodeService: Sendable {
     func perform<R: NodeRequest>(_ request: R) async throws -> R.Reply
     /// Changes after a cursor, as fast as they are taken, and then as they come; from now on where it
     /// is nil.
-    func changes(after cursor: String?) async throws -> AsyncStream<ChangeView>
+    ///
+    /// - Parameter seat: a name that who reads has drawn, to take the sound and pictures of calls under it
+    ///   for as long as the stream lasts; nil for who does not.
+    func changes(after cursor: String?, seat: String?) async throws -> AsyncStream<ChangeView>
 }
 
 extension NodeService {
+    /// Changes after a cursor, for who has no part in calls.
+    public func changes(after cursor: String?) async throws -> AsyncStream<ChangeView> {
+        try await changes(after: cursor, seat: nil)
+    }
+
     /// Changes from now on.
     public func changes() async throws -> AsyncStream<ChangeView> { try await changes(after: nil) }
 }

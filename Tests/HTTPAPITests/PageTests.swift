@@ -97,6 +97,38 @@ struct PageTests {
         #expect(PageFiles.all.values.reduce(0) { $0 + $1.body.readableBytes } < 400_000)
     }
 
+    @Test("a stream has a seat for calls where the page or a token of the scope admin asks for it")
+    func seat() async throws {
+        let browser = try await Browser()
+        let stand = browser.stand
+        let name = String(repeating: "0a", count: 16)
+        for scope in [RequestScope.read, .write] {
+            let found = try await stand.ask(
+                "GET /events?seat=\(name)", token: stand.token(scope, called: scope.rawValue))
+            #expect(found.status == 403 && found.code == "forbidden")
+        }
+        let narrow = try await stand.ask(
+            "GET /events?seat=\(name)",
+            token: stand.token(.write, conversation: FakeNode.id, called: "narrow"))
+        #expect(narrow.status == 403)
+        #expect(!stand.node.calls.contains("seat \(name)"))
+        let program = try await stand.connect()
+        program.send(
+            stand.request("GET /events?seat=\(name)", token: try stand.token(.admin, called: "all"))
+        )
+        #expect(await program.text(through: "id: 0\n\n") != nil)
+        let cookie = try await browser.enter()
+        let page = try await stand.connect()
+        page.send(
+            (["GET /events?seat=\(name) HTTP/1.1", "Host: \(browser.host)"] + browser.own(cookie))
+                .joined(separator: "\r\n") + "\r\n\r\n")
+        #expect(await page.text(through: "id: 0\n\n") != nil)
+        #expect(stand.node.calls.filter { $0 == "seat \(name)" }.count == 2)
+        program.close()
+        page.close()
+        await stand.server.stop()
+    }
+
     @Test("a session asks what programs ask, and its end ends its stream")
     func session() async throws {
         let browser = try await Browser()

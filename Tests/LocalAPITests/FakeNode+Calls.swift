@@ -44,6 +44,10 @@ extension FakeNode {
             state.calls.append("setMedia \(request.call ?? "") \(request.media)")
             return Self.call("talking")
         }
+        answer(TellCallMedia.self) { state, request in
+            state.calls.append("tellCallMedia \(request.seat) \(request.news)")
+            return NoReply()
+        }
     }
 
     func answerPage() {

@@ -134,7 +134,10 @@ final class FakeNode: NodeService {
         }
     }
 
-    func changes(after cursor: String?) async throws -> AsyncStream<ChangeView> {
+    func changes(
+        after cursor: String?, seat: String?
+    ) async throws -> AsyncStream<ChangeView> {
+        if let seat { state.withLock { $0.calls.append("seat \(seat)") } }
         let (stream, continuation) = AsyncStream.makeStream(of: ChangeView.self)
         try state.withLock { state in
             let first = try cursor.map { try Self.place($0) } ?? state.told.count

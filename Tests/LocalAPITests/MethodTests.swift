@@ -15,7 +15,9 @@ private final class Listener: NodeService {
         throw NodeError("heard", "That was heard.")
     }
 
-    func changes(after cursor: String?) async throws -> AsyncStream<ChangeView> {
+    func changes(
+        after cursor: String?, seat: String?
+    ) async throws -> AsyncStream<ChangeView> {
         throw NodeError("heard", "That was heard.")
     }
 }

@@ -3,7 +3,7 @@ import Parley
 import Testing
 
 /// A program for sound and pictures that a shell plays: every connection comes about at once.
-private let agreeable = """
+let agreeableProgram = """
     while read -r line; do
       leg=${line#*'"leg":"'}; leg=${leg%%'"'*}
       say() { printf '{"news":"%s","leg":"%s","description":"%s"}\\n' "$1" "$leg" "$1"; }
@@ -17,12 +17,14 @@ private let agreeable = """
     """
 
 /// Two who know each other and are linked.
-private struct Pair {
+struct CallPair {
     let folder: TemporaryFolder
     let ada: Node
     let ben: Node
 
-    init(_ adasProgram: String? = agreeable, _ bensProgram: String? = agreeable) async throws {
+    init(_ adasProgram: String? = agreeableProgram, _ bensProgram: String? = agreeableProgram)
+        async throws
+    {
         folder = try TemporaryFolder()
         ada = try await Node.create(NodeSettings(home: folder.home("ada")), name: "Ada").node
         ben = try await Node.create(NodeSettings(home: folder.home("ben")), name: "Ben").node
@@ -47,7 +49,7 @@ private struct Pair {
 }
 
 /// What is told of calls from now on.
-private struct CallNews {
+struct CallNews {
     private var changes: AsyncStream<ChangeView>.Iterator
 
     init(of node: Node) async throws { changes = try await node.changes().makeAsyncIterator() }
@@ -65,7 +67,7 @@ private struct CallNews {
 struct CallTests {
     @Test("ring, are answered, mute, and end with a reason on both sides")
     func talk() async throws {
-        let pair = try await Pair()
+        let pair = try await CallPair()
         var (adas, bens) = (try await CallNews(of: pair.ada), try await CallNews(of: pair.ben))
         let call = try await pair.ada.perform(StartCall(conversation: "ben", media: ["microphone"]))
         #expect(call.state == "calling" && call.isOwn && call.name == "Ben")
@@ -102,7 +104,7 @@ struct CallTests {
 
     @Test("are declined, and given up")
     func declined() async throws {
-        let pair = try await Pair()
+        let pair = try await CallPair()
         var (adas, bens) = (try await CallNews(of: pair.ada), try await CallNews(of: pair.ben))
         try await pair.ada.perform(StartCall(conversation: "ben", media: []))
         _ = await bens.next { $0.state == "ringing" }
@@ -118,8 +120,8 @@ struct CallTests {
 
     @Test("end with the program's own words where it fails")
     func failure() async throws {
-        let pair = try await Pair(
-            "read line; read line; echo no microphone >&2; exit 3", agreeable)
+        let pair = try await CallPair(
+            "read line; read line; echo no microphone >&2; exit 3", agreeableProgram)
         var (adas, bens) = (try await CallNews(of: pair.ada), try await CallNews(of: pair.ben))
         try await pair.ada.perform(StartCall(conversation: "ben", media: ["microphone"]))
         _ = await bens.next { $0.state == "ringing" }
@@ -151,7 +153,7 @@ struct CallTests {
 
     @Test("are refused with a reason where they cannot be")
     func refusals() async throws {
-        let pair = try await Pair(agreeable, nil)
+        let pair = try await CallPair(agreeableProgram, nil)
         func code(_ body: () async throws -> Void) async -> String? {
             let error = await #expect(throws: NodeError.self) { try await body() }
             return error?.code
@@ -194,7 +196,7 @@ struct CallTests {
 
     @Test("who types and who is there is shown, and kept by nobody")
     func presence() async throws {
-        let pair = try await Pair(nil, nil)
+        let pair = try await CallPair(nil, nil)
         let changes = try await pair.ben.changes()
         try await pair.ada.perform(SetTyping(conversation: "ben", on: true))
         try await pair.ada.perform(SetPresence(presence: "online"))

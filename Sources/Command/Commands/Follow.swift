@@ -102,6 +102,7 @@ enum FollowForm {
         "invitations": "one said so oneself: `parley invitations` shows it",
         "preferences": "one said so oneself",
         "relays": "one said so oneself: `parley relays` shows them",
+        "media": "it is an order to the client that has a call, and comes to no other",
         "link": "links come and go all the time: `parley status` shows them",
         "search": "who waits for an index is told how far it is there",
     ]

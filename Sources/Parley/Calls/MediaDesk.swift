@@ -3,23 +3,26 @@ import ParleySignalling
 import ParleyWire
 import Synchronization
 
-/// Carries out what calls want done outside of the core: runs the program for sound and pictures,
-/// and tells screens.
+/// Carries out what calls want done outside of the core: has a program or a client make and play what is
+/// sent, and tells screens.
 ///
 /// The program is started when a call begins here or rings, and serves that call alone; it is told
-/// `begin` when this device is about to come in. Where it cannot go on, so does the call, and the
-/// reason is kept for the person. What was going on ends with the process.
+/// `begin` when this device is about to come in. A client that calls or answers takes its place. Where
+/// neither can go on, so does the call, and the reason is kept for the person. What was going on ends with
+/// the process.
 final class MediaDesk: Sendable {
     /// Ended calls whose reasons are remembered.
     static let endedCountMax = 64
 
-    private struct Entry {
-        var process: MediaProcess?
+    struct Entry {
+        var maker: (any MediaMaker)?
+        /// Whether it rings, and a client is to answer, or nobody can.
+        var awaitsSeat = false
         var hasBegun = false
         var told: MediaState = []
-        /// Whether the program failed, and is not started again before the call has taken that in.
+        /// Whether the program or client failed, and none is begun again before the call has taken that in.
         var hasFailed = false
-        /// Why the program failed last.
+        /// Why the program, or the client, failed last.
         var failure: String?
         /// The call as it was last shown.
         var view: CallView?
@@ -27,7 +30,8 @@ final class MediaDesk: Sendable {
         var established: UInt64?
     }
 
-    private struct State {
+    struct State {
+        var seats = MediaSeats()
         var entries: [CallID: Entry] = [:]
         /// Calls that are over, oldest first.
         var ended: Queue<CallID> = []
@@ -35,7 +39,7 @@ final class MediaDesk: Sendable {
         var listeners = Listeners<@Sendable (ChangeView) -> Void>()
     }
 
-    private let state = Mutex(State())
+    let state = Mutex(State())
     private let running: RunningNode
 
     init(running: RunningNode) { self.running = running }
@@ -50,14 +54,14 @@ final class MediaDesk: Sendable {
         }
         switch output.order {
         case .send: break
-        case .ring: start(output.call)
-        case .stopRinging(let end): if end != nil { finish(output.call) }
+        case .ring: if let call { start(call) }
+        case .stopRinging(let end): if let end { finish(output.call, end) }
         case .media(let device, let order):
             if let call { attend(to: call) }
             tell(MediaLine(order, of: device), of: output.call)
         case .established: break
         case .changed: if let call { attend(to: call) }
-        case .ended: finish(output.call)
+        case .ended(let end): finish(output.call, end)
         }
         show(output, call)
     }
@@ -65,28 +69,58 @@ final class MediaDesk: Sendable {
     /// Has the program do what the call is at.
     private func attend(to call: Call) {
         switch call.phase {
-        case .calling: start(call.id)
+        case .calling: start(call)
         case .joining, .talking:
-            start(call.id)
+            start(call)
             begin(call)
         case .ringing, .aside, .ended: break
         }
     }
 
-    private func start(_ id: CallID) {
-        let isNew = state.withLock { state in
+    /// Has somebody make and play what is sent: the client that called or answered, or the program.
+    private func start(_ call: Call) {
+        let id = call.id
+        guard !seat(call) else { return }
+        let (isNew, hasSeats) = state.withLock { state in
             let entry = state.entries[id]
-            return !state.isClosing && entry?.process == nil && entry?.hasFailed != true
+            let isNew = !state.isClosing && entry?.maker == nil && entry?.hasFailed != true
+            return (isNew, !state.seats.isEmpty)
         }
         guard isNew else { return }
+        let program = settings().program
+        if program.isEmpty, hasSeats, call.phase == .ringing {
+            return state.withLock { $0.entries[id, default: Entry()].awaitsSeat = true }
+        }
         do throws(MediaFailure) {
-            let process = try MediaProcess(settings().program) { [weak self] word in
+            let process = try MediaProcess(program) { [weak self] word in
                 self?.heard(word, of: id)
             }
-            state.withLock { $0.entries[id, default: Entry()].process = process }
+            state.withLock { $0.entries[id, default: Entry()].maker = process }
         } catch {
             failed(error, of: id)
         }
+    }
+
+    /// Gives a call to the client that called or answered. False where none did.
+    private func seat(_ call: Call) -> Bool {
+        guard call.phase != .ringing else { return false }
+        let (isSeated, former) = state.withLock { state in
+            guard !state.isClosing, let seat = state.seats.seat(in: call.space) else {
+                return (false, nil as (any MediaMaker)?)
+            }
+            var entry = state.entries[call.id] ?? Entry()
+            guard entry.maker !== seat else { return (true, nil) }
+            defer { state.entries[call.id] = entry }
+            let former = entry.maker
+            (entry.maker, entry.hasBegun, entry.awaitsSeat, entry.failure) = (
+                seat, false, false, nil
+            )
+            seat.take(call.id)
+            return (true, former)
+        }
+        // A program that was started when it rang is not needed.
+        former?.finish(patience: MediaProcess.patience)
+        return isSeated
     }
 
     private func begin(_ call: Call) {
@@ -94,16 +128,16 @@ final class MediaDesk: Sendable {
             let label = hex((0..<8).map { _ in UInt8.random(in: 0...255) })
             return self.servers().map { $0.told(at: SystemClock.now.wall, label: label) }
         }
-        let (process, hasBegun, told) = state.withLock { state in
+        let (maker, hasBegun, told) = state.withLock { state in
             let entry = state.entries[call.id]
-            return (entry?.process, entry?.hasBegun ?? false, entry?.told ?? [])
+            return (entry?.maker, entry?.hasBegun ?? false, entry?.told ?? [])
         }
-        guard let process else { return }
+        guard let maker else { return }
         if !hasBegun {
-            process.tell(
+            maker.tell(
                 .begin(call.id, on: call.own.device, call.media, servers: servers()))
         } else if told != call.media {
-            process.tell(.media(call.media))
+            maker.tell(.media(call.media))
         }
         state.withLock { state in
             state.entries[call.id]?.hasBegun = true
@@ -112,21 +146,24 @@ final class MediaDesk: Sendable {
     }
 
     private func tell(_ line: MediaLine, of id: CallID) {
-        state.withLock { $0.entries[id]?.process }?.tell(line)
+        state.withLock { $0.entries[id]?.maker }?.tell(line)
     }
 
     /// The call is over for this device, or goes on without it: who comes back begins with a new program.
-    private func finish(_ id: CallID) {
-        let process = state.withLock { state in
-            defer {
-                state.entries[id]?.process = nil
-                state.entries[id]?.hasFailed = false
-                state.entries[id]?.hasBegun = false
-                state.entries[id]?.told = []
-            }
-            return state.entries[id]?.process
+    private func finish(_ id: CallID, _ end: CallEnd) {
+        let maker = state.withLock { state -> (any MediaMaker)? in
+            guard var entry = state.entries[id] else { return nil }
+            let maker = entry.maker
+            (entry.maker, entry.awaitsSeat, entry.hasFailed) = (nil, false, false)
+            (entry.hasBegun, entry.told) = (false, [])
+            state.entries[id] = entry
+            guard let seat = maker as? MediaSeat else { return maker }
+            // It goes on with the call that replaces this one.
+            guard end != .replaced, seat.call == id else { return nil }
+            state.seats.release(seat)
+            return seat
         }
-        process?.finish()
+        maker?.finish(patience: MediaProcess.patience)
     }
 
     private func settings() -> CallSettings {
@@ -146,8 +183,8 @@ final class MediaDesk: Sendable {
 
     // MARK: News
 
-    /// Called on the program's thread.
-    private func heard(_ word: Result<MediaWord, MediaFailure>, of id: CallID) {
+    /// Called on the program's thread, or for the client.
+    func heard(_ word: Result<MediaWord, MediaFailure>, of id: CallID) {
         switch word {
         case .success(.leg(let device, let news)): act(.news(device, news), on: id)
         case .success(.media(let media)): act(.setMedia(media), on: id)
@@ -157,11 +194,13 @@ final class MediaDesk: Sendable {
         }
     }
 
-    private func failed(_ failure: MediaFailure, of id: CallID) {
+    func failed(_ failure: MediaFailure, of id: CallID) {
         state.withLock { state in
-            state.entries[id, default: Entry()].process = nil
-            state.entries[id]?.hasFailed = true
-            state.entries[id]?.failure = failure.sentence
+            var entry = state.entries[id] ?? Entry()
+            if let seat = entry.maker as? MediaSeat { state.seats.release(seat) }
+            (entry.maker, entry.awaitsSeat, entry.hasFailed) = (nil, false, true)
+            entry.failure = failure.sentence
+            state.entries[id] = entry
         }
         act(.mediaFailed, on: id)
     }
@@ -247,13 +286,13 @@ final class MediaDesk: Sendable {
 
     /// Ends all programs, and waits until they are gone.
     func shutdown() async {
-        let processes = state.withLock { state in
+        let makers = state.withLock { state in
             state.isClosing = true
             let sorted = state.entries.sorted { $0.key < $1.key }
-            for (id, _) in sorted { state.entries[id]?.process = nil }
-            return sorted.compactMap(\.value.process)
+            for (id, _) in sorted { state.entries[id]?.maker = nil }
+            return sorted.compactMap(\.value.maker)
         }
-        for process in processes { process.finish(patience: .milliseconds(500)) }
-        for process in processes { await process.ended() }
+        for maker in makers { maker.finish(patience: .milliseconds(500)) }
+        for maker in makers { await maker.ended() }
     }
 }

@@ -16,6 +16,8 @@ enum MediaFailure: Error, Equatable, Sendable {
     case deaf
     /// It said so itself.
     case said(String)
+    /// The client that had taken the call's sound and pictures is not there any more.
+    case gone
 
     /// What a person is told.
     var sentence: String {
@@ -38,6 +40,7 @@ enum MediaFailure: Error, Equatable, Sendable {
         case .said(let reason):
             "the program for sound and pictures failed"
                 + (reason.isEmpty ? "" : ": \(reason)")
+        case .gone: "the page or program that had sound and pictures was closed"
         }
     }
 }

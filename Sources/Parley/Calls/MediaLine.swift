@@ -4,29 +4,44 @@ import ParleyWire
 
 /// What a program for sound and pictures is told, one JSON object a line.
 /// Source: `Protocol/12-media.md`, "Orders".
-struct MediaLine: Encodable, Equatable {
+public struct MediaLine: Codable, Equatable, Sendable {
     /// A server, as WebRTC's `RTCIceServer` has it.
-    struct Server: Encodable, Equatable {
-        var urls: [String]
-        var username: String?
-        var credential: String?
+    public struct Server: Codable, Equatable, Sendable {
+        /// Its addresses.
+        public var urls: [String]
+        /// The name that it takes.
+        public var username: String?
+        /// The password to it.
+        public var credential: String?
     }
 
     /// The only version so far.
     static let version = 1
 
-    var order: String
-    var version: Int?
-    var call: String?
-    var device: String?
-    var media: [String]?
-    var servers: [Server]?
-    var leg: String?
-    var anew: Bool?
-    var description: String?
-    var candidate: String?
-    var part: String?
-    var index: UInt8?
+    /// `begin`, `offer`, `answer`, `take`, `candidate`, `close`, `media` or `end`.
+    public var order: String
+    /// Of `begin`: 1.
+    public var version: Int?
+    /// Of `begin`: the call, in hex.
+    public var call: String?
+    /// Of `begin`: this device, in hex.
+    public var device: String?
+    /// What is sent: `microphone`, `camera`, `screen`.
+    public var media: [String]?
+    /// Of `begin`: servers that help where no direct way exists.
+    public var servers: [Server]?
+    /// The connection that it is of, by the device at its end, in hex.
+    public var leg: String?
+    /// Of `offer`: whether ICE starts again.
+    public var anew: Bool?
+    /// Of `answer` and `take`: what the other side described.
+    public var description: String?
+    /// Of `candidate`: a way to the other side; an empty one says that no more come.
+    public var candidate: String?
+    /// Of `candidate`: its `sdpMid`.
+    public var part: String?
+    /// Of `candidate`: its `sdpMLineIndex`.
+    public var index: UInt8?
 
     private init(_ order: String, leg: DeviceID? = nil) {
         self.order = order
@@ -103,7 +118,8 @@ enum MediaWord: Equatable, Sendable {
         var news: String
     }
 
-    private struct Line: Decodable {
+    /// News as they are written, before anything of them is known to be right.
+    struct Line: Decodable {
         var news: String
         var leg: String?
         var description: String?
@@ -131,6 +147,12 @@ enum MediaWord: Equatable, Sendable {
         guard let line = try? JSONDecoder().decode(Line.self, from: Data(bytes)) else {
             throw .malformed("“\(kind.news)” with a key of another form")
         }
+        return try read(line)
+    }
+
+    /// Reads news; nil for those of a kind that is not known here.
+    static func read(_ line: Line) throws(MediaFailure) -> MediaWord? {
+        guard known.contains(line.news) else { return nil }
         switch line.news {
         case "media":
             guard let media = line.media.flatMap(MediaState.init(words:)) else {

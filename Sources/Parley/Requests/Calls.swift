@@ -16,11 +16,15 @@ public struct StartCall: NodeRequest {
     public var conversation: String
     /// What this device sends: `microphone`, `camera`, `screen`.
     public var media: [String]
+    /// The seat of the asker's stream of events, where it takes sound and pictures itself; nil for the
+    /// program of this device.
+    public var seat: String?
 
     /// A request with these parameters.
-    public init(conversation: String, media: [String]) {
+    public init(conversation: String, media: [String], seat: String? = nil) {
         self.conversation = conversation
         self.media = media
+        self.seat = seat
     }
 
     /// Answers it.
@@ -28,10 +32,11 @@ public struct StartCall: NodeRequest {
         let state = try MediaState(named: media)
         let space = try await node.space(conversation)
         try node.requireReach()
-        try await node.requireProgram()
-        guard case .call(let id) = try await node.running.perform(.call(space, state)) else {
-            throw NodeError(.unknownConversation)
+        try await node.requireMedia(seat)
+        let reply = try await node.media.seating(seat, in: space) {
+            try await node.running.perform(.call(space, state))
         }
+        guard case .call(let id) = reply else { throw NodeError(.unknownConversation) }
         return try await node.view(of: id)
     }
 }
@@ -100,27 +105,34 @@ public struct AnswerCall: NodeRequest {
     public var call: String?
     /// What this device sends: `microphone`, `camera`, `screen`.
     public var media: [String]
+    /// The seat of the asker's stream of events, where it takes sound and pictures itself; nil for the
+    /// program of this device.
+    public var seat: String?
 
     /// A request with these parameters.
-    public init(call: String? = nil, media: [String]) {
+    public init(call: String? = nil, media: [String], seat: String? = nil) {
         self.call = call
         self.media = media
+        self.seat = seat
     }
 
     /// Answers it.
     public func perform(on node: Node) async throws -> CallView {
         let state = try MediaState(named: media)
         let call = call ?? ""
-        let id = try await node.read { views in
+        let (id, space) = try await node.read { views in
             let rings = views.core.calls.all.contains { $0.phase == .ringing }
-            return try views.call(call, "rings or goes on here") { found in
+            let found = try views.call(call, "rings or goes on here") { found in
                 // What rings is meant before what goes on elsewhere.
                 found.phase == .ringing || (found.phase == .aside && !(rings && call.isEmpty))
-            }.id
+            }
+            return (found.id, found.space)
         }
         try node.requireReach()
-        try await node.requireProgram()
-        _ = try await node.running.perform(.act(id, .answer(state)))
+        try await node.requireMedia(seat)
+        _ = try await node.media.seating(seat, in: space) {
+            try await node.running.perform(.act(id, .answer(state)))
+        }
         return try await node.view(of: id)
     }
 }
@@ -253,13 +265,16 @@ extension Node {
             hint: "`parley offline off` brings it back.")
     }
 
-    fileprivate func requireProgram() async throws {
+    fileprivate func requireMedia(_ seat: String?) async throws {
+        if let seat { return try media.requireSeat(seat) }
         guard try await read({ try CallSettings.read(in: $0.store).program.isEmpty }) else {
             return
         }
         throw NodeError(
             "no-media-program", "This device has no program for sound and pictures.",
-            hint: "`parley calls media PROGRAM` names one.")
+            hint:
+                "`parley calls media PROGRAM` names one; the page in a browser (`parley open`) needs none."
+        )
     }
 }
 

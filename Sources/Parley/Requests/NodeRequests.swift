@@ -164,6 +164,7 @@ public enum NodeRequests {
         StartCall.self,
         StartPairing.self,
         StopPairing.self,
+        TellCallMedia.self,
         VerifyContact.self,
         WithdrawJoin.self,
         WriteNote.self,

@@ -50,6 +50,12 @@ extension TokenGrant {
         return confined
     }
 
+    /// Throws where whoever holds this token may not take the sound and pictures of calls: who does is told
+    /// addresses, and passwords of servers, as a program for them is, which only the owner names.
+    public func checkSeat() throws {
+        guard isOfPage || allows(.admin) else { throw NodeError.beyondScope(.admin, of: self) }
+    }
+
     /// Throws where no request of this type may be made with this token.
     public func check<R: NodeRequest>(_ type: R.Type) throws {
         guard allows(R.scope) || (isOfPage && R.self is any PageRequest.Type) else {
