@@ -139,6 +139,24 @@ static const unsigned char threads_js[] = {
 static const unsigned char waiting_js[] = {
 #embed "files/waiting.js"
 };
+static const unsigned char callmedia_js[] = {
+#embed "files/callmedia.js"
+};
+static const unsigned char calls_css[] = {
+#embed "files/calls.css"
+};
+static const unsigned char calls_js[] = {
+#embed "files/calls.js"
+};
+static const unsigned char callwatch_js[] = {
+#embed "files/callwatch.js"
+};
+static const unsigned char lobby_js[] = {
+#embed "files/lobby.js"
+};
+static const unsigned char ringing_svg[] = {
+#embed "files/ringing.svg"
+};
 
 #define FILE_OF(path, type, bytes) {path, type, bytes, sizeof(bytes)}
 
@@ -186,6 +204,12 @@ static const struct parley_page_file files[] = {
     FILE_OF("/recorder.js", SCRIPT, recorder_js),
     FILE_OF("/threads.js", SCRIPT, threads_js),
     FILE_OF("/waiting.js", SCRIPT, waiting_js),
+    FILE_OF("/callmedia.js", SCRIPT, callmedia_js),
+    FILE_OF("/calls.css", CSS, calls_css),
+    FILE_OF("/calls.js", SCRIPT, calls_js),
+    FILE_OF("/callwatch.js", SCRIPT, callwatch_js),
+    FILE_OF("/lobby.js", SCRIPT, lobby_js),
+    FILE_OF("/ringing.svg", SVG, ringing_svg),
 };
 
 const struct parley_page_file *parley_page_file_at(size_t index) {

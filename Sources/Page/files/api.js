@@ -31,11 +31,12 @@ async function reach(path, options) {
 }
 
 /** Asks the node something; returns its answer. */
-export async function rpc(method, params = {}) {
+export async function rpc(method, params = {}, options = {}) {
   const response = await reach("/rpc", {
     method: "POST",
     headers: { ...own, "Content-Type": "application/json" },
     body: JSON.stringify({ jsonrpc: "2.0", id: ++next, method, params }),
+    ...options,
   });
   let answer;
   try {
@@ -76,10 +77,9 @@ export async function leave() {
   await reach("/leave", { method: "POST", headers: own });
 }
 
-/** Changes after a cursor as they come, until the node goes away: then it throws. */
-export async function* changes(cursor, signal) {
-  const query = cursor ? `?since=${encodeURIComponent(cursor)}` : "";
-  const response = await reach("/events" + query, { headers: own, signal });
+/** Changes after a cursor as they come, until the node goes away: then it throws. `seat` is for calls. */
+export async function* changes(cursor, seat, signal) {
+  const response = await reach(`/events?${new URLSearchParams({ ...(cursor && { since: cursor }), seat })}`, { headers: own, signal });
   if (!response.ok) throw new Refused((await response.json()).error?.code, "the stream was refused");
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";

@@ -1,5 +1,6 @@
 // Where the page begins: lets the browser in, shows the list and one conversation, and says how the node is.
 import { Away, Locked, enter, leave, load } from "./api.js";
+import { canCall, followCalled, startCall, watchCalls } from "./callwatch.js";
 import { Composer, outgoing } from "./composer.js";
 import { announce, foreign, h, icon, iconButton, paths } from "./dom.js";
 import { conversationActions, fillHead } from "./head.js";
@@ -99,14 +100,14 @@ function showList() {
   rows.append(...messages);
   if (held) rows.querySelector(`li[data-id="${CSS.escape(held)}"] a`)?.focus();
   const count = store.conversations.filter((each) => !each.isMuted && !each.isArchived).reduce((sum, each) => sum + each.unread, 0);
-  document.title = `${count ? `(${count}) ` : ""}${shown ?? view ? `${shown?.name ?? view.title} – ` : ""}Parley`;
+  document.title = `${store.notice && `${store.notice} – `}${count ? `(${count}) ` : ""}${shown ?? view ? `${shown?.name ?? view.title} – ` : ""}Parley`;
 }
 
 // MARK: One conversation
 
 function close() {
   closeThread();
-  shown?.endThreads();
+  shown?.ends.forEach((end) => end());
   shown?.timeline.close();
   shown?.composer.close();
   shown = null;
@@ -153,7 +154,7 @@ function show(of, at, thread) {
   const typing = h("p", { class: "typing hint", "aria-live": "off" });
   const head = h("div", {});
   fillHead(head, of);
-  shown = { id: of.id, name: of.name, timeline, composer, typing, head, panel: null, endThreads: followThreads(of.id, (threads) => timeline.setThreads(threads)) };
+  shown = { id: of.id, name: of.name, timeline, composer, typing, head, panel: null, ends: [followThreads(of.id, (threads) => timeline.setThreads(threads)), followCalled(of.id, (calls) => timeline.setCalls(calls))] };
   pane.replaceChildren(
     h("header", {}, h("a", { href: "#/", class: "back", "aria-label": t("app.back") }, icon(paths.back)), head, tools(of)),
     timeline.element, typing, composer.element);
@@ -203,7 +204,8 @@ function tools(of) {
     [t("day.title"), () => load("./marked.js").then(({ askDay }) => askDay(of, shown.timeline)).catch(report)],
     ...conversationActions(conversation(of.id) ?? of, attempt, () => (location.hash = "#/")),
   ], more), { "aria-haspopup": "menu" });
-  return h("div", { class: "tools" }, iconButton(paths.search, t("search.here"), () => search.within(of)), more);
+  const call = (path, words, withCamera) => canCall(of) && iconButton(path, t(words), () => startCall(of, withCamera).catch(report));
+  return h("div", { class: "tools" }, call(paths.phone, "call.voice", false), call(paths.camera, "call.video", true), iconButton(paths.search, t("search.here"), () => search.within(of)), more);
 }
 
 function report(error) {
@@ -278,6 +280,8 @@ async function begin() {
     else if (shown || location.hash.startsWith("#/c/")) route();
     showList();
   });
+  on("notice", showList);
+  watchCalls();
   watchWaiting(() => {
     // It stays when somebody has come, for what it says of that.
     if (location.hash.length <= 2 && !view && isNobodyThere()) showNothing();

@@ -41,6 +41,8 @@ export const paths = {
   people: "M7 9a3 3 0 1 0 0-6 3 3 0 0 0 0 6M1.5 17c0-3.5 2.5-5.5 5.5-5.5s5.5 2 5.5 5.5M13 3.3a3 3 0 0 1 0 5.4M15 12c2.2.6 3.5 2.4 3.5 5",
   search: "M9 3.5a5.5 5.5 0 1 0 0 11 5.5 5.5 0 0 0 0-11M13 13l4 4",
   add: "M10 4v12M4 10h12",
+  phone: "M6.5 3 4 5c0 6 5 11 11 11l2-2.5-3.5-2-2 1.2C9.5 11.5 8.4 10 7.3 8.5L8.5 6.5z",
+  camera: "M3 6h9v8H3zM12 9l5-3v8l-5-3",
 };
 
 /** A button that shows an icon and says its name. */
@@ -52,6 +54,9 @@ export function iconButton(path, label, onclick, extra = {}) {
 export function foreign(name, attributes, text) {
   return h(name, { dir: "auto", ...attributes }, text);
 }
+
+/** Loads a style sheet of what is opened later; settles once it holds. */
+export const loadStyle = (path) => new Promise((resolve) => document.head.append(h("link", { rel: "stylesheet", href: path, onload: resolve, onerror: resolve })));
 
 let polite;
 /** Says something to who does not see the page. */

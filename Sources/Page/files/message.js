@@ -1,9 +1,9 @@
 // One message as elements.
-import { foreign, h, iconButton, paths } from "./dom.js";
+import { foreign, h, icon, iconButton, paths } from "./dom.js";
 import { filesOf } from "./files.js";
 import { rendered } from "./markdown.js";
 import { marked } from "./mentions.js";
-import { clockTime, dayName, dayOf, fullTime, t } from "./words.js";
+import { clockTime, dayName, dayOf, fullTime, playTime, t } from "./words.js";
 
 const marks = { saved: "·", relayed: "∘", delivered: "✓", read: "✓✓" };
 /** Messages of one person within so many milliseconds stand under one name. */
@@ -79,6 +79,20 @@ function actions(message, act) {
     iconButton(paths.more, t("menu.open"), (event) => act("menu", message, event.currentTarget), { tabindex: "-1", "aria-haspopup": "menu" }));
 }
 
+/** What became of calls, a line each; of some there is nothing to say. */
+function calledLines(calls) {
+  return calls.map((each) => {
+    const caller = each.isOwn ? t("message.you") : each.caller;
+    const others = [...(each.wasIn && !each.isOwn ? [t("called.you")] : []), ...each.others].join(", ");
+    const words = t(each.isMissed ? "called.missed" : `called.${each.outcome}`, { name: caller, others, time: playTime(each.milliseconds / 1000) });
+    return h("p", { class: `called${each.isMissed ? " is-missed" : ""}` }, icon(paths.phone), h("span", { dir: "auto" }, words), " ",
+      h("time", { datetime: isoTime(each.time), title: fullTime(each.time) }, clockTime(each.time)));
+  });
+}
+
+/** A row of calls below all messages. */
+export const callsRow = ({ calls }) => h("div", { class: "row calls", role: "listitem", tabindex: "-1" }, calledLines(calls));
+
 /**
  * The row of a message.
  *
@@ -86,18 +100,22 @@ function actions(message, act) {
  * @param isFirstUnread whether what is new begins with it
  * @param isFound whether one was led to it just now
  * @param own what one is called in reactions
+ * @param calls what became of those right above it
  * @param thread how many answers it has, where that is known
  * @param act is told what the person wants done with it
  */
-export function messageRow(message, { above, isFirstUnread, isFound, own, act, thread }) {
-  const goes = goesOn(message, above) && !isFirstUnread;
+export function messageRow(message, { above, calls = [], isFirstUnread, isFound, own, act, thread }) {
+  const goes = goesOn(message, above) && !isFirstUnread && !calls.length;
   const isNewDay = !above || dayOf(above.time) !== dayOf(message.time);
+  const isOfDay = ({ time }) => dayOf(time) === dayOf(message.time);
   const who = message.isOwn ? t("message.you") : message.author;
   return h("div", {
     class: `row${goes ? " goes-on" : ""}${message.isOwn ? " is-own" : ""}${message.mentionsMe ? " mentions" : ""}${isFound ? " is-found" : ""}`,
     role: "listitem", tabindex: "-1", "data-id": message.id,
   },
+  ...calledLines(calls.filter((each) => !isOfDay(each))),
   isNewDay && message.number !== 0 && h("p", { class: "day" }, h("span", {}, dayName(message.time))),
+  ...calledLines(calls.filter(isOfDay)),
   isFirstUnread && h("p", { class: "fresh" }, h("span", {}, t("timeline.new"))),
   h("article", {},
     h("header", { class: goes ? "unseen" : "" },

@@ -2,7 +2,6 @@
 import { code, canScan, scan } from "./codes.js";
 import { announce, foreign, h } from "./dom.js";
 import { picture, smallPicture } from "./pictures.js";
-import { on } from "./store.js";
 import { View, addView, button, choices, copy, field, form, group, lookalikes, ownName, passOn, prose, rpc, short, told } from "./views.js";
 import { groupName } from "./waiting.js";
 import { momentTime, t } from "./words.js";

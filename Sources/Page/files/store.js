@@ -20,6 +20,10 @@ export const store = {
   conversations: [],
   /** `starting`, `here`, `away` or `locked`. */
   connection: "starting",
+  /** Under which name this page takes the sound and pictures of calls, as long as it reads events. */
+  seat: "",
+  /** What the title of the window says first, and whether it rings. */
+  notice: "",
 };
 
 /** The conversation of this identifier; undefined where there is none. */
@@ -45,6 +49,13 @@ export function noteFailure(error) {
   return true;
 }
 
+/** Has the title of the window say something first, and its icon whether it rings. */
+export function setNotice(words, isRinging) {
+  store.notice = words;
+  document.querySelector("link[rel=icon]").href = isRinging ? "/ringing.svg" : "/icon.svg";
+  tell("notice");
+}
+
 async function readConversations() {
   try {
     store.conversations = await rpc("conversations");
@@ -63,7 +74,7 @@ function apply(change) {
   if (change.kind === "typing") return tell("typing", change);
   if (change.conversation) tell("change", change);
   if (["missed", "refolded", "members"].includes(change.kind)) tell("reload", change);
-  if (!["presence", "link", "search", "call"].includes(change.kind)) readSoon();
+  if (!["presence", "link", "search", "call", "media"].includes(change.kind)) readSoon();
 }
 
 const pause = (time) => new Promise((resolve) => setTimeout(resolve, time));
@@ -83,7 +94,8 @@ export async function follow() {
         if (wasAway) tell("reload", {});
       }
       stream = new AbortController();
-      for await (const event of changes(cursor, stream.signal)) {
+      store.seat = [...crypto.getRandomValues(new Uint8Array(16))].map((each) => each.toString(16).padStart(2, "0")).join("");
+      for await (const event of changes(cursor, store.seat, stream.signal)) {
         wait = 250;
         if (event.change) apply(event.change);
         if (event.cursor) cursor = event.cursor;

@@ -3,7 +3,7 @@ import { rpc } from "./api.js";
 import { h, iconButton, later, paths } from "./dom.js";
 import { VirtualList } from "./list.js";
 import { prepareKeys, rowKey } from "./menu.js";
-import { messageRow, placeholderRow } from "./message.js";
+import { callsRow, messageRow, placeholderRow } from "./message.js";
 import { noteFailure, on, refreshConversations, store } from "./store.js";
 import { dayName, dayOf, t } from "./words.js";
 
@@ -22,6 +22,7 @@ export class Timeline {
   #firstUnread = null;
   #found = null;
   #threads = new Map();
+  #calls = new Map();
   #newerCount = 0;
   #tailAsked = null;
   #isClosed = false;
@@ -174,6 +175,23 @@ export class Timeline {
     this.list.refresh([...threads].filter(([id, each]) => words(each) !== words(before.get(id))).map(([id]) => this.#places.get(id)));
   }
 
+  /** Notes what became of calls, by the message right below each; by nothing where they stand below all. */
+  setCalls(calls) {
+    const before = this.#calls;
+    this.#calls = calls;
+    const words = (found, id) => JSON.stringify(found.get(id));
+    const changed = [...before.keys(), ...calls.keys()].filter((id) => words(before, id) !== words(calls, id));
+    this.list.grow(this.#count());
+    this.list.refresh(new Set([...changed.map((id) => this.#places.get(id)), ...range(this.#total, this.#count())]));
+    this.scroller.classList.toggle("is-empty", this.#count() === 0);
+  }
+
+  /** Calls below all messages, as one row; null where there are none. */
+  #callsBelow() {
+    const calls = this.#hasBegun && this.#calls.get("");
+    return calls ? { number: 0, id: "", calls, time: calls.at(-1).time } : null;
+  }
+
   /** Gives the keyboard to a message, where it is in sight. */
   focusOn(id) {
     const row = this.list.rowElement(this.#places.get(id));
@@ -207,7 +225,7 @@ export class Timeline {
   }
 
   #count() {
-    return this.#total + this.#kept.length + this.outgoing.all().length;
+    return this.#total + this.#kept.length + (this.#callsBelow() ? 1 : 0) + this.outgoing.all().length;
   }
 
   async #ask(method, params) {
@@ -310,13 +328,16 @@ export class Timeline {
   #at(place) {
     if (place < this.#total) return this.#messages.get(place);
     const index = place - this.#total;
-    return this.#kept[index] ?? this.outgoing.all()[index - this.#kept.length];
+    const others = [...this.#kept, this.#callsBelow(), ...this.outgoing.all()].filter(Boolean);
+    return others[index];
   }
 
   #row(place) {
     const message = this.#at(place);
     if (!message) return placeholderRow();
+    if (message.calls) return callsRow(message);
     return messageRow(message, {
+      calls: this.#calls.get(message.id),
       above: place > 0 ? (this.#at(place - 1) ?? message) : null,
       isFirstUnread: message.id !== "" && message.id === this.#firstUnread,
       isFound: message.id !== "" && message.id === this.#found,
