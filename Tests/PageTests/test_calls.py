@@ -123,7 +123,15 @@ def test_a_ring_is_refused(pages):
     expect(ring(ben_page, 'ann')).to_be_visible()
     expect(ben_page).to_have_title(re.compile('^ann calls'))
     assert ben_page.locator('link[rel=icon]').get_attribute('href') == '/ringing.svg'
-    ring(ben_page, 'ann').get_by_role('button', name='Decline').click()
+    # Who writes goes on writing, and a key leads to it.
+    field = ben_page.get_by_role('textbox', name='Write to ann')
+    expect(field).to_be_focused()
+    ben_page.keyboard.press('F8')
+    expect(ring(ben_page, 'ann').get_by_role('button', name='Answer')).to_be_focused()
+    for _ in range(2):
+        ben_page.keyboard.press('Tab')
+    ben_page.keyboard.press('Enter')
+    expect(field).to_be_focused()
     expect(ring(ben_page, 'ann')).to_have_count(0)
     expect(ben_page).not_to_have_title(re.compile('calls'))
     expect(panel(ann_page, 'ben')).to_have_count(0)

@@ -112,32 +112,47 @@ function ring(call) {
       fault.hidden = false;
     }
   };
-  const element = h("dialog", { class: "ring", role: "alertdialog", "aria-labelledby": heading.id, oncancel: (event) => event.preventDefault() },
+  const element = h("dialog", { class: "ring", role: "alertdialog", "aria-labelledby": heading.id, "aria-keyshortcuts": "F8", oncancel: (event) => event.preventDefault() },
     heading, of?.kind === "group" && h("p", {}, told("call.ringsIn", { name: call.name })), fault,
     choices(
       h("button", { type: "button", class: "lead", onclick: () => attempt(() => answer(call, ["microphone"])) }, icon(paths.phone), t("call.answer")),
       h("button", { type: "button", onclick: () => attempt(() => answer(call, ["microphone", "camera"])) }, icon(paths.camera), t("call.answerVideo")),
       h("button", { type: "button", class: "strong", onclick: () => attempt(() => rpc("reject", { call: call.call })) }, t("call.decline"))),
     h("p", {}, h("button", { type: "button", class: "quiet", onclick: () => attempt(() => lobby(call, call.name, false, true)) }, t("call.prepare"))));
-  document.body.append(element);
-  // It takes nothing from who writes; but behind a dialog it could not be reached.
+  document.body.prepend(element);
+  // The keyboard stays where one writes, which `show()` would not leave; but behind a dialog it could not be reached.
   if (document.querySelector("dialog:modal")) element.showModal();
-  else element.show();
+  else element.open = true;
   rings.set(call.call, { element, call });
   if (!of?.isMuted) startTone();
   showNotice();
-  announce(t("call.rings", { name: call.caller }));
+  announce(`${t("call.rings", { name: call.caller })}. ${t("call.key")}`);
 }
 
 function stopRinging(id) {
   const found = rings.get(id);
   if (!found) return;
   rings.delete(id);
+  const hadFocus = found.element.contains(document.activeElement);
   found.element.close();
   found.element.remove();
+  if (hadFocus) focusField();
   if (!rings.size) stopTone();
   showNotice();
 }
+
+/** Where the keyboard is once what had it is gone. */
+function focusField() {
+  (document.querySelector(".pane .composer textarea") ?? document.querySelector(".conversations a"))?.focus({ preventScroll: true });
+}
+
+addEventListener("keydown", (event) => {
+  const [first] = rings.values();
+  const target = (first?.element ?? own?.element)?.querySelector("button");
+  if (event.key !== "F8" || !target) return;
+  event.preventDefault();
+  target.focus();
+});
 
 /** What the title and the icon of the window say. */
 function showNotice() {
@@ -378,7 +393,7 @@ class OwnCall {
     const hadFocus = this.element.contains(document.activeElement);
     this.element.remove();
     document.body.classList.remove("has-call");
-    if (hadFocus) document.querySelector(".composer textarea, .conversations a")?.focus({ preventScroll: true });
+    if (hadFocus) focusField();
     showNotice();
   }
 }

@@ -497,6 +497,7 @@ const en = {
   "call.voice": "Call",
   "call.video": "Call with picture",
   "call.rings": "{name} calls",
+  "call.key": "F8 leads to the call.",
   "call.ringsIn": "In {name}",
   "call.answer": "Answer",
   "call.answerVideo": "With picture",
