@@ -93,12 +93,19 @@ final class MediaDesk: Sendable {
         }
         do throws(MediaFailure) {
             let process = try MediaProcess(program) { [weak self] word in
-                self?.heard(word, of: id)
+                // Once a client has the call the program is ending, and has no say.
+                guard let self, !self.isSeated(id) else { return }
+                self.heard(word, of: id)
             }
             state.withLock { $0.entries[id, default: Entry()].maker = process }
         } catch {
             failed(error, of: id)
         }
+    }
+
+    /// Whether a client has the call.
+    private func isSeated(_ id: CallID) -> Bool {
+        state.withLock { $0.entries[id]?.maker is MediaSeat }
     }
 
     /// Gives a call to the client that called or answered. False where none did.

@@ -75,14 +75,13 @@ final class MediaProcess: Sendable {
 
     /// Tells it that the call is over, and sees to it that it ends.
     func finish(patience: Duration = MediaProcess.patience) {
-        tell(.end)
+        // Before it is told: a quick one has ended by the time that the order is written.
         let isFirst = state.withLock { state in
-            defer {
-                state.isFinishing = true
-                state.isClosed = true
-            }
+            defer { state.isFinishing = true }
             return !state.isFinishing
         }
+        tell(.end)
+        state.withLock { $0.isClosed = true }
         wake.signal()
         if isFirst { end(after: patience) }
     }
