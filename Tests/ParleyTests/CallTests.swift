@@ -140,11 +140,11 @@ struct CallTests {
 
     @Test("can be answered once a program was named, where they rang without one")
     func lateProgram() async throws {
-        let pair = try await Pair(agreeable, nil)
+        let pair = try await CallPair(agreeableProgram, nil)
         var (adas, bens) = (try await CallNews(of: pair.ada), try await CallNews(of: pair.ben))
         try await pair.ada.perform(StartCall(conversation: "ben", media: ["microphone"]))
         _ = await bens.next { $0.state == "aside" }
-        _ = try await pair.ben.perform(SetMediaProgram(words: ["/bin/sh", "-c", agreeable]))
+        _ = try await pair.ben.perform(SetMediaProgram(words: ["/bin/sh", "-c", agreeableProgram]))
         try await pair.ben.perform(AnswerCall(call: "ada", media: ["microphone"]))
         #expect(await bens.next { $0.state == "talking" } != nil)
         #expect(await adas.next { $0.state == "talking" } != nil)
