@@ -38,6 +38,16 @@ struct ClockWatch: Sendable {
     var base: Int64?
     /// The same at the last step.
     var last: Int64?
+    /// Clocks of devices whose links begin anew since this device's was set, until they greet again.
+    var former: [DeviceID: FormerClock] = [:]
+
+    /// The clock of a device that was linked.
+    struct FormerClock {
+        var person: PersonID
+        var clock: PeerClock
+        /// Until when it counts, on the monotonic clock.
+        var until: UInt64
+    }
 }
 
 /// By how much the clock of a linked device differs from this one's.
@@ -59,19 +69,28 @@ extension NodeCore {
     public static let clockToleranceMax: UInt64 = 5 * 60_000
     /// A clock that was set by more than this, in milliseconds, is compared again.
     private static let clockStepMin: UInt64 = 60_000
+    /// What was known of a clock counts so long after its link was ended to compare it anew, in milliseconds.
+    private static let formerClockTime: UInt64 = 60_000
 
     /// The clocks of linked devices that have told theirs, ascending by device.
     public func clockDifferences(at now: Instant) -> [ClockDifference] {
-        links.values.compactMap { link in
-            guard link.session != nil, let clock = link.clock else { return nil }
-            return ClockDifference(
+        var known: [DeviceID: ClockDifference] = [:]
+        for (device, former) in clocks.former where now.monotonic < former.until {
+            known[device] = ClockDifference(
+                device: device, person: former.person, ahead: former.clock.ahead(at: now))
+        }
+        for link in links.values where link.session != nil {
+            guard let clock = link.clock else { continue }
+            known[link.peer.device] = ClockDifference(
                 device: link.peer.device, person: link.peer.person, ahead: clock.ahead(at: now))
-        }.sorted { $0.device < $1.device }
+        }
+        return known.values.sorted { $0.device < $1.device }
     }
 
     /// Takes note of the clock that a peer greets with.
     mutating func compareClock(of hello: Hello, on id: LinkID, _ turn: inout some Turn) {
         guard let peer = links[id]?.peer else { return }
+        clocks.former[peer.device] = nil
         links[id]?.clock = PeerClock(ahead: hello.clockOffset(at: turn.now), at: turn.now)
         desk.freshness.greeted(peer.device, by: hello.wallClock.value)
         compareClocks(&turn)
@@ -91,7 +110,14 @@ extension NodeCore {
 
     private mutating func beginAnewWithClock(_ turn: inout some Turn) {
         desk.restartStamps(at: turn.now.wall)
-        for id in links.keys.sorted() where links[id]?.session != nil {
+        clocks.former = [:]
+        for id in links.keys.sorted() {
+            guard let link = links[id], link.session != nil else { continue }
+            if let clock = link.clock {
+                clocks.former[link.peer.device] = ClockWatch.FormerClock(
+                    person: link.peer.person, clock: clock,
+                    until: turn.now.monotonic + Self.formerClockTime)
+            }
             hangUp(id, .clockSet, &turn)
         }
     }

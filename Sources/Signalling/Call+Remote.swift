@@ -95,7 +95,9 @@ extension Call {
             return outputs
         case .ringing, .joining, .aside:
             members.removeAll { $0 == sender }
-            guard members.count < 2 else { return [.changed] }
+            // The founder may ring on where the only one who came goes.
+            let ringsOn = phase != .aside && sender != founder && isIn(founder.device)
+            guard members.count < 2, !ringsOn else { return [.changed] }
             switch phase {
             case .ringing:
                 let end: CallEnd = departure == .replaced ? .replaced : .missed
@@ -238,6 +240,9 @@ extension Call {
     ) -> [Output] {
         members.removeAll { $0 == participant }
         let outputs = drop(participant.device)
+        if members.count < 2, ringsOn(without: participant, departure, at: now) {
+            return outputs + [.changed]
+        }
         guard members.count > 1 else {
             let end: CallEnd =
                 switch departure {
@@ -249,6 +254,21 @@ extension Call {
             return outputs + leave(end)
         }
         return outputs + (isHost ? [.send(list, to: .everyone)] : []) + [.changed]
+    }
+}
+
+extension Call {
+    /// Goes on calling where the only other one went while others ring still. Whoever went is not rung again.
+    private mutating func ringsOn(
+        without participant: Participant, _ departure: Departure, at now: UInt64
+    ) -> Bool {
+        guard founder == own, let ringUntil, now < ringUntil else { return false }
+        note(departure == .mediaFailed ? .unable : .declined, of: participant)
+        guard invited.contains(where: isAwaited) else { return false }
+        phase = .calling
+        beatAgain = nil
+        ringAgain = ringAgain ?? now + Self.ringInterval
+        return true
     }
 }
 

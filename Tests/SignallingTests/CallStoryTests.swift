@@ -288,6 +288,27 @@ struct CallStoryTests {
         #expect(stage.ends(name).allSatisfy { $0 == .hungUp })
     }
 
+    @Test(
+        "in a group the others ring on where the only one who came goes",
+        arguments: [Call.Event.hangUp, .mediaFailed])
+    func ringsOn(event: Call.Event) throws {
+        var stage = Stage(["a1", "b1", "c1"])
+        let call = try stage.call("a1")
+        stage.run(for: 50)
+        stage.act("b1", .answer(.microphone), call)
+        stage.run(for: 3_000)
+        #expect(stage.talksTo("a1") == ["b1"])
+        stage.act("b1", event, call)
+        stage.run(for: 3_000)
+        #expect(stage.calls["a1"]?.current?.phase == .calling && stage.ringing() == ["c1"])
+        stage.act("c1", .answer(.microphone), call)
+        stage.run(for: 3_000)
+        #expect(stage.talksTo("a1") == ["c1"] && stage.talksTo("b1").isEmpty)
+        stage.act("c1", .hangUp, call)
+        stage.run(for: 3_000)
+        #expect(stage.calls["a1"]?.current == nil && stage.ringing().isEmpty)
+    }
+
     @Test("a host that is gone without a word is missed, and another is host")
     func hostVanishes() throws {
         var stage = Stage(["a1", "b1", "c1"])

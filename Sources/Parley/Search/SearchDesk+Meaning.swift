@@ -233,6 +233,7 @@ extension SearchDesk {
     private func vectors(
         of package: ModelPackage
     ) async throws -> (LoadedVectors, StoredModel) {
+        if tables[package] != nil, !indexer.shelf.isUnchanged(package) { tables[package] = nil }
         var known = tables[package]
         while known == nil {
             try await load(package).value

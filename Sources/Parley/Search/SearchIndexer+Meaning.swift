@@ -48,7 +48,8 @@ extension SearchIndexer {
 
     /// A worker that is kept for the next turn; nil where the model's files are no good.
     private func worker(_ package: ModelPackage) -> (any TextEmbedder)? {
-        if let known = workers[package] { return known }
+        if let known = workers[package], shelf.isUnchanged(package) { return known }
+        workers[package] = nil
         do {
             let made = try shelf.worker(package)
             workers[package] = made

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 
 /// Where models are kept, the same for all homes of a person on this machine.
 public struct ModelFolder: Sendable {
@@ -39,6 +40,19 @@ public struct ModelFolder: Sendable {
                 guard let list = unpackedFiles(in: folder) else { throw .missing(folder) }
                 guard SHA256.hexHash(Array(list.utf8)) == pinned else { throw .damaged(folder) }
             }
+        }
+    }
+
+    /// How the files of a model look from outside, a line for each: a change shows without reading them.
+    func look(of model: some PinnedPackage) -> [String] {
+        let folder = folder(of: model)
+        // A folder that is not there holds nothing.
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return names.sorted().map { name in
+            var status = stat()
+            guard stat(folder + "/" + name, &status) == 0 else { return name }
+            return "\(name) \(status.st_ino) \(status.st_size) \(status.st_mtim.tv_sec)"
+                + ".\(status.st_mtim.tv_nsec)"
         }
     }
 

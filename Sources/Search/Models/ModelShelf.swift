@@ -9,7 +9,8 @@ public final class ModelShelf: Sendable {
         case miniLM(MiniLM.Weights)
         case useM3(MultilingualEncoder.Weights)
     }
-    private let loaded = Mutex<[ModelPackage: Loaded]>([:])
+    /// With how their files looked when they were verified.
+    private let loaded = Mutex<[ModelPackage: (model: Loaded, look: [String])]>([:])
     /// Where they are installed.
     public let folder: ModelFolder
 
@@ -18,7 +19,11 @@ public final class ModelShelf: Sendable {
 
     /// A worker that runs a model.
     public func worker(_ model: ModelPackage) throws(ModelError) -> any TextEmbedder {
-        if let known = loaded.withLock({ $0[model] }) { return Self.worker(known) }
+        let look = folder.look(of: model)
+        if let known = loaded.withLock({ $0[model] }), known.look == look {
+            return Self.worker(known.model)
+        }
+        loaded.withLock { $0[model] = nil }
         try folder.verify(model)
         let path = folder.folder(of: model)
         let made: Loaded =
@@ -26,7 +31,7 @@ public final class ModelShelf: Sendable {
             case .miniLM: .miniLM(try MiniLM.Weights(folder: path, precision: .bytes))
             case .useM3: .useM3(try MultilingualEncoder.Weights(folder: path))
             }
-        loaded.withLock { $0[model] = made }
+        loaded.withLock { $0[model] = (made, look) }
         return Self.worker(made)
     }
 
@@ -35,6 +40,13 @@ public final class ModelShelf: Sendable {
         case .miniLM(let weights): MiniLM(weights)
         case .useM3(let weights): MultilingualEncoder(weights)
         }
+    }
+
+    /// Whether the files of a model in memory look as they did when they were verified: they are mapped, so
+    /// what is written into them is what the model computes with.
+    public func isUnchanged(_ model: ModelPackage) -> Bool {
+        let look = loaded.withLock { $0[model]?.look }
+        return look.map { $0 == folder.look(of: model) } ?? true
     }
 
     /// Lets go of all of them.

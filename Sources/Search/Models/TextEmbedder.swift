@@ -59,9 +59,10 @@ public enum VectorBytes {
     /// Numbers beyond this are cut off; hardly one in a thousand is.
     public static let limit: Float = 0.18
 
-    /// The vector in bytes.
+    /// The vector in bytes. What is no number, as weights that were damaged since give, says nothing.
     public static func pack(_ vector: [Float]) -> [UInt8] {
         vector.map { number in
+            guard number.isFinite else { return 0 }
             let step = (min(max(number, -limit), limit) * 127 / limit).rounded()
             return UInt8(bitPattern: Int8(step))
         }
