@@ -240,9 +240,7 @@ extension Call {
     ) -> [Output] {
         members.removeAll { $0 == participant }
         let outputs = drop(participant.device)
-        if members.count < 2, ringsOn(without: participant, departure, at: now) {
-            return outputs + [.changed]
-        }
+        if members.count < 2, callsOn(at: now) { return outputs + [.changed] }
         guard members.count > 1 else {
             let end: CallEnd =
                 switch departure {
@@ -255,19 +253,13 @@ extension Call {
         }
         return outputs + (isHost ? [.send(list, to: .everyone)] : []) + [.changed]
     }
-}
 
-extension Call {
-    /// Goes on calling where the only other one went while others ring still. Whoever went is not rung again.
-    private mutating func ringsOn(
-        without participant: Participant, _ departure: Departure, at now: UInt64
-    ) -> Bool {
-        guard founder == own, let ringUntil, now < ringUntil else { return false }
-        note(departure == .mediaFailed ? .unable : .declined, of: participant)
-        guard invited.contains(where: isAwaited) else { return false }
+    /// Goes on calling where the only other one went while others are awaited still. False where nobody is.
+    private mutating func callsOn(at now: UInt64) -> Bool {
+        guard founder == own, let ringUntil, now < ringUntil, invited.contains(where: isAwaited)
+        else { return false }
         phase = .calling
         beatAgain = nil
-        ringAgain = ringAgain ?? now + Self.ringInterval
         return true
     }
 }

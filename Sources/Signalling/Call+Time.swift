@@ -33,7 +33,7 @@ extension Call {
 
     private var refusalOfOne: CallEnd? {
         // Whose other device rang until the end did not answer, whatever one of them said.
-        let person = invited.first { !isAwaited($0) }
+        let person = invited.first { !isAwaited($0) && refusal(of: $0) != nil }
         guard let person, let refusal = refusal(of: person) else { return nil }
         return refusal == .declined ? .declinedBy(person) : .refusedBy(person, refusal)
     }

@@ -220,13 +220,13 @@ public struct Call: Equatable, Sendable {
     public var isHost: Bool { host == own.device }
 
     /// Whose devices ring, as far as this device was told: persons who were asked, have not declined
-    /// and are not in.
+    /// and were not in.
     public var ringing: [PersonID] {
         var persons: [PersonID] = []
-        for device in alerted where !isIn(device.person) && !persons.contains(device.person) {
+        for device in alerted where !persons.contains(device.person) {
             persons.append(device.person)
         }
-        return persons
+        return persons.filter { !self.persons.contains($0) }
     }
 
     /// When it has to be offered ``Event/due``, on the monotonic clock.
@@ -262,9 +262,11 @@ public struct Call: Equatable, Sendable {
         return said.contains(.declined) ? .declined : said.first
     }
 
-    /// Whether a person may still come: one of their devices rings, or none has refused.
+    /// Whether a person may still come: they have not been in, and one of their devices rings, or none has
+    /// refused.
     func isAwaited(_ person: PersonID) -> Bool {
-        !isIn(person) && (refusal(of: person) == nil || alerted.contains { $0.person == person })
+        !persons.contains(person)
+            && (refusal(of: person) == nil || alerted.contains { $0.person == person })
     }
 
     func isIn(_ device: DeviceID) -> Bool { members.contains { $0.device == device } }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("The articles about the simulator")
+@Suite("The articles about the library and the simulator")
 struct ArticleTests {
     static let example = "Simulations/Example/Tests/PartitionTests/PartitionTests.swift"
     static let articles = "Simulations/Harness/ParleySimulation.docc"
@@ -19,6 +19,20 @@ struct ArticleTests {
         let lines = try Pages.text(Self.example).split(separator: "\n")
         let first = try #require(lines.firstIndex { $0.hasPrefix("@Test") })
         #expect(lines[first...].count < 15)
+    }
+
+    @Test(
+        "of the library: every line of code stands in what is run by a test",
+        arguments: [
+            ("An-app-of-your-own", "Tests/ParleyTests/AppExampleTests.swift"),
+            ("A-bot-in-ten-minutes", "Tests/BotTests/Echo.swift"),
+        ])
+    func lines(article: String, file: String) throws {
+        let known = Set(Pages.lines(of: try Pages.text(file)))
+        let shown = try Pages.code(in: "Sources/Parley/Parley.docc/\(article).md")
+            .flatMap(Pages.lines)
+        #expect(shown.count > 10)
+        for line in shown { #expect(known.contains(line), "\(article): \(line)") }
     }
 
     @Test(

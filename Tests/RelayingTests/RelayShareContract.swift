@@ -20,6 +20,31 @@ extension RelayStoreContract {
             hash: digest(.relayBlob, envelope), envelope: envelope)
     }
 
+    /// A drop that is full takes nothing more; of an inbox the oldest go.
+    static func fullMailbox(_ store: inout some RelayStore) throws {
+        var small = terms
+        small.byteCountMax = 2048
+        _ = try store.perform([.open(id(1), writers: nil, ticket: nil, small), open(2)], at: now)
+        let kept = [1, 2, 3, 4].map { envelope($0) }
+        for number in 1...4 { _ = try stored(&store, putIntoDrop(1, envelope(UInt8(number)))) }
+        for envelope in [envelope(5), envelope(6, 1024)] {
+            #expect(try one(&store, putIntoDrop(1, envelope)) == .answer(.refused(.full)))
+        }
+        #expect(try all(&store, 1) == kept, "whoever put it was told that it is kept")
+        guard case .known = try one(&store, putIntoDrop(1, envelope(4))) else {
+            Issue.record("what is there is there, however full it is")
+            return
+        }
+        _ = try store.perform(
+            [.open(id(3), writers: [writer(9)], ticket: nil, small)], at: now)
+        for number in 1...6 { _ = try stored(&store, put(3, envelope(UInt8(number)), by: 9)) }
+        #expect(try all(&store, 3) == [3, 4, 5, 6].map { envelope($0) })
+        _ = try stored(&store, put(3, envelope(7, 1024), by: 9))
+        #expect(try all(&store, 3) == [envelope(5), envelope(6), envelope(7, 1024)])
+        _ = try stored(&store, put(3, envelope(1), by: 9))
+        #expect(try all(&store, 3).count == 3, "what went can come again")
+    }
+
     /// One writer fills an inbox: their own oldest go, whoever else wrote before.
     static func shares(_ store: inout some RelayStore) throws {
         let writers: [UInt8] = [1, 2]

@@ -309,6 +309,19 @@ struct CallStoryTests {
         #expect(stage.calls["a1"]?.current == nil && stage.ringing().isEmpty)
     }
 
+    @Test("whoever talked and went has not declined, though nobody else comes")
+    func nobodyElse() throws {
+        var stage = Stage(["a1", "b1", "c1"])
+        let call = try stage.call("a1")
+        stage.run(for: 50)
+        stage.act("b1", .answer(.microphone), call)
+        stage.run(for: 3_000)
+        stage.act("b1", .hangUp, call)
+        stage.run(for: 70_000)
+        #expect(stage.ends("a1") == [.unanswered])
+        #expect(stage.ends("c1") == [.missed])
+    }
+
     @Test("a host that is gone without a word is missed, and another is host")
     func hostVanishes() throws {
         var stage = Stage(["a1", "b1", "c1"])

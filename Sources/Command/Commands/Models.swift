@@ -104,9 +104,8 @@ struct ModelStatus: AsyncParsableCommand {
         }
         var table = Table()
         for view in views {
-            var state = view.isInstalled ? "installed, \(bytes(view.byteCount))" : "not installed"
-            if view.damage != nil { state = "damaged" }
-            table.add(view.name, state, view.purpose, view.licence)
+            let state = view.isInstalled ? "installed, \(bytes(view.byteCount))" : "not installed"
+            table.add(view.name, view.damage == nil ? state : "damaged", view.purpose, view.licence)
         }
         try Output.show(views, json: output.json, as: table.text)
         guard !output.json else { return }

@@ -275,9 +275,9 @@ struct OutboxCommand: NodeCommand {
 extension OutboxView {
     /// Whether something of it is to leave this device.
     fileprivate var isOnItsWay: Bool {
-        if waiting != nil { return false }
-        return wish == "request" || wish == "invite"
-            || savedCount + relayedCount + changeCount > 0
+        waiting == nil
+            && (wish == "request" || wish == "invite"
+                || savedCount + relayedCount + changeCount > 0)
     }
 }
 

@@ -1,4 +1,5 @@
 // What is spoken, recorded in the place of the field where one writes.
+import { Ear } from "./callmedia.js";
 import { announce, h, icon, iconButton, paths } from "./dom.js";
 import { Attachment } from "./upload.js";
 import { form } from "./voice.js";
@@ -61,7 +62,7 @@ export class Recorder {
     const duration = performance.now() - this.#began;
     clearInterval(this.#timer);
     for (const track of this.#stream.getTracks()) track.stop();
-    this.sound?.close();
+    this.ear.close();
     this.#recorder = this.#stream = null;
     this.#show(false);
     if (!this.what) return;
@@ -72,14 +73,10 @@ export class Recorder {
   }
 
   #watch() {
-    this.sound = new AudioContext();
-    const ear = this.sound.createAnalyser();
-    this.sound.createMediaStreamSource(this.#stream).connect(ear);
-    const samples = new Float32Array(ear.fftSize);
+    this.ear = new Ear(this.#stream);
     this.#timer = setInterval(() => {
       const time = performance.now() - this.#began;
-      ear.getFloatTimeDomainData(samples);
-      this.level.value = Math.min(1, 3 * Math.sqrt(samples.reduce((sum, each) => sum + each * each, 0) / samples.length));
+      this.level.value = this.ear.level();
       this.time.textContent = playTime(time / 1000);
       if (time > timeMax) this.end("keep");
     }, 100);

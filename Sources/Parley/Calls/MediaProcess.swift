@@ -213,11 +213,23 @@ final class MediaProcess: Sendable {
     }
 }
 
+/// Counts the news that come within a second.
+struct MediaPace {
+    private var second: UInt64 = 0
+    private var count = 0
+
+    /// Whether so many more may come now, in monotonic milliseconds.
+    mutating func allows(_ more: Int, at now: UInt64) -> Bool {
+        if now >= second + 1_000 { (second, count) = (now, 0) }
+        count += more
+        return count <= MediaProcess.lineCountMax
+    }
+}
+
 /// Cuts what a program writes into lines, and bounds it.
 struct MediaLines {
     private var rest: [UInt8] = []
-    private var second: UInt64 = 0
-    private var count = 0
+    private var pace = MediaPace()
     private var hasFailed = false
 
     /// The lines that are whole now, without their ends. After an error nothing more is read.
@@ -236,9 +248,7 @@ struct MediaLines {
             }
             rest = []
         }
-        if now >= second + 1_000 { (second, count) = (now, 0) }
-        count += lines.count
-        guard count <= MediaProcess.lineCountMax else { throw failed(.tooMuch) }
+        guard pace.allows(lines.count, at: now) else { throw failed(.tooMuch) }
         return lines
     }
 

@@ -24,9 +24,7 @@ final class MediaSeat: MediaMaker {
 
     private struct State {
         var call: CallID?
-        /// The second in which news were counted last, in monotonic milliseconds, and how many came.
-        var second: UInt64 = 0
-        var count = 0
+        var pace = MediaPace()
     }
 
     let name: String
@@ -69,11 +67,7 @@ final class MediaSeat: MediaMaker {
 
     /// Counts one piece of news. False where there are too many within a second.
     func mayTell(at now: UInt64) -> Bool {
-        state.withLock { state in
-            if now >= state.second + 1_000 { (state.second, state.count) = (now, 0) }
-            state.count += 1
-            return state.count <= MediaProcess.lineCountMax
-        }
+        state.withLock { $0.pace.allows(1, at: now) }
     }
 }
 

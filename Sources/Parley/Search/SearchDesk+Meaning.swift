@@ -102,7 +102,8 @@ extension SearchDesk {
         do {
             return try await vectors(of: package)
         } catch let error as NodeError where error.code == Self.badModel {
-            result.notes.append(error.message + " " + Self.mendsModel(package))
+            let note = [error.message, error.hint].compactMap { $0 }
+            result.notes.append(note.joined(separator: " "))
             if result.state == "not-indexed" { result.state = "damaged" }
             return nil
         }
@@ -112,7 +113,7 @@ extension SearchDesk {
     private func note(
         on model: StoredModel, _ package: ModelPackage, held: Int
     ) async -> String {
-        let part = min(99, 100 * Int(model.through) / max(1, held))
+        let part = Self.percent(model.through, of: held)
         let bar = await running.bar
         let rest = bar.map { "the rest is found by its words alone: \($0.reason)" }
         return "\(package.rawValue) knows \(part) % of what is held; \(rest ?? "the rest follows")."
@@ -219,15 +220,11 @@ extension SearchDesk {
         } catch {
             throw NodeError(
                 Self.badModel, "The model \(package.rawValue) cannot be used: \(error).",
-                hint: Self.mendsModel(package))
+                hint: "`parley model install \(package.rawValue)` installs it again.")
         }
     }
 
     private static let badModel = "bad-model"
-
-    private static func mendsModel(_ package: ModelPackage) -> String {
-        "`parley model install \(package.rawValue)` installs it again."
-    }
 
     /// The vectors of a model, with what was stored since they were last used.
     private func vectors(

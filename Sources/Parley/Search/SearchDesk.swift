@@ -169,9 +169,13 @@ actor SearchDesk {
         }
         if isDone { return [] }
         let through = state.0.isCurrent ? state.0.through : 0
-        // What is left is not nothing, however little.
-        let part = min(99, Int(100 * Double(through) / Double(max(1, state.1))))
+        let part = Self.percent(through, of: state.1)
         return ["\(part) % of what is held is indexed; \(await outlook())."]
+    }
+
+    /// How much of what is held is indexed where not all is: what is left is not nothing, however little.
+    static func percent(_ through: Int64, of held: Int) -> Int {
+        min(99, 100 * Int(through) / max(1, held))
     }
 
     /// What becomes of what is not indexed yet.

@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 
 /// Why a model was not installed.
 public struct InstallFailure: Error, Sendable {
@@ -52,7 +51,8 @@ public struct ModelInstaller {
         try Data(folder.markText(model).utf8).write(to: URL(filePath: parts + "/verified"))
         // Nodes map them: whoever writes into one changes what runs.
         for name in try FileManager.default.contentsOfDirectory(atPath: parts) {
-            chmod(parts + "/" + name, 0o444)
+            try FileManager.default.setAttributes(
+                [.posixPermissions: 0o444], ofItemAtPath: parts + "/" + name)
         }
         let target = folder.folder(of: model)
         try? FileManager.default.removeItem(atPath: target)  // Not complete, or it would be used.

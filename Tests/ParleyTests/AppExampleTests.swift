@@ -2,38 +2,10 @@ import Foundation
 import Parley
 import Testing
 
-@Suite("The articles about the library")
-struct ArticleTests {
-    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent()
-
-    private static func text(_ path: String) throws -> String {
-        try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
-    }
-
-    /// Lines of code, without their margins.
-    private static func lines(of code: String) -> [String] {
-        code.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
-    }
-
-    @Test(
-        "show lines alone that are compiled and run",
-        arguments: [
-            ("An-app-of-your-own", "Tests/ParleyTests/ArticleTests.swift"),
-            ("A-bot-in-ten-minutes", "Tests/BotTests/Echo.swift"),
-        ])
-    func lines(article: String, file: String) throws {
-        let known = Set(try Self.lines(of: Self.text(file)))
-        let page = try Self.text("Sources/Parley/Parley.docc/\(article).md")
-        let blocks = page.components(separatedBy: "```swift\n").dropFirst().map {
-            $0.components(separatedBy: "```")[0]
-        }
-        let shown = blocks.flatMap(Self.lines)
-        #expect(shown.count > 10)
-        for line in shown { #expect(known.contains(line), "\(article): \(line)") }
-    }
-
-    @Test("An app of your own does what the article says", .timeLimit(.minutes(3)))
+/// The lines of `An-app-of-your-own.md`; Tests/ExampleTests compares them.
+@Suite("An app of your own")
+struct AppExampleTests {
+    @Test("does what the article says", .timeLimit(.minutes(3)))
     func app() async throws {
         let folder = try TemporaryFolder()
         let home = folder.home("ada")
