@@ -253,7 +253,8 @@ struct ParleyCommand: AsyncParsableCommand {
             CommandGroup(
                 name: "Read, and keep order:",
                 subcommands: [
-                    Conversations.self, Read.self, Follow.self, ThreadCommand.self,
+                    Conversations.self, ChatCommand.self, Read.self, Follow.self,
+                    ThreadCommand.self,
                     ThreadsCommand.self, MentionsCommand.self, StarsCommand.self, PinsCommand.self,
                     Mute.self, ArchiveCommand.self, UnarchiveCommand.self, UnreadCommand.self,
                 ]),

@@ -8,4 +8,11 @@
 /// Returns 0, or the error number of the step that failed.
 int parley_process_forbid_dumps(void);
 
+/// Takes a terminal for a program that draws all of it: raw keys, another screen. It is given back also where
+/// the program ends by a fault of its own. Returns 0, or an errno.
+int parley_terminal_take(int input, int output);
+
+/// Gives it back as it was; nothing where it is not taken.
+void parley_terminal_give_back(void);
+
 #endif

@@ -9,25 +9,35 @@ import Parley
 ///                   👍 ada
 /// ```
 struct MessageLines {
-    private static let authorColumnsMax = 16
+    /// How lines are laid out.
+    struct Form {
+        var authorColumnsMax = 16
+        /// Whether each message has its number in front, and so names the one that it answers by that; else
+        /// how that begins stands above it.
+        var hasNumbers = true
+    }
+    private let form: Form
     private let clock = Clock()
-    private let screen = World.current.output
+    private let screen: Screen
     private var authorColumns = 0
     private var numberColumns = 0
     private var lastDay: String?
 
     /// Lines for these, and for others that follow: columns widen where they have to.
-    init(for messages: [MessageView]) {
+    init(
+        for messages: [MessageView], on screen: Screen = World.current.output, form: Form = Form()
+    ) {
+        (self.screen, self.form) = (screen, form)
         for message in messages { widen(for: message) }
     }
 
     private mutating func widen(for message: MessageView) {
-        authorColumns = max(authorColumns, columnCount(Self.author(of: message)))
+        authorColumns = max(authorColumns, columnCount(author(of: message)))
         numberColumns = max(numberColumns, "#\(message.number)".count)
     }
 
-    private static func author(of message: MessageView) -> String {
-        Columns.cutName(harmless(message.author), to: authorColumnsMax)
+    private func author(of message: MessageView) -> String {
+        Columns.cutName(harmless(message.author), to: form.authorColumnsMax)
     }
 
     /// The lines of one message, after the heading of its day where that is a new one.
@@ -35,6 +45,9 @@ struct MessageLines {
         widen(for: message)
         return heading(at: message.time) + lines(message)
     }
+
+    /// The heading of a day.
+    func day(of time: UInt64) -> String { screen.styled(clock.day(time), .strong) }
 
     /// The day, where it is another than that of the line before.
     private mutating func heading(at time: UInt64) -> [String] {
@@ -50,6 +63,22 @@ struct MessageLines {
     ) -> String {
         var lines = MessageLines(for: messages)
         var shown: [String] = []
+        let sorted = notes(events: events, calls: calls, polls: polls, decisions: decisions)
+        for message in messages {
+            for note in sorted where note.below == message.id {
+                shown += lines.add(note.text, at: note.time)
+            }
+            shown += lines.add(message)
+        }
+        let rest = sorted.filter { $0.below == nil }
+        return (shown + rest.flatMap { lines.add($0.text, at: $0.time) }).joined(separator: "\n")
+    }
+
+    /// What stands between messages, in its order.
+    static func notes(
+        events: [MembershipView], calls: [CallRecordView], polls: [PollView],
+        decisions: [DecisionView]
+    ) -> [Note] {
         var notes =
             calls.map { Note($0.time, $0.below, $0.order, CallLines.text($0)) }
             + polls.map {
@@ -65,21 +94,13 @@ struct MessageLines {
             let text = MembershipLines.text(event).map { $0 + mark(event.timeDoubt) }
             notes.append(Note(event.time, event.below, last, text))
         }
-        let sorted = notes.enumerated().sorted {
+        return notes.enumerated().sorted {
             ($0.element.order, $0.offset) < ($1.element.order, $1.offset)
         }.map(\.element)
-        for message in messages {
-            for note in sorted where note.below == message.id {
-                shown += lines.add(note.text, at: note.time)
-            }
-            shown += lines.add(message)
-        }
-        let rest = sorted.filter { $0.below == nil }
-        return (shown + rest.flatMap { lines.add($0.text, at: $0.time) }).joined(separator: "\n")
     }
 
     /// A line between messages.
-    private struct Note {
+    struct Note: Equatable {
         let time: UInt64
         let below: String?
         /// Where it stands between others, as text.
@@ -104,18 +125,23 @@ struct MessageLines {
     /// A line between messages; nothing where there is nothing to say.
     mutating func add(_ text: String?, at time: UInt64) -> [String] {
         guard let text else { return [] }
+        return heading(at: time) + lines(text, at: time)
+    }
+
+    /// The lines of something between messages, without the heading of its day.
+    func lines(_ text: String, at time: UInt64) -> [String] {
         let gap = String(repeating: " ", count: max(numberColumns, 2))
-        let start = "  \(gap)  \(clock.time(time))  "
+        let start =
+            form.hasNumbers ? "  \(gap)  \(clock.time(time))  " : "\(clock.time(time))  "
         let (margin, width, isBelow) = room(beside: start.count + 2)
         let lines = Columns.wrap("– " + text, to: width)
         if isBelow {
             let first = screen.styled(String(start.dropLast(2)), .faint)
-            return heading(at: time) + [first] + lines.map { margin + $0 }
+            return [first] + lines.map { margin + $0 }
         }
-        return heading(at: time)
-            + lines.enumerated().map { place, line in
-                place == 0 ? screen.styled(start, .faint) + line : margin + line
-            }
+        return lines.enumerated().map { place, line in
+            place == 0 ? screen.styled(start, .faint) + line : margin + line
+        }
     }
 
     /// Where a text goes that has a start of so many columns before it: beside that, or below it on a
@@ -129,14 +155,22 @@ struct MessageLines {
         )
     }
 
-    private func lines(_ message: MessageView) -> [String] {
+    /// Where a message stands and when it was written.
+    private func place(of message: MessageView) -> String {
+        guard form.hasNumbers else { return "\(clock.time(message.time))  " }
         let number = "#\(message.number)"
         let gap = String(repeating: " ", count: max(0, numberColumns - number.count))
-        let place = "  \(gap)\(number)  \(clock.time(message.time))  "
+        return "  \(gap)\(number)  \(clock.time(message.time))  "
+    }
+
+    /// The lines of one message, without the heading of its day.
+    func lines(_ message: MessageView) -> [String] {
+        let place = place(of: message)
         let author = column(
-            message.isAction ? "*" : Self.author(of: message), authorColumns)
+            message.isAction ? "*" : self.author(of: message), authorColumns)
         let (margin, width, isBelow) = room(beside: columnCount(place + author) + 2)
-        var lines = body(message).flatMap { Columns.wrap($0, to: width) }
+        var lines =
+            quote(of: message, to: width) + body(message).flatMap { Columns.wrap($0, to: width) }
         for file in message.files {
             lines += Columns.wrap(FileLines.text(file), to: width)
             if let said = FileLines.transcript(file) { lines += Columns.wrap(said, to: width) }
@@ -156,13 +190,25 @@ struct MessageLines {
         }
         if !message.reactions.isEmpty { lines += Columns.wrap(reactions(message), to: width) }
         if isBelow {
-            let start = place + (message.isAction ? "*" : Self.author(of: message))
+            let start = place + (message.isAction ? "*" : self.author(of: message))
             return Columns.wrap(start, to: screen.columnCount) + lines.map { margin + $0 }
         }
         let start =
             screen.styled(place, .faint)
-            + screen.styled(author, message.isOwn ? .own : .name(message.author)) + "  "
+            + screen.styled(author, message.isOwn ? .own : .name(message.author))
+            + (form.hasNumbers ? "" : StyledLine.mark(behind: author)) + "  "
         return lines.enumerated().map { $0 == 0 ? start + $1 : margin + $1 }
+    }
+
+    /// How the message begins that this one answers, on a line of its own where numbers do not name it.
+    private func quote(of message: MessageView, to width: Int?) -> [String] {
+        guard !form.hasNumbers, message.replyToID != nil else { return [] }
+        guard let quote = message.quote else { return [screen.styled("↳ (not here)", .faint)] }
+        let text =
+            quote.isDeleted
+            ? "(deleted)" : (quote.text ?? "(not here yet)").replacing("\n", with: " ")
+        let line = "↳ \(harmless(quote.author)): \(harmless(text))"
+        return [screen.styled(width.map { Columns.cut(line, to: $0) } ?? line, .faint)]
     }
 
     private func body(_ message: MessageView) -> [String] {
@@ -170,7 +216,8 @@ struct MessageLines {
         let state = message.quote.map {
             $0.isDeleted ? "(deleted) " : $0.isEdited ? "(edited) " : ""
         }
-        let reply = message.replyTo.map { "↳ #\($0) " + (state ?? "") } ?? absent
+        let numbered = message.replyTo.map { "↳ #\($0) " + (state ?? "") } ?? absent
+        let reply = form.hasNumbers ? numbered : ""
         if message.isDeleted { return [reply + "(deleted)"] }
         if message.isGoneHere { return [reply + "(deleted here)"] }
         guard let text = message.textWithNames, !message.isMissing else {

@@ -4,7 +4,7 @@ import ParleyLocalAPI
 /// Says that what a screen showed was read.
 enum ReadMarks {
     /// Why something may not be marked as read, and can be read all the same.
-    private static let silent: Set<String> = [
+    static let silent: Set<String> = [
         "revoked", "not-a-member", "not-a-member-yet", "rejoining", "forked", "blocked",
         "waiting", "read-only", "damaged", "invited",
     ]

@@ -109,6 +109,8 @@ enum Style {
     case alarm
     /// One's own name.
     case own
+    /// A bar across the screen.
+    case bar
     /// A name of another: the same name always in the same colour.
     case name(String)
 
@@ -122,6 +124,7 @@ enum Style {
         case .faint: "2"
         case .alarm: "1;31"
         case .own: "1"
+        case .bar: "7"
         case .name(let name):
             // FNV-1a: `Hasher` gives each process other numbers.
             String(

@@ -70,7 +70,8 @@ struct TypedSearch {
         }
     }
 
-    private static let typing: Set<String> = [
+    /// Codes of what is half typed.
+    static let typing: Set<String> = [
         "bad-search", "unknown-conversation", "ambiguous", "not-met",
     ]
 

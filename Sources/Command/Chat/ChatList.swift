@@ -1,0 +1,167 @@
+import Foundation
+import Parley
+
+/// The conversations, and which of them is chosen.
+struct ChatList: Equatable {
+    /// Those in use first, then those that were put away.
+    private(set) var conversations: [ConversationView] = []
+    /// The one that is chosen.
+    private(set) var chosenID: String?
+    /// What the person is called.
+    var ownName = ""
+    /// Who types, by conversation.
+    var typing: [String: [String]] = [:]
+    /// Which messages, and which edits of them, were marked as read.
+    private var marked: Set<String> = []
+    /// Above it all are forgotten, and some are marked once more.
+    private static let markedCountMax = 4_096
+
+    subscript(id: String) -> ConversationView? { conversations.first { $0.id == id } }
+
+    var chosen: Int? { conversations.firstIndex { $0.id == chosenID } }
+
+    mutating func take(_ all: [ConversationView]) {
+        conversations = all.filter { !$0.isArchived } + all.filter(\.isArchived)
+        if chosen == nil { chosenID = conversations.first?.id }
+    }
+
+    mutating func choose(_ id: String) { chosenID = id }
+
+    /// Chooses another one, so many further down.
+    mutating func move(by count: Int) {
+        guard !conversations.isEmpty else { return }
+        let place = min(max(0, (chosen ?? 0) + count), conversations.count - 1)
+        chosenID = conversations[place].id
+    }
+
+    /// The one below another, or above it.
+    func neighbour(of id: String?, by count: Int) -> String? {
+        guard let place = conversations.firstIndex(where: { $0.id == id }) else {
+            return conversations.first?.id
+        }
+        let other = place + count
+        return conversations.indices.contains(other) ? conversations[other].id : nil
+    }
+
+    /// Those whose names hold what was typed, in whatever case; those that begin with it first.
+    func matches(_ text: String) -> [ConversationView] {
+        let wanted = Self.folded(text)
+        guard !wanted.isEmpty else { return conversations }
+        let names = conversations.map { (view: $0, name: Self.folded($0.name)) }
+        let begins = names.filter { $0.name.hasPrefix(wanted) }
+        let holds = names.filter { !$0.name.hasPrefix(wanted) && $0.name.contains(wanted) }
+        return (begins + holds).map(\.view)
+    }
+
+    private static func folded(_ text: String) -> String {
+        text.folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil)
+            .trimmingCharacters(in: .whitespaces)
+    }
+
+    /// Those of others that were not marked yet; they are from now on.
+    mutating func mark(_ messages: ArraySlice<MessageView>) -> [MessageReference] {
+        if marked.count > Self.markedCountMax { marked = [] }
+        return messages.filter { message in
+            !message.isOwn && message.number > 0
+                && marked.insert("\(message.id) \(message.editCount)").inserted
+        }.map { MessageReference($0.number) }
+    }
+}
+
+/// What is being written, in the conversation that is open and in others.
+struct ChatComposer: Equatable {
+    /// What becomes of the text.
+    enum Purpose: Equatable {
+        case message
+        case reply(MessageView)
+        case edit(MessageView)
+    }
+
+    var editor = LineEditor()
+    var purpose = Purpose.message
+    /// With vi's keys: whether letters are written.
+    var isInserting = true
+    /// With vi's keys: the first letter of two.
+    var pending: Character?
+    /// What was written in others and not sent.
+    private var kept: [String: String] = [:]
+    /// What is kept by the node of what is written here.
+    private var draft = ""
+
+    /// Goes on with what was written in a conversation.
+    mutating func enter(_ conversation: String, draft: String) {
+        self.draft = draft
+        editor = LineEditor(kept.removeValue(forKey: conversation) ?? draft)
+        purpose = .message
+    }
+
+    /// What is to be kept of a conversation that is left; nil where the node has it.
+    mutating func leave(_ conversation: String) -> String? {
+        if case .edit = purpose { return nil }
+        let text = editor.text
+        if !text.isEmpty { kept[conversation] = text }
+        return text == draft ? nil : text
+    }
+
+    /// What the node keeps is something else now: another device wrote, or a message was sent. Where nothing was
+    /// written here, that stands there.
+    mutating func take(draft: String) {
+        if purpose == .message, editor.text == self.draft, draft != self.draft { editor.set(draft) }
+        self.draft = draft
+    }
+
+    /// What could not be sent stands there again.
+    mutating func giveBack(_ text: String, in conversation: String, isOpen: Bool) {
+        if isOpen {
+            if editor.isEmpty { editor.set(text) }
+        } else if kept[conversation] == nil {
+            kept[conversation] = text
+        }
+    }
+
+    /// Begins something else with a text of its own.
+    mutating func begin(_ purpose: Purpose) {
+        self.purpose = purpose
+        isInserting = true
+        if case .edit(let message) = purpose { editor.set(message.text ?? "") }
+    }
+
+    /// Ends a reply or an edit; the text of an edit goes with it.
+    mutating func cancel() -> Bool {
+        guard purpose != .message else { return false }
+        if case .edit = purpose { editor.set("") }
+        purpose = .message
+        return true
+    }
+
+    /// The text was sent, and with it the draft ends.
+    mutating func clear() {
+        editor.set("")
+        (purpose, draft) = (.message, "")
+    }
+}
+
+/// What a search found.
+struct ChatHits: Equatable {
+    /// What was looked for.
+    private(set) var text = ""
+    private(set) var hits: [SearchHit] = []
+    private(set) var notes: [String] = []
+    /// The one that was gone to last.
+    var place: Int?
+
+    mutating func take(_ reply: SearchReply, for text: String) {
+        (self.text, hits, notes) = (text, reply.hits, reply.notes)
+        place = nil
+    }
+
+    mutating func clear() { self = ChatHits() }
+
+    /// The next one, older ones first; nil where there is none.
+    mutating func next(_ step: Int) -> SearchHit? {
+        let next = (place ?? -1) + step
+        guard hits.indices.contains(next) else { return nil }
+        place = next
+        return hits[next]
+    }
+}

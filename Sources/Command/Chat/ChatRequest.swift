@@ -1,0 +1,72 @@
+import Parley
+
+/// What a chat wants to be done outside of itself.
+enum ChatRequest: Equatable, Sendable {
+    /// Which part of a conversation is wanted.
+    enum Place: Equatable, Sendable {
+        /// What was not read, with what stands above it; the newest where all was read.
+        case unread
+        case newest
+        /// What so many messages stand above; the view stays where it is.
+        case from(Int)
+        /// The very first.
+        case first
+        /// A message, and what stands around it.
+        case around(Int64)
+    }
+
+    /// The list of conversations.
+    case list
+    /// Messages of a conversation.
+    case page(String, Place)
+    /// What stands between the messages of a conversation.
+    case notes(String)
+    /// The thread that a message is in.
+    case thread(MessageReference)
+    case send(ChatMessage)
+    case edit(MessageReference, text: String)
+    case delete(MessageReference)
+    case react(MessageReference, emoji: String, on: Bool)
+    /// Messages were before the eyes.
+    case markRead(String, [MessageReference], last: Int64?)
+    case search(String)
+    /// The files of a message are to be written into a folder.
+    case save(MessageReference, [Int], path: String)
+    /// Where the files of a message are.
+    case locate(MessageReference, [Int])
+    /// Something was typed; a draft is kept once that stops.
+    case typed(String, text: String)
+    /// A draft is kept at once.
+    case keepDraft(String, text: String)
+    /// All is to be drawn anew.
+    case redraw
+    /// The terminal is given back until the person comes back.
+    case suspend
+    case quit
+}
+
+/// A message that is to be sent.
+struct ChatMessage: Equatable, Sendable {
+    var conversation: String
+    var text: String
+    var replyTo: MessageReference?
+    var thread: MessageReference?
+    /// A file that goes with it.
+    var path: String?
+}
+
+/// What came of a request.
+enum ChatAnswer: Sendable {
+    case list([ConversationView])
+    case page(String, ChatRequest.Place, ChatPage, unreadID: String?)
+    case notes(String, [MessageLines.Note])
+    case thread(MessageReference, ThreadPage)
+    case sent(ChatMessage, [MessageView])
+    case changed(MessageView)
+    case found(String, SearchReply)
+    /// So many of what was marked were not read before.
+    case marked(Int)
+    /// Something that a person is told.
+    case said(String)
+    case failed(ChatRequest, NodeError)
+}
