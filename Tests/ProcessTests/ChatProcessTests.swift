@@ -97,11 +97,13 @@ private final class Tmux: Sendable {
         #expect(lines.contains { $0.hasPrefix("ended with \(status)") }, "\(lines)")
     }
 
-    func end() async throws { try await run("kill-server") }
+    /// Its server ends with its only session. A signal, as `kill-server` sends itself one, would not reach it:
+    /// the threads that start programs here block all of them, and who is started inherits that.
+    func end() async throws { try await run("kill-session") }
 
     deinit {
         // Of a test that failed it is left; else it has ended, and nobody is there to end.
-        _ = try? Program(["-L", name, "kill-server"], by: ["tmux"])
+        _ = try? Program(["-L", name, "kill-session"], by: ["tmux"])
     }
 }
 
