@@ -246,6 +246,10 @@ struct ChatBehaviourTests {
             at: .from(place))
         #expect(chat.lines == before)
         #expect(!chat.screen.noteShown().contains { if case .page = $0 { true } else { false } })
+        // Who went to the very first meanwhile is not taken back by what was asked before.
+        chat.take(Chat.messages(1...200), below: 300, at: .first)
+        chat.take(Chat.messages(301...500), above: 300, at: .refresh)
+        #expect(chat.lines[2].hasSuffix("message 1"), "\(chat.lines)")
         // Who went to the end meanwhile is not taken away from there.
         let other = Chat(60, 16, count: 1)
         other.take(Chat.messages(301...500), above: 300, at: .newest)
@@ -402,7 +406,7 @@ struct ChatBehaviourTests {
         let chat = Chat()
         var change = ChangeView(kind: "message", cursor: "1")
         (change.conversation, change.isNew) = (Self.id, true)
-        #expect(chat.screen.take(change) == [.page(Self.id, .newest), .list])
+        #expect(chat.screen.take(change) == [.page(Self.id, .refresh), .list])
         change.conversation = "other"
         #expect(chat.screen.take(change) == [.list])
         var typing = ChangeView(kind: "typing", cursor: "2")
@@ -419,7 +423,7 @@ struct ChatBehaviourTests {
         page.messages = Chat.messages(1...3)
         #expect(
             chat.screen.take(.page(Self.id, .unread, page, unreadID: nil)) == [
-                .page(Self.id, .newest)
+                .page(Self.id, .refresh)
             ])
         #expect(chat.press(.control("c")).isEmpty && chat.has("Ctrl-C again"))
         chat.press(.text("x"))

@@ -65,7 +65,13 @@ actor ChatDesk {
     // MARK: Reading
 
     private func read(_ request: ChatRequest, in slot: Slot) {
-        guard busy[slot] == nil else {
+        if let waiting = busy[slot] {
+            if case .page(let there, let place)? = waiting,
+                case .page(let here, let next) = request,
+                there == here, place.isJump, !next.isJump
+            {
+                return
+            }
             busy[slot] = .some(request)
             return
         }
@@ -114,7 +120,7 @@ actor ChatDesk {
         let page: ChatPage
         var unreadID: String?
         switch place {
-        case .newest: page = try await read(from: nil)
+        case .newest, .refresh: page = try await read(from: nil)
         case .from(let count): page = try await read(from: count)
         case .first: page = try await read(from: 0)
         case .around(let number):

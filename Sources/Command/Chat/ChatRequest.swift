@@ -7,12 +7,22 @@ enum ChatRequest: Equatable, Sendable {
         /// What was not read, with what stands above it; the newest where all was read.
         case unread
         case newest
+        /// The newest once more, where that is shown already.
+        case refresh
         /// What so many messages stand above; the view stays where it is.
         case from(Int)
         /// The very first.
         case first
         /// A message, and what stands around it.
         case around(Int64)
+
+        /// Whether the view goes elsewhere: what only reads again does not take the place of that.
+        var isJump: Bool {
+            switch self {
+            case .unread, .newest, .first, .around: true
+            case .refresh, .from: false
+            }
+        }
     }
 
     /// The list of conversations.

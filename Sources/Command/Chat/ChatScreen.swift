@@ -112,8 +112,8 @@ struct ChatScreen {
             if let id = timeline?.conversation { composer.take(draft: list[id]?.draft ?? "") }
         case .page(let conversation, let place, let page, let unreadID):
             guard timeline?.conversation == conversation else { break }
-            take(page, at: place, unreadID: unreadID)
-            guard timeline?.isStale == true else { break }
+            let isTaken = take(page, at: place, unreadID: unreadID)
+            if isTaken, timeline?.isStale != true { break }
             timeline?.isStale = false
             return refresh()
         case .notes(let conversation, let notes):
@@ -140,17 +140,26 @@ struct ChatScreen {
         return []
     }
 
+    /// - Returns: false where it is of a part that the person has left since.
     private mutating func take(
         _ page: ChatPage, at place: ChatRequest.Place, unreadID: String?
-    ) {
-        // The person went to the end while a part from further up was on its way.
-        if case .from = place, timeline?.anchor == nil, page.belowCount > 0 { return }
+    ) -> Bool {
+        if !place.isJump, let shown = timeline, !shown.isLoading {
+            if let anchor = shown.anchor {
+                let isLeft =
+                    shown.index(of: anchor.id) != nil
+                    && !page.messages.contains { $0.id == anchor.id }
+                if isLeft { return false }
+            } else if shown.page.belowCount == 0, page.belowCount > 0 {
+                return false
+            }
+        }
         timeline?.page = page
         if timeline?.isLoading == true { timeline?.unreadID = unreadID }
         timeline?.isLoading = false
         var layout = layout(of: timeline)
         switch place {
-        case .from: break
+        case .from, .refresh: break
         case .newest: timeline?.anchor = nil
         case .first: timeline?.anchor = layout?.anchor(beginningAt: 0)
         case .unread:
@@ -164,6 +173,7 @@ struct ChatScreen {
             timeline?.anchor = layout?.anchor(showing: index)
             focus = .timeline
         }
+        return true
     }
 
     private mutating func fail(_ request: ChatRequest, _ error: NodeError) {
@@ -211,7 +221,7 @@ struct ChatScreen {
     func refresh() -> [ChatRequest] {
         guard let timeline, !timeline.isLoading else { return [] }
         let isWhole = timeline.isAtEnd
-        let place: ChatRequest.Place = isWhole ? .newest : .from(timeline.page.aboveCount)
+        let place: ChatRequest.Place = isWhole ? .refresh : .from(timeline.page.aboveCount)
         let part = thread?.thread.map { [ChatRequest.thread($0)] } ?? []
         return [.page(timeline.conversation, place)] + part
     }
