@@ -189,6 +189,7 @@ extension CommandRefusal {
         case .ownFork: "it wrote two histories, and nobody takes more from it"
         case .call(.unknownCall): "there is no such call"
         case .call(.busy): "it is in another call"
+        case .call(.inIt): "it is in that call"
         case .call(.nobody): "there is nobody to call"
         case .call(.goesOn(_)): "a call goes on there already"
         }

@@ -18,7 +18,7 @@ static const int fatal[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGABRT, SIGFPE};
 // Another screen, no wrapping at its edge, pastes in brackets, and whether the window is looked at.
 // Source: xterm, "Control Sequences", DEC private modes 1049, 7, 2004 and 1004.
 static const char take[] = "\033[?1049h\033[?7l\033[?2004h\033[?1004h\033[2J";
-static const char give[] = "\033[?1004l\033[?2004l\033[?7h\033[0m\033[?25h\033[?1049l";
+static const char give[] = "\033[?1006l\033[?1000l\033[?1004l\033[?2004l\033[?7h\033[0m\033[?25h\033[?1049l";
 
 static void write_all(const char *text, size_t count) {
     while (count > 0) {

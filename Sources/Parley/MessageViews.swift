@@ -43,7 +43,8 @@ public struct MessageView: Codable, Equatable, Sendable {
         /// `edit`, `deletion`, `reaction` or `pin` of a message; `poll`, `vote` or `close` of a poll, `item`
         /// or `change` of something to be done; `name`, `description` or `picture` of a conversation.
         public var change: String
-        /// `saved` or `relayed`; `earlier`, `unknown` and `untold` as with ``MessageView/state``;
+        /// `saved` or `relayed`; `earlier`, `unknown`, `untold` and `uninvited` as with
+        /// ``MessageView/state``;
         /// `removed` where the person was taken out before it arrived, and nobody takes it; `cut-off` where
         /// they are in the group and were taken out then, or made a reader; `stranded` of what never leaves this
         /// device, which wrote two histories.
@@ -90,8 +91,9 @@ public struct MessageView: Codable, Equatable, Sendable {
     /// How far its newest change has come: `saved`, `relayed`, `delivered`, `read`; `earlier` where
     /// all others came later, or came back later, and are not given it; `unknown` where this
     /// device was revoked, and hears no more whether it has come further; `untold` where its person is out
-    /// of the group, and nobody tells them; "waiting for …" where it is kept
-    /// and not written yet, and then its number is 0; nil for messages of others.
+    /// of the group, and nobody tells them; `uninvited` where the other did not take the invite that was used,
+    /// and it waits for another; "waiting for …" where it is kept and not written yet, and then its number is
+    /// 0; nil for messages of others.
     public var state: String?
     /// Whether it was deleted for everyone.
     public var isDeleted: Bool

@@ -128,6 +128,8 @@ extension NodeError {
         case .unknownCall: self.init("unknown-call", "There is no such call, or it is over.")
         case .busy:
             self.init("busy", "This device is in another call.", hint: "Hang up there first.")
+        case .inIt:
+            self.init("busy", "This device is in that call.", hint: "`parley calls` shows it.")
         case .nobody: self.init("nobody", "There is nobody else in that conversation.")
         case .goesOn: self.init("goes-on", "A call goes on there already: answer it.")
         }

@@ -24,12 +24,26 @@ extension Views {
                 person, names: [try bareName(of: person), try name(of: person)],
                 identifiers: [person.description])
         }
-        guard let person = try resolver.thing() else {
-            let refusal = NodeError(.unknownPerson)
-            throw NodeError(
-                refusal.code, "“\(argument)” is no contact of yours.", hint: refusal.hint)
+        if let person = try resolver.thing() { return person }
+        if let person = try person(callingThemselves: argument, among: persons) { return person }
+        let refusal = NodeError(.unknownPerson)
+        throw NodeError(
+            refusal.code, "“\(argument)” is no contact of yours.", hint: refusal.hint)
+    }
+
+    /// The one of these people who calls themselves so, where one calls them otherwise. To be asked once nothing
+    /// else bears the name: what others call themselves takes no name that one gave.
+    func person(
+        callingThemselves name: String, among persons: [PersonID]
+    ) throws -> PersonID? {
+        var resolver = Resolver<PersonID>(name)
+        for person in persons {
+            let name = try CardReader.name(of: person, store)
+            guard !VisibleName.isBlank(name) else { continue }
+            resolver.consider(
+                person, name: VisibleName.shownPerson(name), identifier: person.description)
         }
-        return person
+        return try resolver.thing()
     }
 
     /// The person that an argument means of those in a conversation, where it means one of them; else
@@ -75,7 +89,13 @@ extension Views {
     func conversation(_ argument: String) throws -> SpaceRecord {
         var resolver = Resolver<Addressee>(argument)
         try considerConversations(in: &resolver)
-        return try conversation(resolver.thing())
+        let addressee = try resolver.thing()
+        if addressee == nil,
+            let person = try person(callingThemselves: argument, among: everyone())
+        {
+            return try conversation(person.description)
+        }
+        return try conversation(addressee)
     }
 
     /// The conversation that an argument means, of all that are here: those that were declined, too; and

@@ -42,7 +42,8 @@ extension Views {
             readOnlyReason: try readOnlyReason(),
             refusals: try refusals(adding: transportRefusals),
             forkedDevices: try forkedDevices().sorted().map(\.description),
-            warnings: try warnings(failure) + Self.warnings(ofStranded: written.stranded),
+            warnings: try warnings(failure) + Self.warnings(ofStranded: written.stranded)
+                + written.uninvited,
             isCatchingUp: try core.isCatchingUp(in: store), isDiskFull: failure?.code == .full,
             strandedCount: written.stranded,
             unknownCount: core.node.isRevoked ? written.pending : 0,
@@ -77,9 +78,11 @@ extension Views {
         }
     }
 
-    /// What waits, and what never leaves this device.
-    func writtenCounts(_ spaces: [SpaceRecord]) throws -> (pending: Int, stranded: Int) {
-        var (pending, stranded) = (0, 0)
+    /// What waits, what never leaves this device, and why nothing goes to whom who did not take an invite.
+    func writtenCounts(
+        _ spaces: [SpaceRecord]
+    ) throws -> (pending: Int, stranded: Int, uninvited: [String]) {
+        var (pending, stranded, uninvited) = (0, 0, [String]())
         for space in spaces where space.kind != .own {
             guard let roster = try roster(of: space), roster.participants.count > 1 else {
                 continue
@@ -89,8 +92,11 @@ extension Views {
                 known: wordsKnown(in: space), in: store)
             if !isOut(of: roster) { pending += counts.total }
             stranded += counts.stranded
+            if counts.total > 0, let person = try refuser(in: roster) {
+                uninvited += try fate(of: person)
+            }
         }
-        return (pending, stranded)
+        return (pending, stranded, uninvited)
     }
 
     private static func warnings(ofStranded count: Int) -> [String] {
@@ -131,7 +137,12 @@ extension Views {
 
     private func warnings(_ failure: StoreError?) throws -> [String] {
         var warnings: [String] = []
-        if let failure { warnings.append("The store failed: \(failure).") }
+        if let failure {
+            warnings.append(
+                failure.code == .full
+                    ? "The disk is full: nothing is saved before there is room. What is here can be read."
+                    : "The store failed: \(failure).")
+        }
         if case .damaged = bar {
             warnings.append(
                 "The database is damaged, and nothing is written into it: `parley doctor` says what "

@@ -43,7 +43,7 @@ extension Views {
             in: space, roster: roster, ownPerson: ownPerson, known: wordsKnown(in: space),
             relayed: relayed(of: space), store: store)
         for word in waiting where !untaken.contains(word.operation.number) {
-            found.append(UndeliveredWord(word: word, state: shown(word.state, roster)))
+            found.append(UndeliveredWord(word: word, state: try shown(word.state, roster)))
         }
         names.undelivered[space.number] = found
         return found

@@ -17,13 +17,27 @@ extension Views {
     /// The same of a conversation that began with an invite which was not taken.
     func waiting(in space: SpaceRecord, _ roster: Roster) throws -> String? {
         if let waiting = try waiting(in: space) { return waiting }
-        guard space.kind == .direct else { return nil }
-        for member in roster.members where member.person != ownPerson {
-            guard try contact(member.person)?.isAccepted != true else { continue }
-            let invite = try NodeCore.takenInvite(of: member.person, in: store)
-            if invite?.isRefused == true { return "waiting for another invite of theirs" }
+        return try refuser(in: roster) == nil ? nil : "waiting for another invite of theirs"
+    }
+
+    /// Who did not take the invite with which a conversation of two began: nothing goes to them before
+    /// another one leads there.
+    func refuser(in roster: Roster) throws -> PersonID? {
+        guard roster.kind == .direct else { return nil }
+        return try roster.members.map(\.person).first { person in
+            guard person != ownPerson, try contact(person)?.isAccepted != true else { return false }
+            return try NodeCore.takenInvite(of: person, in: store)?.isRefused == true
         }
-        return nil
+    }
+
+    /// How far something of one's own has come, as far as this device can know it: one that was revoked
+    /// is told no more of it, nor is who is out of a group.
+    func shown(_ state: MessageState, _ roster: Roster) throws -> String {
+        let isOpen = state < .delivered && roster.participants.contains { $0.person != ownPerson }
+        guard isOpen else { return state.rawValue }
+        if core.node.isRevoked { return "unknown" }
+        if isOut(of: roster) { return "untold" }
+        return try refuser(in: roster) == nil ? state.rawValue : "uninvited"
     }
 
     /// One's own texts that stand in no timeline, oldest first: those that nobody took, and those that

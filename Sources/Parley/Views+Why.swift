@@ -66,6 +66,9 @@ extension Views {
                 .conversation(space), name: title, identifier: space.id.description)
         }
         if let subject = try one(of: resolver, for: reference) { return subject }
+        if let person = try person(callingThemselves: argument, among: people) {
+            return .person(person)
+        }
         if reference.number != nil { throw NodeError(.unknownMessage) }
         throw NodeError(
             "unknown-subject", "Nothing here answers to “\(argument)”.",

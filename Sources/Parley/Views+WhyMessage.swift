@@ -53,6 +53,7 @@ extension Views {
         facts += try self.facts(ofFilesOf: number)
         facts += try self.facts(of: found.relays, holding: "")
         facts += self.facts(ofFullRelaysFor: found, in: space)
+        facts += try self.facts(ofRefusalOf: found, roster)
         for change in found.changes { facts += try self.facts(of: change, roster) }
         facts += try self.facts(ofDeedsOn: reference, in: space, roster)
         return ExplanationView(title: title, facts: facts)
@@ -98,7 +99,7 @@ extension Views {
                 case "removed", "cut-off": "not delivered, and nobody takes it any more"
                 case "stranded": "never leaves this device, which wrote two histories"
                 case "relayed": "on a relay"
-                case "saved": "saved on this device alone"
+                case "saved", "uninvited": "saved on this device alone"
                 default: "not known whether it arrived"
                 }
             return Fact(
@@ -138,6 +139,17 @@ extension Views {
                 about: "relay \(relay.short)",
                 what: "takes no more of this conversation before its day ends",
                 source: "it said so")
+        }
+    }
+
+    /// Why it cannot go where the other did not take the invite that was used.
+    private func facts(
+        ofRefusalOf message: MessageExplanation, _ roster: Roster?
+    ) throws -> [Fact] {
+        guard message.device == core.node.device, let roster, let person = try refuser(in: roster)
+        else { return [] }
+        return try fate(of: person).map {
+            Fact(about: "contact", what: $0, source: "the invite that you took")
         }
     }
 

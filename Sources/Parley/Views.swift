@@ -214,7 +214,7 @@ struct Views {
             quote: quote,
             threadID: try message.thread.map { try identifier($0, in: space.number) },
             editCount: message.editCount, reactions: try reactions(message.reactions, roster),
-            state: message.state.map { shown($0, roster) },
+            state: try message.state.map { try shown($0, roster) },
             isDeleted: message.flags.contains(.deleted),
             isImported: message.flags.contains(.imported),
             isAction: message.origin?.isAction ?? false, isLate: message.flags.contains(.late),
@@ -228,7 +228,8 @@ struct Views {
             isStarred: try !message.flags.contains(.deleted)
                 && isStarred(message.reference, in: space.id),
             waiting: try message.waiting.map {
-                MessageView.Waiting(change: $0.subject.rawValue, state: shown($0.state, roster))
+                MessageView.Waiting(
+                    change: $0.subject.rawValue, state: try shown($0.state, roster))
             } + untaken.map(\.view) + marks(on: message.reference, in: space, roster),
             timeDoubt: Self.doubt(about: message, answering: answered, at: SystemClock.now.wall),
             isStranded: try message.author == ownPerson && message.state ?? .saved < .delivered
@@ -242,14 +243,6 @@ struct Views {
             return false
         }
         return log.device == core.node.device && reference.sequence >= fork.sequence
-    }
-
-    /// How far something of one's own has come, as far as this device can know it: one that was revoked
-    /// is told no more of it, nor is who is out of a group.
-    func shown(_ state: MessageState, _ roster: Roster) -> String {
-        let isOpen = state < .delivered && roster.participants.contains { $0.person != ownPerson }
-        guard isOpen else { return state.rawValue }
-        return core.node.isRevoked ? "unknown" : isOut(of: roster) ? "untold" : state.rawValue
     }
 
     /// As many as a screen can show: whoever reacts a thousand times hides no message by it.

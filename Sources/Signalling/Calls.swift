@@ -14,6 +14,8 @@ public struct Calls: Equatable, Sendable {
         case unknownCall
         /// This device is in another call.
         case busy
+        /// This device is in the call of that conversation.
+        case inIt
         /// There is nobody else in the conversation.
         case nobody
         /// It goes on there already: it can be answered.
@@ -119,7 +121,7 @@ public struct Calls: Equatable, Sendable {
         _ id: CallID, in space: SpaceID, by own: Participant, inviting: [PersonID],
         _ media: MediaState, at now: UInt64
     ) throws(Objection) -> [Output] {
-        guard current == nil else { throw .busy }
+        if let current { throw current.space == space ? .inIt : .busy }
         guard inviting.contains(where: { $0 != own.person }) else { throw .nobody }
         if let known = all.first(where: { $0.space == space && $0.phase != .ended }) {
             throw .goesOn(known.id)

@@ -81,13 +81,17 @@ extension CallCommandTests {
         _ = await terminal.run("hangup")
         _ = await terminal.run("calls", "send", "microphone", "screen")
         _ = await terminal.run("calls", "send", "nothing")
-        #expect(await terminal.run("calls", "send", "smell").status == 64)
+        _ = await terminal.run("calls", "send", "--muted", "--video")
+        for wrong in [["smell"], [], ["camera", "--muted"]] {
+            #expect(await terminal.run(list: ["calls", "send"] + wrong).status == 64)
+        }
         #expect(await terminal.run("call", "").status == 64)
         #expect(await terminal.run("calls").output == "01234567  home  ringing\n")
         #expect(
             terminal.node.calls == [
                 "call home [\"microphone\", \"camera\"]", "answer  []", "reject home", "hangUp ",
                 "setMedia  [\"microphone\", \"screen\"]", "setMedia  []",
+                "setMedia  [\"camera\"]",
             ])
         let still = Terminal(isRunning: false)
         for words in [["call", "home"], ["answer"], ["reject"], ["hangup"]] {
@@ -149,6 +153,9 @@ extension CallCommandTests {
         let list = await terminal.run("calls")
         #expect(list.output.contains("home  you called ben, 1:02\n"))
         #expect(list.output.hasSuffix("01234567  home  ringing\n"))
+        var declined = FakeNode.record("declined")
+        declined.isDeclined = true
+        #expect(CallLines.text(declined) == "ben called, and you declined")
         let json = await terminal.run("calls", "list", "--json", "--limit", "1")
         #expect(json.output.contains("\"isMissed\":true") && !json.output.contains("talked"))
         #expect(await terminal.run("calls", "list", "--limit", "-1").status == 64)

@@ -25,6 +25,10 @@ struct ChatKeyTests {
             ("\u{1B}OP", [.help]), ("\u{1B}[11~", [.help]), ("\u{1B}[[A", [.help]),
             ("\u{1B}b", [.alt("b")]), ("\u{1B}\u{7F}", [.wordBack]),
             ("\u{1B}[I\u{1B}[O", [.focusIn, .focusOut]),
+            ("\u{1B}[<64;10;3M\u{1B}[<65;1;1M", [.wheelUp, .wheelDown]),
+            ("\u{1B}[<0;12;7M\u{1B}[<0;12;7m", [.click(.init(row: 6, column: 11))]),
+            ("\u{1B}[<0;0;7Ma\u{1B}[<0;-1;7M\u{1B}[<2;1;1M\u{1B}[<0;1M", [.text("a")]),
+            ("\u{1B}[<0;99999999999999999999;1Mb", [.text("b")]),
             ("\u{1B}[200~a\r\nb\rc\u{1B}[A\u{1B}[201~d", [.paste("a\nb\nc\u{1B}[A"), .text("d")]),
             ("x\u{1B}[A", [.text("x"), .up]),
         ] as [(String, [Key])])

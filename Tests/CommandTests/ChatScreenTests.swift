@@ -104,7 +104,9 @@ struct ChatScreenTests {
         #expect(wide.lines[1].hasPrefix("▌ hut") && wide.has("message 30"))
     }
 
-    @Test("keeps its frame whatever stands in it, and has no colour where none is wanted")
+    @Test(
+        "Attack 281: a chat keeps its frame whatever stands in it, and has colours alone where wanted"
+    )
     func strangeTexts() {
         let chat = Chat(110, 20)
         let texts = [
@@ -116,7 +118,25 @@ struct ChatScreenTests {
             messages[place].text = text
             messages[place].author = text
         }
+        messages[0].replyToID = "id-2"
+        messages[0].quote = .init(
+            author: texts[4], text: texts[5], isDeleted: false, isEdited: false)
         chat.take(messages)
+        let hostile = texts[4] + texts[5] + texts[8]
+        chat.screen.list.take([.group(hostile)])
+        chat.screen.list.typing[Self.id] = [hostile]
+        for notice in ["", hostile] {
+            chat.screen.notice = notice
+            keepsFrame(chat)
+        }
+        let frame = chat.screen.frame()
+        // Two texts from right to left beside each other stay two.
+        #expect(frame.lines.contains { $0.contains("עולם\u{200E}") })
+        chat.screen.terminal.hasColour = true
+        #expect(chat.screen.frame().lines[0].contains("\u{1B}[7m"))
+    }
+
+    private func keepsFrame(_ chat: Chat) {
         let frame = chat.screen.frame()
         for line in frame.lines {
             #expect(StyledLine.width(of: line) <= 110)
@@ -126,10 +146,6 @@ struct ChatScreenTests {
             #expect(!line.unicodeScalars.contains { [7, 0x85, 0x202E, 0x2066].contains($0.value) })
         }
         #expect(frame.lines.count { $0.contains("│") } == 19)
-        // Two texts from right to left beside each other stay two.
-        #expect(frame.lines.contains { $0.contains("עולם\u{200E}") })
-        chat.screen.terminal.hasColour = true
-        #expect(chat.screen.frame().lines[0].contains("\u{1B}[7m"))
     }
 
     @Test("cuts styled lines by what is seen of them, and closes their styles")
@@ -224,6 +240,27 @@ struct ChatBehaviourTests {
         #expect(chat.lines[2].hasSuffix("message 1"), "\(chat.lines)")
         for _ in 0..<20 { chat.press(.pageDown) }
         #expect(chat.has("message 46"))
+    }
+
+    @Test("a click opens, chooses, or goes to what is written, wherever it is; the wheel scrolls")
+    func mouse() {
+        let chat = Chat(110, 20, count: 40)
+        var other = ConversationView.group("tea")
+        other.id = String(repeating: "cd", count: 32)
+        chat.screen.list.take([.group("hut"), other])
+        let row = chat.lines.firstIndex { $0.contains("message 35") }
+        chat.press(.click(.init(row: row ?? 0, column: 60)))
+        #expect(chat.screen.active?.selected?.text == "message 35")
+        #expect(chat.screen.focus == .timeline)
+        chat.press(.wheelUp, .wheelUp)
+        #expect(!chat.has("message 40"))
+        chat.press(.click(.init(row: 18, column: 60)))
+        #expect(chat.screen.focus == .composer)
+        for place in [(0, 0), (19, 109), (500, 500), (.max, .max)] {
+            chat.press(.click(.init(row: place.0, column: place.1)))
+        }
+        #expect(chat.screen.timeline?.conversation == Self.id)
+        #expect(chat.press(.click(.init(row: 2, column: 3))).contains(.page(other.id, .unread)))
     }
 
     @Test("older messages are asked for as one comes near them, and the view stays")

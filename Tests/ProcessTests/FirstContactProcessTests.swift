@@ -78,6 +78,60 @@ struct FirstContactProcessTests {
         #expect(try await all.ben.stop() == 0)
     }
 
+    @Test("what was written to whom who then refused the invite is said to wait for another")
+    func refused() async throws {
+        let all = try await Hidden()
+        let ann = try await all.ann.start(isHidden: true)
+        try await ann.perform(AddRelay(text: all.text))
+        try await eventually("ann's invites name the relay, and her card is there", on: [all.ann]) {
+            let invite = try await ann.perform(CreateInvite(uses: 1, hours: 1))
+            let all = try await ann.perform(ListInvites())
+            return invite.relay != nil && all.allSatisfy { !$0.isWaitingForRelay }
+        }
+        let invites = try await ann.perform(ListInvites()).filter { $0.relay != nil }
+        let link = try #require(invites.last).link
+        #expect(try await all.ann.stop() == 0)
+
+        let ben = try await all.ben.start(isHidden: true)
+        #expect(try await Program.run("accept", link, "--home", all.ben.home).status == 0)
+        #expect(try await Program.run("send", "ann", "one", "--home", all.ben.home).status == 0)
+        try await eventually("the relay has what ben wrote", on: [all.ben]) {
+            try await states(of: ben, with: "ann") == ["relayed"]
+        }
+        for invite in invites {
+            let ended = try await Program.run("invite", "revoke", invite.id, "--home", all.ann.home)
+            #expect(ended.status == 0, "\(ended.output)")
+        }
+        let again = try await all.ann.start(isHidden: true)
+        try await eventually("ben hears of it", on: [all.ann, all.ben]) {
+            try await ben.perform(ListContacts()).map(\.state) == ["refused"]
+        }
+        #expect(try await states(of: ben, with: "ann") == ["uninvited"])
+        let page = try await ben.perform(ReadMessages(conversation: "ann", limit: 1))
+        let number = try #require(page.messages.first?.number)
+        let fate = "did not take the invite: somebody else has used it"
+        for (words, said) in [
+            (["send", "ann", "two"], "✓ waits for another invite of theirs"),
+            (["read", "ann"], "✓ waits for another invite of theirs"),
+            (["why", "\(number)"], fate), (["status"], fate), (["outbox"], "another invite"),
+        ] {
+            let told = try Program(words + ["--home", all.ben.home])
+            #expect(try await told.ended() == 0)
+            #expect(told.output.contains(said), "\(words): \(told.output)")
+        }
+
+        let other = try await again.perform(CreateInvite(uses: 1, hours: 1)).link
+        _ = try await Program.run("accept", other, "--home", all.ben.home)
+        try await eventually("both arrive", on: [all.ann, all.ben]) {
+            try await states(of: ben, with: "ann").allSatisfy { $0 == "delivered" || $0 == "read" }
+        }
+        #expect(try await all.texts(of: all.ann, with: "ben") == ["one", "two"])
+        #expect(try await ben.perform(GetStatus()).warnings.allSatisfy { !$0.contains(fate) })
+        for node in [all.ann, all.ben] { #expect(try await node.stop() == 0) }
+        all.relay.signal(SIGTERM)
+        #expect(try await all.relay.ended() == 0)
+    }
+
     @Test("invite says so as long as the card is not on the relay")
     func waiting() async throws {
         let all = try await Hidden()

@@ -64,6 +64,14 @@ struct ModelProcessTests {
         #expect(found.output.contains("The model minilm cannot be used: "), "\(found.output)")
         #expect(found.output.contains("is not what was installed"))
         #expect(found.output.contains("parley model install minilm"))
+        for (words, said) in [
+            (["search", "stats"], "damaged"), (["status"], "The model minilm cannot be used"),
+            (["doctor"], "The model minilm cannot be used"),
+        ] {
+            let told = try Program(words + ["--home", node.home], environment: environment)
+            _ = try await told.ended()
+            #expect(told.output.contains(said), "\(words): \(told.output)")
+        }
         let status = try Program(["model", "status"], environment: environment)
         #expect(try await status.ended() == 0)
         #expect(status.output.contains("damaged"), "\(status.output)")

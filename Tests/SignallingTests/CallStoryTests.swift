@@ -163,7 +163,7 @@ struct CallStoryTests {
         stage.act("c1", .answer(.microphone), call)
         stage.run(for: 2_000)
         #expect(stage.talksTo("c1") == ["a1", "b1"])
-        #expect(throws: Calls.Objection.busy) { try stage.call("a1") }
+        #expect(throws: Calls.Objection.inIt) { try stage.call("a1") }
     }
 
     @Test("a device in a call is busy for another conversation")

@@ -25,6 +25,12 @@ struct ChatList: Equatable {
         if chosen == nil { chosenID = conversations.first?.id }
     }
 
+    /// Those that so many rows show, the chosen one among them.
+    func shown(rows count: Int) -> ArraySlice<ConversationView> {
+        let start = max(0, min((chosen ?? 0) - count / 2, conversations.count - count))
+        return conversations[start...].prefix(max(0, count))
+    }
+
     mutating func choose(_ id: String) { chosenID = id }
 
     /// Chooses another one, so many further down.

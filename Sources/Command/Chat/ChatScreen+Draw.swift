@@ -20,6 +20,8 @@ struct ChatGeometry {
     var paneWidth: Int { columns - paneStart }
     /// The rows between the heading and what is said below: a line of talk, the composer, the keys.
     var bodyRows: Int { max(1, rows - 3 - composerRows) }
+    /// The rows of the list below its heading and above the keys.
+    var listRows: Int { rows - 2 }
     var isTooSmall: Bool { columns < Self.columnCountMin || rows < Self.rowCountMin }
 }
 
@@ -76,17 +78,13 @@ extension ChatScreen {
 
     private func listLines(_ geometry: ChatGeometry) -> [String] {
         let screen = screen(geometry.listWidth)
-        let height = geometry.rows - 2
-        let place = list.chosen ?? 0
-        let count = list.conversations.count
-        let start = max(0, min(place - height / 2, count - height))
         let unread = list.conversations.reduce(0) { $0 + min($1.unread, 100_000) }
         let title = unread > 0 ? " Parley · \(unread) new" : " Parley"
         var lines = [screen.styled(column(title, geometry.listWidth), .bar)]
-        for conversation in list.conversations.dropFirst(start).prefix(height) {
+        for conversation in list.shown(rows: geometry.listRows) {
             lines.append(listLine(conversation, screen, geometry.listWidth))
         }
-        if count == 0 { lines.append("  no conversations yet") }
+        if list.conversations.isEmpty { lines.append("  no conversations yet") }
         return Self.filled(lines, to: geometry.rows - 1)
     }
 

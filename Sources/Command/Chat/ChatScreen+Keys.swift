@@ -46,6 +46,9 @@ extension ChatScreen {
             let step = key == .previous ? -1 : 1
             guard let other = list.neighbour(of: timeline?.conversation, by: step) else { break }
             return open(other)
+        case .click(let place): return handleClick(at: place)
+        case .wheelUp where focus != .list, .wheelDown where focus != .list:
+            return scroll(by: key == .wheelUp ? -Self.wheelRows : Self.wheelRows)
         case .pageUp where focus != .list, .pageDown where focus != .list:
             let page = max(1, geometry.bodyRows - 2)
             return scroll(by: key == .pageUp ? -page : page)
@@ -56,6 +59,31 @@ extension ChatScreen {
             case .composer: return handleInComposer(key)
             }
         }
+        return []
+    }
+
+    /// Rows by which the wheel moves messages.
+    private static let wheelRows = 3
+
+    /// Opens what was clicked at in the list, chooses a message, or goes to what is written.
+    private mutating func handleClick(at place: Frame.Place) -> [ChatRequest] {
+        let geometry = geometry
+        let row = place.row - 1
+        if geometry.isWide ? place.column < geometry.listWidth : focus == .list {
+            let shown = list.shown(rows: geometry.listRows)
+            guard row >= 0, row < shown.count else { return [] }
+            return open(shown[shown.startIndex + row].id)
+        }
+        guard row >= 0, let timeline = active, var layout = layout(of: timeline) else { return [] }
+        guard row < geometry.bodyRows else {
+            enter(.composer)
+            return []
+        }
+        let rows = layout.rows()
+        let index = row - (geometry.bodyRows - rows.count)
+        guard rows.indices.contains(index), let message = rows[index].index else { return [] }
+        enter(.timeline)
+        active?.selectedID = timeline.messages[message].id
         return []
     }
 
@@ -82,8 +110,8 @@ extension ChatScreen {
 
     private mutating func handleInList(_ key: Key) -> [ChatRequest] {
         switch key {
-        case .up, .text("k"), .control("p"): list.move(by: -1)
-        case .down, .text("j"), .control("n"): list.move(by: 1)
+        case .up, .wheelUp, .text("k"), .control("p"): list.move(by: -1)
+        case .down, .wheelDown, .text("j"), .control("n"): list.move(by: 1)
         case .pageUp: list.move(by: -max(1, geometry.rows - 3))
         case .pageDown: list.move(by: max(1, geometry.rows - 3))
         case .home, .text("g"): list.move(by: -list.conversations.count)

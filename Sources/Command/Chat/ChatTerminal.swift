@@ -7,9 +7,12 @@ import Synchronization
 /// The terminal that a chat draws on: taken while it runs, and given back however it ends.
 final class ChatTerminal: Sendable {
     private let put: @Sendable (String) -> Void
+    private let hasMouse: Bool
 
+    /// - Parameter hasMouse: whether it is to tell of its mouse.
     /// - Throws: ``NodeError`` where nobody is at a terminal.
-    init() throws {
+    init(hasMouse: Bool) throws {
+        self.hasMouse = hasMouse
         let world = World.current
         let isDumb = (world.environment["TERM"] ?? "dumb") == "dumb"
         guard world.isInputTerminal, world.output.isTerminal, !isDumb else {
@@ -28,6 +31,8 @@ final class ChatTerminal: Sendable {
                 "no-terminal",
                 "The terminal cannot be used: \(String(cString: strerror(failure))).")
         }
+        // Buttons and the wheel, told in digits. Source: xterm, "Control Sequences", modes 1000 and 1006.
+        if hasMouse { put("\u{1B}[?1000h\u{1B}[?1006h") }
     }
 
     func giveBack() { parley_terminal_give_back() }

@@ -20,12 +20,14 @@ enum Key: Equatable, Sendable {
     case help
     /// Whether the window of the terminal is before the person's eyes, where it says so.
     case focusIn, focusOut
+    /// The wheel of a mouse, by a step, and its first button, where the terminal tells of these.
+    case wheelUp, wheelDown, click(Frame.Place)
 }
 
 /// Keys from the bytes of a terminal, in whatever pieces they come. Bytes that mean nothing are passed over.
 ///
-/// Source: ECMA-48, 5.4 (control sequences); xterm's "Control Sequences" for keys, bracketed paste and focus;
-/// the kitty keyboard protocol for `CSI code ; modifiers u`.
+/// Source: ECMA-48, 5.4 (control sequences); xterm's "Control Sequences" for keys, bracketed paste, focus and
+/// the mouse (private mode 1006); the kitty keyboard protocol for `CSI code ; modifiers u`.
 struct KeyDecoder {
     /// A sequence of more bytes is none.
     private static let sequenceByteCountMax = 64
@@ -190,6 +192,9 @@ struct KeyDecoder {
             return (letter == UInt8(ascii: "A") ? .key(.help) : .nothing, count + 1)
         }
         let text = String(decoding: body[..<place], as: UTF8.self)
+        if text.first == "<" {
+            return (mouse(text.dropFirst(), end: body[place]).map { .key($0) } ?? .nothing, count)
+        }
         let parameters = text.split(separator: ";", omittingEmptySubsequences: false).map {
             // Behind a colon stands what is said more closely.
             $0.split(separator: ":").first.flatMap { Int($0) }
@@ -197,6 +202,20 @@ struct KeyDecoder {
         let found = KeySequence(parameters: parameters, end: body[place])
         if found.isPaste { return (.paste, count) }
         return (found.meaning.map { .key($0) } ?? .nothing, count)
+    }
+
+    /// `CSI < button ; column ; row M`, places counted from 1. What is let go of ends with `m`, and means nothing.
+    private static func mouse(_ text: Substring, end: UInt8) -> Key? {
+        let numbers = text.split(separator: ";").map { Int($0) }
+        guard end == UInt8(ascii: "M"), numbers.count == 3, let button = numbers[0],
+            let column = numbers[1], let row = numbers[2], column > 0, row > 0
+        else { return nil }
+        switch button {
+        case 0: return .click(Frame.Place(row: row - 1, column: column - 1))
+        case 64: return .wheelUp
+        case 65: return .wheelDown
+        default: return nil
+        }
     }
 }
 

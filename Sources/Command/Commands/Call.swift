@@ -10,6 +10,9 @@ struct MediaOptions: ParsableArguments {
     @Flag(name: .long, help: "be muted")
     var muted = false
 
+    /// Whether any of it is named.
+    var isSaid: Bool { video || screen || muted }
+
     var words: [String] {
         (muted ? [] : ["microphone"]) + (video ? ["camera"] : []) + (screen ? ["screen"] : [])
     }
@@ -221,27 +224,33 @@ struct CallsSend: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "send", abstract: "mute, or send pictures, in the call that goes on",
         discussion: """
-            Says what is sent from now on: microphone, camera, screen, or nothing of it.
+            Says what is sent from now on: microphone, camera, screen, or nothing of it; or the same by the \
+            options of parley call.
 
             Example:
               parley calls send microphone camera
+              parley calls send --muted
               parley calls send nothing
             """)
 
     @OptionGroup var place: HomeOptions
     @OptionGroup var output: OutputOptions
     @Argument(help: "microphone, camera, screen, or nothing")
-    var media: [String]
+    var media: [String] = []
+    @OptionGroup var options: MediaOptions
 
     func validate() throws {
         let words: Set<String> = ["microphone", "camera", "screen"]
-        guard media == ["nothing"] || media.allSatisfy(words.contains) else {
-            throw ValidationError("say microphone, camera, screen, or nothing")
+        guard media.isEmpty == options.isSaid,
+            media == ["nothing"] || media.allSatisfy(words.contains)
+        else {
+            throw ValidationError(
+                "say microphone, camera, screen, or nothing; or --muted, --video and --screen")
         }
     }
 
     func run() async throws {
-        let words = media == ["nothing"] ? [] : media
+        let words = options.isSaid ? options.words : media == ["nothing"] ? [] : media
         let call = try await RunningOnly.lend(place) {
             try await $0.perform(SetCallMedia(call: "", media: words))
         }

@@ -25,6 +25,10 @@ struct ChatCommand: AsyncParsableCommand {
     var conversation: String?
     @Flag(name: .long, help: "keys of vi where you write: escape leads to normal mode, i back")
     var vi = false
+    @Flag(
+        name: .long,
+        help: "the wheel scrolls and a click chooses; to mark text for another program, hold Shift")
+    var mouse = false
 
     func validate() throws {
         if let conversation { try Check.name(conversation, "a conversation's name") }
@@ -36,7 +40,7 @@ struct ChatCommand: AsyncParsableCommand {
             if let conversation {
                 found = try await access.node.perform(GetConversation(conversation: conversation))
             }
-            let terminal = try ChatTerminal()
+            let terminal = try ChatTerminal(hasMouse: mouse)
             defer { terminal.giveBack() }
             var session = ChatSession(access.node, isVi: vi, on: terminal)
             try await session.run(found, isRunning: access.isRunning)

@@ -212,11 +212,10 @@ struct SearchStatsCommand: NodeCommand {
             let rows = index.rows.map { ", \(counted($0, "row"))" } ?? ""
             let memory =
                 index.memoryByteCount > 0 ? ", \(bytes(index.memoryByteCount)) in memory" : ""
-            table.add(
-                index.name,
-                index.state == "on"
-                    ? "\(SearchProgress.part(index)) % indexed\(rows), \(bytes(index.byteCount)) on disk\(memory)"
-                    : index.state)
+            let part = SearchProgress.part(index)
+            let sizes = "\(part) % indexed\(rows), \(bytes(index.byteCount)) on disk"
+            let state = index.damage.map { "damaged: \(harmless($0))" } ?? index.state
+            table.add(index.name, index.state == "on" ? sizes + memory : state)
         }
         try Output.show(stats, json: output.json, as: table.text)
     }

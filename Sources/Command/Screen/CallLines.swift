@@ -62,6 +62,7 @@ struct CallLines {
     static func text(_ record: CallRecordView) -> String? {
         let name = record.isOwn ? "you" : harmless(record.caller)
         if record.isMissed { return "missed call from \(name)" }
+        if record.isDeclined { return "\(name) called, and you declined" }
         let others = (record.wasIn && !record.isOwn ? ["you"] : []) + record.others.map(harmless)
         switch record.outcome {
         case "talked":

@@ -263,6 +263,7 @@ struct MessageLines {
         case "unknown": marks.append("✓ not known whether it arrived")
         case "untold":
             marks.append("✓ not known whether it arrived: you were out before that was said")
+        case "uninvited": marks.append("✓ waits for another invite of theirs")
         case "delivered": marks.append("✓✓")
         case "read": marks.append("✓✓ read")
         case let state?: marks.append(harmless(state))

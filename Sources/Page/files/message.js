@@ -5,7 +5,7 @@ import { rendered } from "./markdown.js";
 import { marked } from "./mentions.js";
 import { clockTime, dayName, dayOf, fullTime, playTime, t } from "./words.js";
 
-const marks = { saved: "·", relayed: "∘", delivered: "✓", read: "✓✓" };
+const marks = { saved: "·", uninvited: "·", relayed: "∘", delivered: "✓", read: "✓✓" };
 /** Messages of one person within so many milliseconds stand under one name. */
 const turnTime = 5 * 60_000;
 
@@ -84,7 +84,8 @@ function calledLines(calls) {
   return calls.map((each) => {
     const caller = each.isOwn ? t("message.you") : each.caller;
     const others = [...(each.wasIn && !each.isOwn ? [t("called.you")] : []), ...each.others].join(", ");
-    const words = t(each.isMissed ? "called.missed" : `called.${each.outcome}`, { name: caller, others, time: playTime(each.milliseconds / 1000) });
+    const what = each.isMissed ? "missed" : each.isDeclined ? "declinedByYou" : each.outcome;
+    const words = t(`called.${what}`, { name: caller, others, time: playTime(each.milliseconds / 1000) });
     return h("p", { class: `called${each.isMissed ? " is-missed" : ""}` }, icon(paths.phone), h("span", { dir: "auto" }, words), " ",
       h("time", { datetime: isoTime(each.time), title: fullTime(each.time) }, clockTime(each.time)));
   });

@@ -107,6 +107,8 @@ public struct CallRecordView: Codable, Equatable, Sendable {
     public var people: [String]
     /// Whether one could have answered and did not.
     public var isMissed: Bool
+    /// Whether nobody but oneself declined.
+    public var isDeclined = false
     /// Whether one was in oneself.
     public var wasIn = false
     /// Names of those who were in besides who began it and oneself.

@@ -89,6 +89,8 @@ extension Views {
                     milliseconds: Int(clamping: record.summary.duration),
                     people: try record.summary.persons.map { try name(of: $0, in: roster) },
                     isMissed: record.isMissed(by: ownPerson),
+                    isDeclined: space.kind == .direct && record.founder != ownPerson
+                        && record.summary.outcome == .declined,
                     wasIn: record.summary.persons.contains(ownPerson),
                     others: try record.summary.persons.filter {
                         $0 != record.founder && $0 != ownPerson

@@ -20,6 +20,8 @@ public struct CheckStore: NodeRequest {
         report.add("Words and vectors of the search are those of the messages.", isDamage: false) {
             search
         }
+        let models = await node.checkModels()
+        report.add("Every model is what was installed.", isDamage: false) { models }
         let files = await node.compareFiles()
         report.add("Every file is what its hash says.", isDamage: false) { files }
         // Where that cannot be told, others may have it.

@@ -141,6 +141,7 @@ public struct GetSearchStats: NodeRequest {
     public func perform(on node: Node) async throws -> SearchStats {
         let memory = await node.desk.memory
         let installed = node.indexer.shelf.folder.installed
+        let damages = await node.damagedModels()
         let (state, held, byteCount) = try await node.read { views in
             (
                 try views.store.wordIndexState(), views.store.operationCount,
@@ -158,12 +159,14 @@ public struct GetSearchStats: NodeRequest {
         for package in ModelPackage.allCases {
             let model = models.first { $0.name.bytes == package.name }
             let rows = try await node.vectorCount(of: model)
+            let damage = damages[package]
+            let state = installed.contains(package) ? "on" : "no-model"
             stats.indexes.append(
                 SearchStats.Index(
-                    name: package.rawValue,
-                    state: installed.contains(package) ? "on" : "no-model",
+                    name: package.rawValue, state: damage == nil ? state : "damaged",
                     indexed: Int(model?.through ?? 0), held: held, rows: rows.count,
-                    byteCount: rows.byteCount, memoryByteCount: memory.models[package] ?? 0))
+                    byteCount: rows.byteCount, memoryByteCount: memory.models[package] ?? 0,
+                    damage: damage.map { "\($0)" }))
         }
         return stats
     }

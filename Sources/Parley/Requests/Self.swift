@@ -28,6 +28,7 @@ public struct GetStatus: NodeRequest {
                 transportRefusals: refused, failure: failure)
         }
         status.warnings += try await node.warningsOfInvites()
+        status.warnings += node.warningsOfModels
         status.isOffline = node.network.isCutOff
         status.isRunning = node.network.isRunning
         return status

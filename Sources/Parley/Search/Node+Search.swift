@@ -1,7 +1,39 @@
 import ParleyLedger
+import ParleySearch
 import ParleyStorage
 
 extension Node {
+    /// What is wrong with installed models.
+    func damagedModels() async -> [ModelPackage: ModelError] {
+        let shelf = indexer.shelf
+        // Files of a hundred megabytes are read: not by a thread that others wait for.
+        return await Task.detached {
+            var damages: [ModelPackage: ModelError] = [:]
+            for model in shelf.folder.installed { damages[model] = shelf.damage(of: model) }
+            return damages
+        }.value
+    }
+
+    /// The same as ``DoctorReport`` tells it.
+    func checkModels() async -> DoctorReport.Outcome {
+        let damages = await damagedModels().sorted { $0.key.rawValue < $1.key.rawValue }
+        let installed = indexer.shelf.folder.installed.map(\.rawValue)
+        if installed.isEmpty { return .skipped("none is installed") }
+        guard !damages.isEmpty else { return .fine(installed.joined(separator: ", ")) }
+        return .wrong(damages.map { Self.sentence($0.key, $0.value) }.joined(separator: " "))
+    }
+
+    /// What is known to be wrong with models that are in use.
+    var warningsOfModels: [String] {
+        indexer.shelf.knownDamage.map { Self.sentence($0.model, $0.damage) }
+    }
+
+    /// That a model finds nothing, and what mends it.
+    private static func sentence(_ model: ModelPackage, _ damage: ModelError) -> String {
+        "The model \(model.rawValue) cannot be used: \(damage). "
+            + "`parley model install \(model.rawValue)` installs it again."
+    }
+
     /// Operations that are looked through in one turn of the node's actor.
     private static let turnCount = 4096
 

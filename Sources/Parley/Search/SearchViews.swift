@@ -84,7 +84,7 @@ public struct SearchStats: Codable, Equatable, Sendable {
     public struct Index: Codable, Equatable, Sendable {
         /// `words`, or the name of a model.
         public var name: String
-        /// `on`, `off`, or `no-model`.
+        /// `on`, `off`, `no-model`, or `damaged`: then nothing more is indexed or found by it.
         public var state: String
         /// Operations that were looked at.
         public var indexed: Int
@@ -96,6 +96,8 @@ public struct SearchStats: Codable, Equatable, Sendable {
         public var byteCount: Int
         /// Bytes in memory now.
         public var memoryByteCount: Int
+        /// What is wrong with the model, in a phrase.
+        public var damage: String?
     }
     /// The index of words first.
     public var indexes: [Index]

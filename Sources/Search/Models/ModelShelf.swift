@@ -9,8 +9,14 @@ public final class ModelShelf: Sendable {
         case miniLM(MiniLM.Weights)
         case useM3(MultilingualEncoder.Weights)
     }
+    /// What was found when the files of a model were compared with their hashes, and how they looked then.
+    private struct Verdict {
+        var look: [String]
+        var damage: ModelError?
+    }
     /// With how their files looked when they were verified.
     private let loaded = Mutex<[ModelPackage: (model: Loaded, look: [String])]>([:])
+    private let verdicts = Mutex<[ModelPackage: Verdict]>([:])
     /// Where they are installed.
     public let folder: ModelFolder
 
@@ -24,7 +30,7 @@ public final class ModelShelf: Sendable {
             return Self.worker(known.model)
         }
         loaded.withLock { $0[model] = nil }
-        try folder.verify(model)
+        if let damage = damage(of: model) { throw damage }
         let path = folder.folder(of: model)
         let made: Loaded =
             switch model {
@@ -39,6 +45,25 @@ public final class ModelShelf: Sendable {
         switch loaded {
         case .miniLM(let weights): MiniLM(weights)
         case .useM3(let weights): MultilingualEncoder(weights)
+        }
+    }
+
+    /// What is wrong with the files of a model. They are read where they look otherwise than when that was last
+    /// asked, which takes about half a second.
+    public func damage(of model: ModelPackage) -> ModelError? {
+        let look = folder.look(of: model)
+        if let known = verdicts.withLock({ $0[model] }), known.look == look { return known.damage }
+        var verdict = Verdict(look: look)
+        do { try folder.verify(model) } catch { verdict.damage = error }
+        verdicts.withLock { $0[model] = verdict }
+        return verdict.damage
+    }
+
+    /// The same of each installed model that was asked about before: what nobody uses is not read for it.
+    public var knownDamage: [(model: ModelPackage, damage: ModelError)] {
+        folder.installed.compactMap { model in
+            guard verdicts.withLock({ $0[model] }) != nil else { return nil }
+            return damage(of: model).map { (model, $0) }
         }
     }
 
