@@ -70,6 +70,9 @@ extension MemoryStore {
         return (contents.logOrder[space]?.values ?? []).compactMap(record)
     }
 
+    /// Grows with every change of whatever is stored.
+    public func logChangeCount(in space: SpaceNumber) -> UInt64 { changeCount ?? 0 }
+
     /// One log of a space, or nil.
     public func log(_ tag: LogTag, in space: SpaceNumber) throws(StoreError) -> LogRecord? {
         try called("reading a log")
@@ -165,6 +168,7 @@ extension MemoryStore {
             }
             place += 1
         }
+        noteRead(found.count)
         return found
     }
 
@@ -335,6 +339,11 @@ extension MemoryStore {
             $0.heads[log] = heads
             $0.logs[place] = record
         }
+    }
+
+    /// Whether there is proof that a device wrote two histories.
+    public func hasForked(_ device: DeviceID) throws(StoreError) -> Bool {
+        try forks().contains { $0.proof.left.device == device }
     }
 
     /// All proof of forks, ascending by log.

@@ -74,6 +74,9 @@ public final class MemoryStore: SimulatedStore {
     /// How many calls were made, transactions included; rollbacks do not count.
     public private(set) var callCount = 0
 
+    /// How many operations of logs were handed out, one by one asked for aside.
+    public private(set) var operationReadCount = 0
+
     /// How many entries were handed out: what readers of views have to look at.
     public private(set) var entryCount = 0
 
@@ -223,6 +226,9 @@ public final class MemoryStore: SimulatedStore {
         if !isObserved { entryCount += entries.count }
         return entries
     }
+
+    /// Counts operations that are handed out.
+    func noteRead(_ count: Int) { operationReadCount += count }
 
     /// Counts a call that writes.
     func writes(_ attempt: String) throws(StoreError) {

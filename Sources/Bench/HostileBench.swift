@@ -13,7 +13,7 @@ enum HostileBench {
     private static let secondsOfCall = 200e-6
     private static let sampleCount = 300
     /// Operations that the victim serves in answer to one frame: all that its log holds.
-    private static let served: UInt64 = 1_000
+    private static let served = UInt64(HostileWorld.messageCount)
 
     private struct Case {
         let name: String
@@ -30,7 +30,26 @@ enum HostileBench {
             return Figure(
                 "hostile-" + one.name, samples: samples, unit: "s",
                 budget: Double(one.budget) * secondsOfUnit, note: one.note)
-        } + [try manyCalls(in: world)]
+        } + [try manyCalls(in: world), try closedFront(in: world)]
+    }
+
+    /// The wish for all on a link on which the peer grants no bytes: nothing may be sent, and so it is not
+    /// looked for what the peer lacks. Measured last, since the former link ends.
+    private static func closedFront(in world: HostileWorld) throws -> Figure {
+        let victim = world.victim
+        try victim.part(from: world.contact, world.link)
+        let link = victim.newLink()
+        _ = try victim.step(.linkOpened(link, world.contact.peer(isInitiator: false)))
+        let hello = Hello(
+            capabilities: 0, wallClock: WallTime(clamping: victim.now.wall), generation: 1,
+            credit: ByteCredit(clamping: 0))
+        _ = try victim.step(.frame(link, Frame.hello(hello).encoded()))
+        let frame = front(world)
+        let samples = try (0..<sampleCount).map { _ in try victim.measure(.frame(link, frame)) }
+        return Figure(
+            "hostile-front-closed", samples: samples, unit: "s",
+            budget: Double(FrameWork.units(of: frame, sharing: 1)) * secondsOfUnit,
+            note: "a wish for all \(served), of a peer that grants nothing")
     }
 
     /// One more frame of calls where there are very many: what the first cost, and not all of them

@@ -152,6 +152,8 @@ struct HostileWorld {
     let victim: BareNode
     let contact: BareNode
     let stranger: BareNode
+    /// Messages that the contact wrote: more than are sent without looking which are the newest.
+    static let messageCount = 2_000
     /// The victim's end of the link with the contact.
     let link: LinkID
     let space: SpaceID
@@ -168,14 +170,15 @@ struct HostileWorld {
             throw HostileWorldError(description: "the two did not meet")
         }
         space = record.id
-        for number in 0..<20 {
+        for number in 0..<Self.messageCount / 50 {
             let texts = (0..<50).map { TextMessage(text: "\(number) \($0) some words to send") }
             let effects = try contact.step(
                 .command(CommandID(3), .send(space, texts, replyingTo: nil)))
             try mail.deliver([], effects)
         }
         let logs = try contact.store.logs(in: record.number)
-        guard let log = logs.first(where: { $0.lane == .content && $0.end >= 1_000 }) else {
+        let written = logs.first { $0.lane == .content && $0.end >= Self.messageCount }
+        guard let log = written else {
             throw HostileWorldError(description: "the messages were not written")
         }
         tag = log.tag

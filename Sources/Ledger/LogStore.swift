@@ -87,6 +87,9 @@ public protocol LogStore: AnyObject {
 
     /// The logs of a space, ascending by tag. Cheap: stores keep log records in memory.
     func logs(in space: SpaceNumber) throws(StoreError) -> [LogRecord]
+    /// Grows whenever a record of a log of the space may have changed, and never falls while the store is open:
+    /// what follows from the records alone needs to be computed anew only then.
+    func logChangeCount(in space: SpaceNumber) -> UInt64
     /// One log of a space, or nil. Cheap as well.
     func log(_ tag: LogTag, in space: SpaceNumber) throws(StoreError) -> LogRecord?
     /// The log in this row, or nil. Cheap as well.
@@ -154,6 +157,8 @@ public protocol LogStore: AnyObject {
     /// Keeps proof of a fork and sets ``LogRecord/fork``. One proof a log is kept, the one whose
     /// branches part lowest; another changes nothing.
     func addFork(_ evidence: ForkEvidence, in log: LogNumber) throws(StoreError)
+    /// Whether there is proof that a device wrote two histories. Cheap, however much there is.
+    func hasForked(_ device: DeviceID) throws(StoreError) -> Bool
     /// All proof of forks, ascending by log.
     func forks() throws(StoreError) -> [ForkEvidence]
 }

@@ -190,6 +190,9 @@ public enum FrameWork {
         }
     }
 
+    /// So many logs are walked for one unit.
+    static let logsEach: UInt64 = 16
+
     /// The cost of reading and sending this many operations.
     public static func serving(_ count: UInt64) -> UInt64 { count / 4 }
 
@@ -313,6 +316,17 @@ extension NodeCore {
         let work = FrameWork.nothingNew(operations)
         let verdict = allowances.take(
             work, for: person, sharing: spaceCount, at: turn.now.monotonic, orDropFor: work)
+        if verdict == .farOver { try flooded(id, &turn) }
+    }
+
+    /// Charges a person for the logs that were walked for a frame about spaces: how many these are its size
+    /// does not tell.
+    mutating func chargeWalk(on id: LinkID, _ turn: inout some Turn) throws(StoreError) {
+        let work = (links[id]?.session?.takeWalkedCount() ?? 0) / FrameWork.logsEach
+        guard work > 0, let person = links[id]?.peer.person else { return }
+        let verdict = allowances.take(
+            work, for: person, sharing: links[id]?.session?.sharedCount ?? 0,
+            at: turn.now.monotonic, orDropFor: work)
         if verdict == .farOver { try flooded(id, &turn) }
     }
 

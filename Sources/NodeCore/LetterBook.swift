@@ -33,21 +33,42 @@ struct RateLimit: Sendable {
     }
 }
 
-/// A separate limit for each of many names. If there are too many names, all limits reset.
-struct RateLimits<Name: Hashable & Sendable>: Sendable {
+/// What is remembered of each of many names. Where there are too many, what was last used longest ago is
+/// forgotten, and of what is as old the first name.
+struct NameBook<Name: Hashable & Comparable & Sendable, Value: Sendable>: Sendable {
+    private let countMax: Int
+    private var entries: [Name: (value: Value, used: UInt64)] = [:]
+
+    init(countMax: Int) { self.countMax = countMax }
+
+    subscript(name: Name) -> Value? { entries[name]?.value }
+
+    /// Remembers something, at this time on the monotonic clock.
+    mutating func set(_ value: Value, of name: Name, at now: UInt64) {
+        if entries[name] == nil, entries.count >= countMax,
+            let oldest = entries.min(by: { ($0.value.used, $0.key) < ($1.value.used, $1.key) })
+        {
+            entries[oldest.key] = nil
+        }
+        entries[name] = (value, now)
+    }
+}
+
+/// A separate limit for each of many names.
+struct RateLimits<Name: Hashable & Comparable & Sendable>: Sendable {
     private let each: RateLimit
-    private let nameCountMax: Int
-    private var limits: [Name: RateLimit] = [:]
+    private var limits: NameBook<Name, RateLimit>
 
     init(_ each: RateLimit, nameCountMax: Int) {
         self.each = each
-        self.nameCountMax = nameCountMax
+        limits = NameBook(countMax: nameCountMax)
     }
 
     /// Takes one of this name into account. Returns whether it may come.
     mutating func take(_ name: Name, at now: UInt64) -> Bool {
-        if limits.count >= nameCountMax, limits[name] == nil { limits = [:] }
-        return limits[name, default: each].take(at: now)
+        var limit = limits[name] ?? each
+        defer { limits.set(limit, of: name, at: now) }
+        return limit.take(at: now)
     }
 }
 
@@ -82,9 +103,9 @@ struct LetterBook: Sendable {
     private var walks = RateLimits<DeviceID>(
         RateLimit(burst: walk.burst, interval: walk.interval), nameCountMax: nameCountMax)
     /// When somebody's question was last answered, on the monotonic clock.
-    private var answeredAt: [DeviceID: UInt64] = [:]
+    private var answeredAt = NameBook<DeviceID, UInt64>(countMax: nameCountMax)
     /// Since when devices ask with numbers that were answered before.
-    private var agedSince: [DeviceID: UInt64] = [:]
+    private var agedSince = NameBook<DeviceID, UInt64>(countMax: nameCountMax)
 
     /// Notes a letter by its hash. Returns whether it is not known again.
     mutating func isNew(_ hash: Digest) -> Bool {
@@ -113,8 +134,7 @@ struct LetterBook: Sendable {
     /// Whether a question of a device may be answered again.
     mutating func mayAnswer(_ device: DeviceID, every interval: UInt64, at now: UInt64) -> Bool {
         if let last = answeredAt[device], now < last + interval { return false }
-        if answeredAt.count >= Self.nameCountMax { answeredAt = [:] }
-        answeredAt[device] = now
+        answeredAt.set(now, of: device, at: now)
         return true
     }
 
@@ -124,8 +144,7 @@ struct LetterBook: Sendable {
     {
         let since = agedSince[device]
         if let since, now < since + interval { return false }
-        if since == nil, agedSince.count >= Self.nameCountMax { agedSince = [:] }
-        agedSince[device] = now
+        agedSince.set(now, of: device, at: now)
         return since != nil
     }
 }

@@ -160,7 +160,7 @@ extension NodeCore {
     /// Whether it is proven that this device wrote two histories, as a copied home does. Nobody
     /// accepts what it writes from then on, so it writes nothing.
     func hasOwnFork(_ store: some Store) throws(StoreError) -> Bool {
-        try store.forks().contains { $0.proof.left.device == identity.device }
+        try store.hasForked(identity.device)
     }
 
     /// Tells every linked member; for one that knows it already this costs one frame.

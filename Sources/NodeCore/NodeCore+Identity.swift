@@ -34,12 +34,13 @@ extension NodeCore {
 
     /// Stores a valid card, and acts on what it says about the person's devices.
     mutating func keep(_ card: Card, _ turn: inout some Turn) throws(StoreError) {
-        if card.parts.contains(where: { !$0.mailboxes.isEmpty }) { relayUpkeep.note(.findRelays) }
         if card.person == identity.person {
             try learn(card.identity, of: card.person, &turn)
             relayUpkeep.note(.showInviteCards)
         }
+        let hasMailboxes = card.parts.contains { !$0.mailboxes.isEmpty }
         guard let before = try CardReader.kept(of: card.person, turn.store) else {
+            if hasMailboxes { relayUpkeep.note(.findRelays) }
             return try turn.store.setValue(card.encoded, .card, card.person.bytes)
         }
         let (after, fork) = before.merged(with: card)
@@ -47,6 +48,8 @@ extension NodeCore {
             try notice(.compromised, of: card.person, [fork.device], &turn)
         }
         guard after != before else { return }
+        // To look for relays reads the cards of everybody: not for what is known.
+        if hasMailboxes { relayUpkeep.note(.findRelays) }
         let bytes = after.encoded
         guard bytes.count <= Limits.cardByteCountMax else { return try count(.card, turn.store) }
         try CardReader.keepName(from: before, to: after, turn.store)

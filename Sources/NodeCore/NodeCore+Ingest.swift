@@ -35,6 +35,12 @@ struct Ingested {
 
     init(at now: Instant) { self.now = now.monotonic }
 
+    /// Logs of which what was stored may have released waiting runs; nil where any run may be released: lane 0
+    /// decides about everything, and what is read ahead waits for nothing.
+    var releasing: Set<LogTag>? {
+        keptControl.byteCount > 0 || isAhead || endsWaiting ? nil : grown
+    }
+
     /// Records a run that was stored.
     mutating func note(_ run: VerifiedRun) {
         grown.insert(LogTag(run.log))
@@ -93,7 +99,7 @@ extension NodeCore {
             isGenuine = try ingest(run, in: space, by: peer, &ingested, &turn)
         }
         if operations.runs.contains(where: { $0.lane == .control }) {
-            try admitWaiting(in: space, turn.store, &ingested)
+            try admitWaiting(in: space, releasedBy: ingested.releasing, turn.store, &ingested)
             try followKept(&ingested, in: space, &turn)
         }
         let roster = judges[space.number]?.roster
@@ -104,7 +110,7 @@ extension NodeCore {
             }
             isGenuine = try ingest(run, in: space, by: peer, &ingested, &turn)
         }
-        try admitWaiting(in: space, turn.store, &ingested)
+        try admitWaiting(in: space, releasedBy: ingested.releasing, turn.store, &ingested)
         if ingested.hasUnheardControl {
             try followKept(&ingested, in: space, &turn)
         }

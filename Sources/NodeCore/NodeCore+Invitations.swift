@@ -52,12 +52,13 @@ extension NodeCore {
     }
 
     /// How many conversations of two there are with a person.
-    private mutating func directCount(
+    private func directCount(
         with person: PersonID, _ store: some Store
     ) throws(StoreError) -> Int {
+        // Nothing is proven of the new one yet: of others nothing is read but what is noted of the person.
         var count = 0
-        for space in try store.spaces() where space.kind == .direct {
-            if try roster(of: space, store)?.member(person) != nil { count += 1 }
+        for naming in try store.spaces(naming: person) where naming.isShared {
+            if try store.space(naming.space)?.kind == .direct { count += 1 }
         }
         return count
     }

@@ -69,7 +69,7 @@ extension NodeCore {
         if let other = links.first(where: { $0.value.peer.device == peer.device }) {
             // Both sides decide alike: a direct link is better than one through a relay, else the
             // one whose initiator has the smaller key stays.
-            guard isBetter(peer, than: other.value.peer) else {
+            guard other.value.isEnding || isBetter(peer, than: other.value.peer) else {
                 turn.emit(.hangUp(id, .duplicate))
                 // The dialled link is up, and not needed; a better path still is.
                 guard peer.isInitiator else { return }
@@ -190,6 +190,7 @@ extension NodeCore {
         }
         let received = try links[id]?.session?.receive(frame, store: turn.store)
         guard let result = received else { return }
+        try chargeWalk(on: id, &turn)
         try compareOwnLogs(frame, on: id, &turn)
         switch result {
         case .success(let outputs):
@@ -267,7 +268,7 @@ extension NodeCore {
                     links[id]?.introduced.remove(space)
                     break
                 }
-                try links[id]?.session?.offerAll(of: space, store: turn.store)
+                links[id]?.session?.offerAll(of: space)
             case .missing(let space, let isNews):
                 if isNews { links[id]?.rounds[space]?.hearNews() }
                 try mayHold(space, link: id, &turn)
@@ -289,7 +290,7 @@ extension NodeCore {
         guard turn.now.monotonic < link.lastHeard + Self.silenceMax else {
             return hangUp(id, .silent, &turn)
         }
-        guard let session = link.session else {
+        guard link.session != nil else {
             // Ten seconds to say who one is; only strangers take longer.
             return hangUp(id, .stranger, &turn)
         }
@@ -302,7 +303,7 @@ extension NodeCore {
         // The peer's first heartbeat, at which it may end the link, is over by the second.
         if link.hasBeaten { dialer.note(.settled, of: link.peer.device) }
         links[id]?.hasBeaten = true
-        if case .send(let frame) = try session.heartbeat(store: turn.store) {
+        if case .send(let frame)? = try links[id]?.session?.heartbeat(store: turn.store) {
             turn.emit(.send(id, frame.encoded()))
         }
         timers.set(.heartbeat(id), in: Self.heartbeatInterval, &turn)

@@ -134,7 +134,9 @@ extension NodeCore {
             let linked = devicesLinked(in: space.number)
             isLinked = isLinked || lackers.contains { linked.contains($0) }
             let away = lackers.filter { !linked.contains($0) }
-            for (relay, readers) in try readers(away, in: roster, turn.store) {
+            // Of those that one person names only a few are called.
+            let all = try readers(away, in: roster, turn.store).sorted { $0.key < $1.key }
+            for (relay, readers) in all {
                 lacking[relay, default: []].formUnion(readers.devices)
                 for (person, mailbox) in readers.names {
                     _ = try note(mailbox, namedBy: person, at: turn.now, turn.store)

@@ -6,35 +6,52 @@ import ParleyWire
 /// Runs that wait for their causes, and what follows once these have arrived.
 extension NodeCore {
     /// Applies what waited for causes that have come, until nothing moves any more.
+    ///
+    /// - Parameter logs: which alone may have released something; nil where anything may. What waits may be
+    ///   much, and is looked at for little: only what names a log that grew.
     mutating func admitWaiting(
-        in space: SpaceRecord, _ store: some Store, _ ingested: inout Ingested
+        in space: SpaceRecord, releasedBy logs: Set<LogTag>?, _ store: some Store,
+        _ ingested: inout Ingested
     ) throws(StoreError) {
         try prepare(space, store)
+        let grownBefore = ingested.grown
+        defer { ingested.grown.formUnion(grownBefore) }
+        var logs = logs
         while waiting.holds(space.number) {
-            let before = ingested.grown.count + ingested.changes.count + ingested.keptCount
-            for var waiter in waiting.take(space.number) {
-                let run = waiter.run
-                let limit = judges[space.number]?.roster.limit(
-                    of: run.device, lane: run.lane, run.log)
-                guard let log = try store.log(LogTag(run.log), in: space.number) else {
-                    guard let rest = run.below(limit) else { continue }
-                    waiter.run = rest
-                    try apply(waiter, in: space, store, &ingested)
-                    continue
-                }
-                // While it waited, some of it may have arrived another way, or proved to be of a
-                // branch that nobody accepts; and newer operations may have arrived first.
-                for part in log.lacking(run) {
-                    guard let rest = part.below(log.intakeEnd)?.below(limit),
-                        try store.log(log.tag, in: space.number)?.canHold(rest) == true
-                    else { continue }
-                    waiter.run = rest
-                    try apply(waiter, in: space, store, &ingested)
-                }
+            let before = ingested.changes.count + ingested.keptCount
+            let controlBefore = ingested.keptControl.byteCount
+            ingested.grown = []
+            for waiter in waiting.take(space.number, awaiting: logs) {
+                try admit(waiter, in: space, store, &ingested)
             }
-            if ingested.grown.count + ingested.changes.count + ingested.keptCount == before {
-                return
-            }
+            let grown = ingested.grown
+            if grown.isEmpty, ingested.changes.count + ingested.keptCount == before { return }
+            // Lane 0 decides of everything.
+            logs = ingested.keptControl.byteCount > controlBefore ? nil : grown
+        }
+    }
+
+    /// Applies what waited, as far as it is still lacked.
+    private mutating func admit(
+        _ waiter: WaitingRoom.Waiter, in space: SpaceRecord, _ store: some Store,
+        _ ingested: inout Ingested
+    ) throws(StoreError) {
+        var waiter = waiter
+        let run = waiter.run
+        let limit = judges[space.number]?.roster.limit(of: run.device, lane: run.lane, run.log)
+        guard let log = try store.log(LogTag(run.log), in: space.number) else {
+            guard let rest = run.below(limit) else { return }
+            waiter.run = rest
+            return try apply(waiter, in: space, store, &ingested)
+        }
+        // While it waited, some of it may have arrived another way, or proved to be of a
+        // branch that nobody accepts; and newer operations may have arrived first.
+        for part in log.lacking(run) {
+            guard let rest = part.below(log.intakeEnd)?.below(limit),
+                try store.log(log.tag, in: space.number)?.canHold(rest) == true
+            else { continue }
+            waiter.run = rest
+            try apply(waiter, in: space, store, &ingested)
         }
     }
 
@@ -51,7 +68,8 @@ extension NodeCore {
             try follow(space, &turn)
             ingested.closedLogs = nil
             try openEpochs(in: space, &turn)
-            try admitWaiting(in: space, turn.store, &ingested)
+            try admitWaiting(
+                in: space, releasedBy: ingested.releasing, turn.store, &ingested)
         } while ingested.hasUnheardControl
     }
 
@@ -63,7 +81,7 @@ extension NodeCore {
     {
         var ingested = Ingested(at: turn.now)
         ingested.endsWaiting = id == nil
-        try admitWaiting(in: space, turn.store, &ingested)
+        try admitWaiting(in: space, releasedBy: nil, turn.store, &ingested)
         try followKept(&ingested, in: space, &turn)
         try settle(ingested, in: space, from: id, &turn)
     }

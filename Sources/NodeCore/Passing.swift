@@ -39,6 +39,10 @@ struct Passing: Sendable {
     /// Queues a signal for a relay; if there are too many the oldest is dropped, because the newest
     /// counts.
     mutating func enqueue(_ signal: Waiting, for relay: NoiseKey) {
+        // What waited for others that were never reached is forgotten with its time.
+        if waiting[relay] == nil {
+            waiting = waiting.mapValues { fresh($0, at: signal.since) }.filter { !$0.value.isEmpty }
+        }
         let queue = fresh(waiting[relay] ?? [], at: signal.since)
         waiting[relay] = queue.suffix(Self.waitingCountMax - 1) + [signal]
     }

@@ -37,6 +37,14 @@ struct WaitingRoom: Sendable {
         /// Whether its wait ends one day.
         var isPatient: Bool { run.lane != .control && !waitsForControl }
 
+        /// Whether something that it may wait for is in one of these logs: a cause, or what comes before it.
+        func isAwaiting(_ logs: Set<LogTag>) -> Bool {
+            if logs.contains(LogTag(run.log)) { return true }
+            guard let header = run.operations.first?.operation.header else { return false }
+            return header.dependencies.contains { logs.contains($0.tag) }
+                || header.references.contains { logs.contains($0.tag) }
+        }
+
         /// Whether it waits no longer.
         func isOverdue(at now: UInt64) -> Bool {
             isPatient && now >= since + WaitingRoom.patience
@@ -113,11 +121,14 @@ struct WaitingRoom: Sendable {
         shares[log] = share.runCount == 0 ? nil : share
     }
 
-    /// Takes out all that wait in a space, oldest first.
-    mutating func take(_ space: SpaceNumber) -> [Waiter] {
-        let taken = runs.filter { $0.space == space }
+    /// Takes out all that wait in a space, or those that these logs may release, oldest first.
+    mutating func take(_ space: SpaceNumber, awaiting logs: Set<LogTag>? = nil) -> [Waiter] {
+        func isTaken(_ entry: (space: SpaceNumber, waiter: Waiter, byteCount: Int)) -> Bool {
+            entry.space == space && logs.map { entry.waiter.isAwaiting($0) } ?? true
+        }
+        let taken = runs.filter(isTaken)
         guard !taken.isEmpty else { return [] }
-        runs.removeAll { $0.space == space }
+        runs.removeAll(where: isTaken)
         for one in taken { count(one.waiter.run.log, -1, -one.byteCount) }
         return taken.map(\.waiter)
     }

@@ -9,7 +9,7 @@ import ParleyWire
 extension Views {
     /// Whether this very device did.
     func isOwnForked() throws -> Bool {
-        try store.forks().contains { $0.proof.left.device == core.node.device }
+        try store.hasForked(core.node.device)
     }
 
     /// What is to be said of others' devices, one sentence for each; of one person's where they are

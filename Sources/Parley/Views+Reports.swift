@@ -66,7 +66,7 @@ extension Views {
         if let bar { return bar.reason }
         if core.node.isRevoked { return "another device of yours has revoked this one" }
         if let rejoin = core.rejoin { return rejoin.reason }
-        let isForked = try store.forks().contains { $0.proof.left.device == core.node.device }
+        let isForked = try store.hasForked(core.node.device)
         return isForked ? "this device wrote two different histories" : nil
     }
 

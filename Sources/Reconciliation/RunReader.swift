@@ -21,8 +21,7 @@ public enum RunReader {
         guard let span = log.spans.first(where: { $0.first <= first && first <= $0.last }) else {
             return nil
         }
-        var stored = try store.operations(
-            in: log.number, first...span.last, limit: blockOperationCount)
+        var stored = try block(of: log, first...span.last, room: room, store: store)
         guard let last = stored.last else { return nil }
         var heads = try store.heads(in: log.number, first...last.sequence)
         if heads.isEmpty {
@@ -40,6 +39,61 @@ public enum RunReader {
         return try run(
             log, stored: Array(stored.prefix { $0.sequence <= end }),
             heads: heads.filter { $0.sequence <= end }, bringsAnchor: bringsAnchor, store: store)
+    }
+
+    /// Operations from the lowest place of a range upward, until they fill the room or are a block. Few are
+    /// read at first: each may be as large as a message may be.
+    private static func block(
+        of log: LogRecord, _ range: ClosedRange<UInt64>, room: Int, store: some LogStore
+    ) throws(StoreError) -> [StoredOperation] {
+        var stored: [StoredOperation] = []
+        var size = 0
+        while size <= room, stored.count < blockOperationCount {
+            let from = stored.last.map { $0.sequence + 1 } ?? range.lowerBound
+            guard from <= range.upperBound else { break }
+            let more = try store.operations(
+                in: log.number, from...range.upperBound,
+                limit: partCount(after: stored.count, of: size, room: room))
+            if more.isEmpty { break }
+            size += byteCount(of: more)
+            stored += more
+        }
+        return stored
+    }
+
+    /// Operations from the highest place of a range downward, in the same way; ascending.
+    private static func blockBelow(
+        _ range: ClosedRange<UInt64>, of log: LogRecord, room: Int, store: some LogStore
+    ) throws(StoreError) -> [StoredOperation] {
+        var parts: [[StoredOperation]] = []
+        var (size, count) = (0, 0)
+        var top = range.upperBound
+        while size < room, count < blockOperationCount {
+            let wanted = UInt64(partCount(after: count, of: size, room: room))
+            let first = top - min(top - range.lowerBound, wanted - 1)
+            let more = try store.operations(in: log.number, first...top, limit: Int(wanted))
+            if more.isEmpty { break }
+            size += byteCount(of: more)
+            count += more.count
+            parts.append(more)
+            guard first > range.lowerBound else { break }
+            top = first - 1
+        }
+        return Array(parts.reversed().joined())
+    }
+
+    /// So many operations are read first.
+    private static let partCountMin = 8
+
+    /// How many more operations seem to fit, by the mean of those that were read.
+    private static func partCount(after count: Int, of size: Int, room: Int) -> Int {
+        guard count > 0 else { return partCountMin }
+        let fitting = (room - size) / max(1, size / count) + 1
+        return min(max(1, fitting), blockOperationCount - count)
+    }
+
+    private static func byteCount(of operations: [StoredOperation]) -> Int {
+        operations.reduce(0) { $0 + $1.operation.byteCount + 2 }
     }
 
     /// What ends right below a proven fork: the proof, which the receiver has, vouches for it.
@@ -91,7 +145,7 @@ public enum RunReader {
         }
         let count = min(UInt64(blockOperationCount), highest - lowest + 1, max(1, limit))
         let first = highest - (count - 1)
-        let stored = try store.operations(in: log.number, first...highest, limit: Int(count))
+        let stored = try blockBelow(first...highest, of: log, room: room, store: store)
         var size = 0
         let kept = stored.reversed().prefix { operation in
             defer { size += operation.operation.byteCount + 2 }

@@ -9,9 +9,19 @@ struct ForkTelling: Sendable {
     /// It was told, or will be, when it held what is held here.
     var isKnown = false
 
+    /// How often the peer asked for what it lacks.
+    private var questionCount: UInt64 = 0
+
     mutating func isEqual() {
         if !isKnown { isOwed = true }
         isKnown = true
+    }
+
+    /// The peer asks for what it lacks, which may be a proof. All of them are sent then, and a question is
+    /// small: they are sent at the first, the second, the fourth, the eighth …
+    mutating func noteQuestion() {
+        questionCount += 1
+        if questionCount & (questionCount - 1) == 0 { isOwed = true }
     }
 }
 
@@ -28,7 +38,7 @@ extension SpaceExchange {
         guard Frontier(of: space, logs, asksForMissing: false).entries == frontier.entries else {
             return searches.tipsDiffer()
         }
-        let own = try FrontierDigests(of: space.number, scope, in: store)
+        let own = try digests(store: store)
         guard own != shown, searches.tipsAreEqual(here: own, there: shown) else { return }
         searches.audit(
             logs.reversed().compactMap { log in

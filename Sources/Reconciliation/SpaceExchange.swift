@@ -5,9 +5,6 @@ import ParleyWire
 struct SpaceExchange: Sendable {
     /// Above this many missing operations the newest are sent first, and the rest when asked for.
     static let windowOperationCount = 500
-    /// How many questions of a peer wait for their answer.
-    static let answerCountMax = 16
-
     let space: SpaceRecord
     /// Who is at the other end.
     private let peer: DeviceID?
@@ -25,10 +22,19 @@ struct SpaceExchange: Sendable {
     private var unsent: Set<LogTag> = []
     /// Logs that grew through others and were not announced yet.
     private var unannounced: Set<LogTag> = []
+    /// Whether it is still to be found out what the peer lacks. That walks all logs, so it waits until
+    /// something may be sent: a peer that grants nothing is not worked for.
+    private var isPlanDue = false
     /// Where the newest part begins that is sent before the rest, by log.
     private var windows: [LogTag: UInt64] = [:]
-    /// What the peer asked for, oldest question first.
-    private var answers: Queue<Answer> = []
+    /// The newest places when they were last read, and the change count of the store then.
+    private var newest: (count: UInt64, places: [(log: LogNumber, first: UInt64)])?
+    /// The digests of what passes when they were last computed, and the change count of the store then.
+    private var digested: (count: UInt64, digests: FrontierDigests)?
+    /// Logs that were walked for the peer and not charged yet.
+    private(set) var walkedCount: UInt64 = 0
+    /// What the peer asked for and was not sent yet.
+    private var answers = OpenWants()
 
     /// The lowest place that was asked for, by log.
     var asked: [LogTag: UInt64] = [:]
@@ -38,12 +44,6 @@ struct SpaceExchange: Sendable {
     var hasTold = false
     /// The peer could not answer: it is not asked again on this link.
     var cannotFill = false
-
-    private struct Answer: Sendable {
-        var ranges: Queue<Want.Range>
-        /// How many operations it may still hold.
-        var limit: UInt64
-    }
 
     /// Questions that are open, the oldest first.
     var questions: Queue<Question> = []
@@ -71,12 +71,13 @@ struct SpaceExchange: Sendable {
     /// what the peer holds.
     mutating func narrow(to scope: SharingScope, store: some LogStore) throws(StoreError) {
         self.scope = scope
+        digested = nil
         // What it was told was lane 0's alone: it has yet to hear how far all of it goes.
         if scope.isEverything { hasTold = false }
         // That both hold the same of lane 0 says nothing of the rest.
         (wasEqual, hasOwnNews) = (false, true)
         forks = ForkTelling()
-        answers = []
+        answers = OpenWants()
         windows = [:]
         unannounced = []
         if peerEnds != nil { unsent = Set(try logs(store).map(\.tag)) }
@@ -92,11 +93,28 @@ struct SpaceExchange: Sendable {
     /// Whether anything may be there to send: most often nothing is.
     var mayHaveOperations: Bool {
         !answers.isEmpty
-            || (peerEnds != nil && offer != .made && (!unsent.isEmpty || offer != .none))
+            || (peerEnds != nil && offer != .made
+                && (isPlanDue || !unsent.isEmpty || offer != .none))
     }
 
     /// Whether the peer is known to hold, or was sent, all that it may have.
-    var hasSentAll: Bool { peerEnds != nil && unsent.isEmpty && offer == .none }
+    var hasSentAll: Bool { peerEnds != nil && !isPlanDue && unsent.isEmpty && offer == .none }
+
+    /// The digests of what passes. They are computed anew only where a log of the space changed.
+    mutating func digests(store: some LogStore) throws(StoreError) -> FrontierDigests {
+        let count = store.logChangeCount(in: space.number)
+        if let digested, digested.count == count { return digested.digests }
+        let digests = try FrontierDigests(of: space.number, scope, in: store)
+        digested = (count, digests)
+        walkedCount += UInt64(try store.logs(in: space.number).count)
+        return digests
+    }
+
+    /// Takes the number of logs that were walked for the peer since it was last taken.
+    mutating func takeWalkedCount() -> UInt64 {
+        defer { walkedCount = 0 }
+        return walkedCount
+    }
 
     // MARK: What the peer holds
 
@@ -117,7 +135,7 @@ struct SpaceExchange: Sendable {
         (wasEqual, hasOwnNews) = (true, false)
         isTaken()
         forks.isEqual()
-        unsent = []
+        (unsent, isPlanDue) = ([], false)
         unannounced = []
         windows = [:]
         cannotFill = false
@@ -132,6 +150,7 @@ struct SpaceExchange: Sendable {
         var lack: Lack?
         isTaken()
         if frontier.isComplete {
+            walkedCount += UInt64(try store.logs(in: space.number).count)
             lacked = scope.isMutual ? [] : nil
             try compareAll(frontier, showing: shown, store: store)
         }
@@ -153,13 +172,13 @@ struct SpaceExchange: Sendable {
         }
         if frontier.isComplete {
             if frontier.asksForMissing {
-                forks.isOwed = true
+                forks.noteQuestion()
                 peerEnds = ends
-                try planSending(store: store)
-            } else if unsent.isEmpty || peerEnds == nil || scope == .welcome {
+                isPlanDue = true
+            } else if unsent.isEmpty && !isPlanDue || peerEnds == nil || scope == .welcome {
                 // Somebody else serves it, or who has not accepted keeps no more; only what is new from
                 // now on is sent.
-                unsent = []
+                (unsent, isPlanDue) = ([], false)
                 for log in try logs(store) {
                     ends[log.tag] = max(ends[log.tag] ?? 0, log.end)
                 }
@@ -219,19 +238,19 @@ struct SpaceExchange: Sendable {
     }
 
     /// The peer knows nothing of it and may not want it: until it has shown that, one frame is sent.
-    mutating func offerAll(store: some LogStore) throws(StoreError) {
+    mutating func offerAll() {
         peerEnds = [:]
         offer = .due
-        try planSending(store: store)
+        isPlanDue = true
     }
 
     /// All of the space is to be sent.
     ///
     /// - Parameter holdsLane0: whether the peer holds of lane 0 what it told, or was sent.
-    mutating func introduce(holdsLane0: Bool, store: some LogStore) throws(StoreError) {
+    mutating func introduce(holdsLane0: Bool) {
         if !holdsLane0 || peerEnds == nil { peerEnds = [:] }
         offer = .taken
-        try planSending(store: store)
+        isPlanDue = true
     }
 
     mutating func peerHolds(_ tag: LogTag, through place: UInt64) {
@@ -242,7 +261,10 @@ struct SpaceExchange: Sendable {
 
     /// What the peer holds it may not have said: the last operation is sent once more.
     mutating func sendLastAgain(of tag: LogTag, store: some LogStore) throws(StoreError) {
-        guard !unsent.contains(tag), let end = try log(tag, store)?.end, end > 0 else { return }
+        guard !unsent.contains(tag), let end = try log(tag, store)?.end, end > 0,
+            // Else it is sent as soon as that is planned.
+            !isPlanDue || peerEnds?[tag] ?? 0 >= end
+        else { return }
         peerEnds?[tag] = end - 1
         unsent.insert(tag)
     }
@@ -273,7 +295,7 @@ struct SpaceExchange: Sendable {
     /// newest first.
     private mutating func planSending(store: some LogStore) throws(StoreError) {
         let ends = peerEnds ?? [:]
-        unsent = []
+        (unsent, isPlanDue) = ([], false)
         windows = [:]
         let isMuch = UInt64(2 * Self.windowOperationCount)
         var missing: UInt64 = 0
@@ -285,7 +307,7 @@ struct SpaceExchange: Sendable {
             if log.lane == .content { missing += min(isMuch + 1, log.end - first) }
         }
         guard missing > isMuch else { return }
-        let newest = try store.newestPlaces(in: space.number, count: Self.windowOperationCount)
+        let newest = try newestPlaces(store: store)
         for tag in unsent {
             guard let log = try log(tag, store), log.lane == .content else {
                 continue
@@ -295,9 +317,22 @@ struct SpaceExchange: Sendable {
         }
     }
 
+    /// Where the newest part of each log begins, read anew only where a log of the space changed.
+    private mutating func newestPlaces(
+        store: some LogStore
+    ) throws(StoreError) -> [(log: LogNumber, first: UInt64)] {
+        let count = store.logChangeCount(in: space.number)
+        if let newest, newest.count == count { return newest.places }
+        let places = try store.newestPlaces(
+            in: space.number, count: Self.windowOperationCount)
+        newest = (count, places)
+        return places
+    }
+
     /// The next frame of operations for the peer, or nil where it lacks nothing that is known.
     mutating func nextOperations(store: some LogStore) throws(StoreError) -> Operations? {
         if peerEnds != nil, offer != .made {
+            if isPlanDue { try planSending(store: store) }
             var runs: [Run] = []
             var room = Limits.operationsFrameByteCount
             for log in try unsentLogs(store: store) {
@@ -312,7 +347,7 @@ struct SpaceExchange: Sendable {
                 return Operations(space: space.id, endsAnswer: false, runs: runs)
             }
         }
-        return try nextAnswer(store: store)
+        return try answers.next(of: space, scope, store: store)
     }
 
     /// Logs to send from: control first, then by tag. A space is offered with its first operation.
@@ -354,42 +389,5 @@ struct SpaceExchange: Sendable {
         return run
     }
 
-    // MARK: Answering what the peer asked for
-
-    mutating func received(_ want: Want) {
-        guard answers.count < Self.answerCountMax else { return }
-        answers.append(Answer(ranges: Queue(want.ranges), limit: want.limit))
-    }
-
-    private mutating func nextAnswer(store: some LogStore) throws(StoreError) -> Operations? {
-        guard var answer = answers.first else { return nil }
-        var runs: [Run] = []
-        var room = Limits.operationsFrameByteCount
-        while room > 0, answer.limit > 0, var range = answer.ranges.first {
-            range.first = max(range.first, scope.first(of: range.tag))
-            let log = range.first <= range.last ? try log(range.tag, store) : nil
-            let run = try log.flatMap { log throws(StoreError) in
-                try RunReader.backward(
-                    log, range.first...range.last, room: room, limit: answer.limit,
-                    store: store)
-            }
-            guard let run else {
-                _ = answer.ranges.popFirst()
-                continue
-            }
-            runs.append(run)
-            room -= run.byteCount
-            answer.limit -= min(answer.limit, UInt64(run.operations.count))
-            if run.first > range.first {
-                range.last = run.first - 1
-                answer.ranges[0] = range
-            } else {
-                _ = answer.ranges.popFirst()
-            }
-        }
-        let isDone = answer.ranges.isEmpty || answer.limit == 0
-        answers[0] = answer
-        if isDone { answers.dropOldest() }
-        return Operations(space: space.id, endsAnswer: isDone, runs: runs)
-    }
+    mutating func received(_ want: Want) { answers.add(want) }
 }

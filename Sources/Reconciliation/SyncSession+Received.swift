@@ -4,14 +4,24 @@ import ParleyWire
 
 /// What the frames about spaces lead to.
 extension SyncSession {
-    func summary(_ store: some LogStore) throws(StoreError) -> Spaces {
+    /// Takes the number of logs that were walked for the peer since it was last taken: that is what looking at
+    /// a frame about spaces costs, whatever its size.
+    public mutating func takeWalkedCount() -> UInt64 {
+        var count: UInt64 = 0
+        for (number, exchange) in shared where exchange.walkedCount > 0 {
+            // A sum is the same in any order.
+            count += shared[number]?.takeWalkedCount() ?? 0
+        }
+        return count
+    }
+
+    mutating func summary(_ store: some LogStore) throws(StoreError) -> Spaces {
         var entries: [Spaces.Entry] = []
         for number in shared.keys.sorted() {
-            guard let exchange = shared[number] else { continue }
-            entries.append(
-                Spaces.Entry(
-                    hash: Self.hash(exchange.space.id, salt: salt),
-                    digests: try FrontierDigests(of: number, exchange.scope, in: store)))
+            guard let id = shared[number]?.space.id,
+                let digests = try shared[number]?.digests(store: store)
+            else { continue }
+            entries.append(Spaces.Entry(hash: Self.hash(id, salt: salt), digests: digests))
         }
         entries.sort { $0.hash < $1.hash }
         return Spaces(salt: salt, entries: Array(entries.prefix(Limits.spaceCountMax)))
@@ -25,12 +35,12 @@ extension SyncSession {
         return digest.prefix
     }
 
-    func root(_ store: some LogStore) throws(StoreError) -> Digest {
+    mutating func root(_ store: some LogStore) throws(StoreError) -> Digest {
         var hash = LabelledHash(.spaces)
         // Spaces that one of the two was removed from stay out: it may have forgotten them.
         let exchanges = shared.values.filter(\.scope.isEverything)
         for space in exchanges.map(\.space).sorted(by: { $0.id < $1.id }) {
-            let digests = try FrontierDigests(of: space.number, in: store)
+            guard let digests = try shared[space.number]?.digests(store: store) else { continue }
             hash.update(space.id)
             for check in [digests.control, digests.content, digests.receipts] {
                 hash.update(check.high)
@@ -47,7 +57,9 @@ extension SyncSession {
         let listed = Dictionary(
             spaces.entries.map { ($0.hash, $0.digests) }, uniquingKeysWith: { first, _ in first })
         for number in shared.keys.sorted() {
-            guard let exchange = shared[number] else { continue }
+            guard let exchange = shared[number],
+                let own = try shared[number]?.digests(store: store)
+            else { continue }
             guard let theirs = listed[Self.hash(exchange.space.id, salt: spaces.salt)] else {
                 guard exchange.scope.isMutual else { continue }
                 // Whoever does not take a space is offered it ever more rarely: it is sent whole.
@@ -58,7 +70,7 @@ extension SyncSession {
             }
             unlisted[number] = nil
             shared[number]?.isTaken()
-            if try theirs == FrontierDigests(of: number, exchange.scope, in: store) {
+            if theirs == own {
                 outputs += try foundEqual(number, store: store)
                 if try store.agreedLogs(in: number).contains(where: { !$0.isWhole }) {
                     outputs.append(.missing(number, isNews: false))

@@ -133,7 +133,7 @@ public struct SyncSession: Sendable {
             ? before?.isEverything != true : scope.isMutual && before?.isMutual != true
         // Whoever accepts was brought lane 0 before: of that only the rest goes.
         if isIntroduced {
-            try shared[space.number]?.introduce(holdsLane0: before == .welcome, store: store)
+            shared[space.number]?.introduce(holdsLane0: before == .welcome)
         }
         return isIntroduced
     }
@@ -198,7 +198,7 @@ public struct SyncSession: Sendable {
     }
 
     /// The frame that shows the link alive and the spaces equal, or not.
-    public func heartbeat(store: some LogStore) throws(StoreError) -> SessionOutput {
+    public mutating func heartbeat(store: some LogStore) throws(StoreError) -> SessionOutput {
         .send(.heartbeat(try root(store)))
     }
 
@@ -299,11 +299,7 @@ public struct SyncSession: Sendable {
 
     /// Takes it that the peer holds nothing of a space, which it may not want: sends it the first frame,
     /// and once it has shown that it does want it the rest, control first, and then the tips.
-    public mutating func offerAll(
-        of space: SpaceNumber, store: some LogStore
-    ) throws(StoreError) {
-        try shared[space]?.offerAll(store: store)
-    }
+    public mutating func offerAll(of space: SpaceNumber) { shared[space]?.offerAll() }
 
     /// The peer says whether one is a contact of theirs. Who accepts takes what they refused of a
     /// stranger: once a link, all of which they have shown nothing is introduced again.

@@ -9,6 +9,9 @@ struct Records {
     private(set) var logs: [SpaceNumber: [LogRecord]] = [:]
     private var spaceNumbers: [SpaceID: SpaceNumber] = [:]
     private var places: [LogNumber: (space: SpaceNumber, tag: LogTag)] = [:]
+    /// How often records were changed, those of each space and all of them by a rollback.
+    private var changeCounts: [SpaceNumber: UInt64] = [:]
+    private var rollbackCount: UInt64 = 0
 
     /// Logs that the transaction changed, as they were; the ones it added are nil.
     private var changed: [LogNumber: LogRecord?] = [:]
@@ -20,6 +23,10 @@ struct Records {
 
     /// The numbers of the changed logs, ascending.
     var changedLogs: [LogNumber] { changed.keys.sorted() }
+
+    func logChangeCount(in space: SpaceNumber) -> UInt64 {
+        changeCounts[space, default: 0] + rollbackCount
+    }
 
     var nextSpace: SpaceNumber { SpaceNumber(highest.space + 1) }
     var nextLog: LogNumber { LogNumber(highest.log + 1) }
@@ -69,6 +76,7 @@ struct Records {
         spaces.remove(at: index(of: number))
         spaceNumbers[space.id] = nil
         let logs = logs.removeValue(forKey: number) ?? []
+        changeCounts[number, default: 0] += 1
         for log in logs { places[log.number] = nil }
         removed.append((space, logs))
     }
@@ -76,6 +84,7 @@ struct Records {
     mutating func add(_ log: LogRecord) {
         let index = Self.index(log.tag, in: logs[log.space] ?? [])
         logs[log.space, default: []].insert(log, at: index)
+        changeCounts[log.space, default: 0] += 1
         places[log.number] = (log.space, log.tag)
         highest.log = max(highest.log, log.number.rawValue)
         if changed[log.number] == nil { changed[log.number] = .some(nil) }
@@ -90,6 +99,7 @@ struct Records {
     private mutating func set(_ log: LogRecord) {
         let index = Self.index(log.tag, in: logs[log.space] ?? [])
         logs[log.space, default: []][index] = log
+        changeCounts[log.space, default: 0] += 1
     }
 
     mutating func committed() {
@@ -99,6 +109,7 @@ struct Records {
     }
 
     mutating func rolledBack() {
+        rollbackCount += 1
         for (space, logs) in removed.reversed() {
             spaces.insert(space, at: index(of: space.number))
             spaceNumbers[space.id] = space.number

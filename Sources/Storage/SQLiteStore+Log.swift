@@ -51,6 +51,11 @@ extension SQLiteStore {
         records.logs[space] ?? []
     }
 
+    /// Grows whenever a record of a log of the space may have changed.
+    public func logChangeCount(in space: SpaceNumber) -> UInt64 {
+        records.logChangeCount(in: space)
+    }
+
     /// One log of a space, or nil.
     public func log(_ tag: LogTag, in space: SpaceNumber) throws(StoreError) -> LogRecord? {
         records.log(tag, in: space)
@@ -149,6 +154,7 @@ extension SQLiteStore {
         statement.bind(
             3, copying: try seal(Frame.fork(evidence.proof).encoded(), .forkEvidence, row: row))
         try statement.run("storing evidence")
+        forkedDevices?.insert(evidence.proof.left.device)
         record.proven = evidence.point
         records.update(record)
     }
@@ -170,6 +176,14 @@ extension SQLiteStore {
             try statement.run("dropping the end of a log")
         }
         records.update(try record.dropped(from: point, self))
+    }
+
+    /// Whether there is proof that a device wrote two histories.
+    public func hasForked(_ device: DeviceID) throws(StoreError) -> Bool {
+        if let forkedDevices { return forkedDevices.contains(device) }
+        let devices = Set(try forks().map(\.proof.left.device))
+        forkedDevices = devices
+        return devices.contains(device)
     }
 
     /// All proof of forks, ascending by log.

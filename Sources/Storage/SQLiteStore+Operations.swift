@@ -222,14 +222,28 @@ extension SQLiteStore {
         var open = (records.logs[space] ?? [])
             .filter { $0.lane.carriesAuthority && !$0.spans.isEmpty }
             .map { Descent(log: $0.number, tag: $0.tag, stand: $0.order.tip.value) }
+        // Descending: that is a heap, whose first is the one to be taken.
+        open.sort { $1.isOlder(than: $0) }
         for _ in 0..<count {
-            guard let best = open.indices.max(by: { open[$0].isOlder(than: open[$1]) }),
-                !open[best].isOver
-            else { break }
-            try descend(&open[best])
+            guard let first = open.first, !first.isOver else { break }
+            try descend(&open[0])
+            Self.sink(&open)
         }
         return open.compactMap { log in log.lowest.map { (log: log.log, first: $0) } }
             .sorted { $0.log < $1.log }
+    }
+
+    /// Moves the first of a heap to where it belongs since it got older.
+    private static func sink(_ heap: inout [Descent]) {
+        var place = 0
+        while true {
+            var next = place
+            for child in [2 * place + 1, 2 * place + 2]
+            where child < heap.count && heap[next].isOlder(than: heap[child]) { next = child }
+            if next == place { return }
+            heap.swapAt(place, next)
+            place = next
+        }
     }
 
     /// Takes the highest operation of a log that was not taken yet.

@@ -42,6 +42,8 @@ public final class SQLiteStore: TransactionalStore {
     var isMerging = false
     /// The key of the index of words, once something of it was used.
     var heldWordKey: WordKey?
+    /// Devices that wrote two histories, once somebody wanted to know.
+    var forkedDevices: Set<DeviceID>?
     var nextOperation: Int64 = 1
     var nextValue: Int64 = 1
     var nextEvent: Int64 = 1
@@ -155,6 +157,7 @@ public final class SQLiteStore: TransactionalStore {
         actors.rolledBack()
         vault.rolledBack()
         heldWordKey = nil
+        forkedDevices = nil
         nextOperation = nextOperationBefore
         nextValue = nextValueBefore
         nextEvent = nextEventBefore

@@ -259,6 +259,23 @@ struct InvitationTests {
         #expect(try ben.count(.invitation) > 0)
     }
 
+    @Test("Attack 288: for a conversation of two that nobody knows no other one is read")
+    func unknownDirect() throws {
+        let asked = try Asked(seed: 810)
+        let (world, ann, ben) = (asked.world, asked.ann, asked.ben)
+        let now = Instant(monotonic: world.now, wall: World.epoch + world.now)
+        var core = ben.core
+        core.judges = [:]
+        for number in 0..<100 as Range<UInt8> {
+            let space = try #require(SpaceID([UInt8](repeating: number, count: 32)))
+            _ = try core.hasRoomToAdopt(
+                space, .direct, from: ann.identity.person, at: now, ben.store)
+        }
+        #expect(core.judges.isEmpty)
+        let direct = try ben.store.spaces().filter { $0.kind == .direct }
+        #expect(!direct.isEmpty, "there is one that could be read")
+    }
+
     @Test("Attack 111: of a long control log no more than its bound is kept before one accepts")
     func boundedControl() throws {
         let asked = try Asked(seed: 809)

@@ -52,6 +52,38 @@ struct WaitingRoomTests {
         #expect(room.isEmpty)
     }
 
+    @Test("Attack 287: what waits is tried again only where a log grew that it names, or its own")
+    func releasing() throws {
+        var random = SeededRandom(seed: 287)
+        let keys = [0, 1].map { _ in DeviceSigningKey.generate(using: &random) }
+        var room = WaitingRoom()
+        var logs: [LogTag] = []
+        for key in keys {
+            let run = try run(by: key, at: 0)
+            logs.append(LogTag(run.log))
+            room.add(run, in: space, since: 0)
+        }
+        let released: [(SpaceNumber, Set<LogTag>, [DeviceID])] = [
+            (space, [], []), (space, [LogTag(2)], []), (SpaceNumber(2), [LogTag(1)], []),
+            (space, [logs[1]], [keys[1].device]), (space, [LogTag(1)], [keys[0].device]),
+        ]
+        for (space, grown, devices) in released {
+            let taken = room.take(space, awaiting: grown).map(\.run.device)
+            #expect(taken == devices)
+        }
+        #expect(room.isEmpty)
+    }
+
+    @Test("Attack 289: of many names the one is forgotten that was used longest ago alone")
+    func limits() {
+        var limits = RateLimits<LogTag>(RateLimit(burst: 1, interval: 1_000), nameCountMax: 3)
+        let taken = [1, 2, 3, 1, 4, 1, 3, 2].enumerated().map { time, name in
+            limits.take(LogTag(name), at: UInt64(time))
+        }
+        // The fourth name has a limit of its own; for it the second was forgotten, and nobody else.
+        #expect(taken == [true, true, true, false, true, false, false, true])
+    }
+
     @Test("Attack 22: many logs together wait within the bounds of the room, in runs and bytes")
     func room() throws {
         var random = SeededRandom(seed: 23)

@@ -51,11 +51,11 @@ final class End {
     }
 
     /// Writes so many operations at once, and tells the session.
-    func write(_ count: Int, in number: Int = 1) throws {
+    func write(_ count: Int, of byteCount: Int = 100, in number: Int = 1) throws {
         let drafts = (0..<count).map { place in
             Draft(
                 kind: OperationKind(rawValue: 64), lane: .content,
-                payload: [UInt8](repeating: UInt8(truncatingIfNeeded: place), count: 100))
+                payload: [UInt8](repeating: UInt8(truncatingIfNeeded: place), count: byteCount))
         }
         let space = try space(number)
         let author = LogAuthor(
@@ -126,7 +126,7 @@ final class End {
                 try perform(session.renewCredit())
             case .acknowledged(let acknowledgement): acknowledged.append(acknowledgement)
             case .introduceSpace(let space):
-                try session.offerAll(of: space, store: store)
+                session.offerAll(of: space)
             case .missing(let space, _):
                 try perform(try session.ask(space, store: store))
                 try perform(try session.fillHoles(space, store: store))
