@@ -4,7 +4,7 @@ import ParleyLedger
 import ParleyReconciliation
 import ParleyWire
 
-/// What somebody may still cost this node.
+/// How much work a peer may still cause this node.
 ///
 /// Work is counted in units of about ten microseconds of a release build; `parley bench hostile`
 /// shows what each kind of frame costs of them. Some is saved up, and comes back with time: far
@@ -23,11 +23,12 @@ struct Allowance: Sendable {
                 perSecond: 10_000 + 2 * UInt64(spaceCount))
         }
 
-        /// For all strangers together: who can make up any number of persons gains nothing by it.
+        /// For all strangers together: anybody can make up persons, so a share per person would
+        /// protect nothing.
         static let strangers = Rate(burst: 20_000, perSecond: 5_000)
     }
 
-    /// What becomes of what somebody sent.
+    /// What happens to a frame.
     enum Verdict: Sendable {
         /// It is looked at.
         case fine
@@ -37,9 +38,9 @@ struct Allowance: Sendable {
         case farOver
     }
 
-    /// Units of what was dropped, above what came back meanwhile, that end a link.
+    /// Units of dropped work, beyond what was refilled meanwhile, that end a link.
     static let excessMax: UInt64 = 20_000
-    /// Whoever went so far over is not listened to for so long, in milliseconds.
+    /// A peer that exceeded this much is refused for this long, in milliseconds.
     static let shunTime: UInt64 = 60_000
 
     /// In so many milliseconds everything is back.
@@ -56,7 +57,7 @@ struct Allowance: Sendable {
     /// Whether its person is not listened to at all.
     func isShunned(at now: UInt64) -> Bool { now < shunnedUntil }
 
-    /// Whether nothing of it is spent: then it need not be remembered.
+    /// True if nothing is spent: then the entry need not be remembered.
     mutating func isWhole(at now: UInt64, _ rate: Rate) -> Bool {
         refill(at: now, rate)
         let isGivenBack = given == 0 || now >= givenSince + Self.hour
@@ -81,7 +82,7 @@ struct Allowance: Sendable {
 
     /// Takes work into account before it is done.
     ///
-    /// - Parameter drop: what it costs not to do it.
+    /// - Parameter drop: the cost of not doing the work.
     mutating func take(
         _ work: UInt64, at now: UInt64, _ rate: Rate, orDropFor drop: UInt64
     ) -> Verdict {
@@ -155,14 +156,14 @@ struct Allowances: Sendable {
     }
 }
 
-/// What a frame costs to look at, by its type and size alone: nothing of it was read yet.
+/// The cost of examining a frame, by its type and size alone: nothing in it was read yet.
 ///
 /// Source: `Protocol/06-sync.md`, "What a peer may cost".
 public enum FrameWork {
     /// Letting a peer in: who it is, what both share.
     public static let link: UInt64 = 300
 
-    /// What a frame costs.
+    /// The cost of a frame.
     ///
     /// - Parameter spaceCount: how many spaces both belong to.
     public static func units(of bytes: [UInt8], sharing spaceCount: Int) -> UInt64 {
@@ -189,7 +190,7 @@ public enum FrameWork {
         }
     }
 
-    /// What it costs to read so many operations and to send them.
+    /// The cost of reading and sending this many operations.
     public static func serving(_ count: UInt64) -> UInt64 { count / 4 }
 
     /// Whether a frame may come before there is a session: any other one of a stranger is not read.
@@ -208,14 +209,14 @@ public enum FrameWork {
         }
     }
 
-    /// What it costs not to look at a frame.
+    /// The cost of dropping a frame.
     static func drop(_ bytes: [UInt8]) -> UInt64 { 1 + UInt64(bytes.count) / 256 }
 
-    /// What it costs to read a roster that is not in memory, of so many control operations. Were it
-    /// more than half of what strangers have at once, a guest would hardly ever come in.
+    /// The cost of reading a roster that is not in memory, of this many control operations. If it
+    /// were more than half of the strangers' burst, a guest would hardly ever be admitted.
     static func roster(operationCount count: UInt64) -> UInt64 { min(8 * count, 10_000) }
 
-    /// What a frame of operations costs of which nothing was new: credit pays for the others.
+    /// The cost of a frame of operations in which nothing was new: credit pays for the others.
     static func nothingNew(_ operations: Operations) -> UInt64 {
         5 + UInt64(operations.creditByteCount) / 512
     }
@@ -257,15 +258,15 @@ extension NodeCore {
         return false
     }
 
-    /// Whether a frame is looked at. It was not decoded yet: what is over costs next to nothing.
+    /// Whether a frame is examined. It was not decoded yet, so refusing it costs next to nothing.
     mutating func mayLook(at bytes: [UInt8], on id: LinkID, _ turn: inout some Turn)
         throws(StoreError) -> Bool
     {
         guard let peer = links[id]?.peer, links[id]?.isEnding == false else { return false }
-        // What was asked for is paid by the question, and no more than that is owed at a time.
+        // The question pays for what was requested, and a peer owes no more than that at a time.
         if FrameWork.isOfFile(bytes), fileDesk.fetcher.isOwed(by: id) { return true }
         let spaceCount = links[id]?.session?.sharedCount
-        // Whom this node called is no stranger to it.
+        // A peer that this node called is no stranger to it.
         let isStranger = spaceCount == nil && !peer.isInitiator
         if isStranger {
             links[id]?.strangerFrameCount += 1
@@ -315,7 +316,7 @@ extension NodeCore {
         if verdict == .farOver { try flooded(id, &turn) }
     }
 
-    /// Ends the link of a peer that says what only those say who are talked to.
+    /// Ends the link of a peer that sends frames reserved for peers that are served.
     mutating func turnAway(_ id: LinkID, _ turn: inout some Turn) throws(StoreError) {
         try count(.stranger, turn.store)
         turn.emit(.send(id, Frame.error(.stranger).encoded()))
@@ -328,8 +329,8 @@ extension NodeCore {
         hangUp(id, .flooded, &turn)
     }
 
-    /// Counts a frame that was not looked at. Counting must not cost more than looking would: the
-    /// store is told of the first few, and then of sixty-four at a time.
+    /// Counts a dropped frame. Counting must not cost more than examining would: the store is
+    /// updated for the first few, and then for sixty-four at a time.
     private mutating func dropped(
         on id: LinkID, _ refusal: Refusal, _ store: some Store
     ) throws(StoreError) {

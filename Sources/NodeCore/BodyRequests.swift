@@ -2,10 +2,10 @@ import ParleyWire
 
 /// When missing payloads are requested, and whose turn it is to be asked.
 ///
-/// Which payloads are missing is in the store, as ``MissingBodies``. This owns what is in flight: the
-/// next round, how many rounds in a row brought nothing, and the place at which it asks. A round
-/// is scheduled only while something is missing, and the earliest moment asked for is the one that
-/// counts.
+/// The store records which payloads are missing, as
+/// ``MissingBodies``. This value owns what is in flight: the next round, how many rounds in a row
+/// brought nothing, and the place at which it asks. A round is scheduled only while something is
+/// missing, and the earliest requested moment counts.
 /// Source: `Protocol/06-sync.md`, "Missing payloads".
 struct BodyRequests: Sendable {
     /// 2 s … 128 s between rounds.
@@ -38,8 +38,8 @@ struct BodyRequests: Sendable {
     /// Notes whether payloads are missing.
     mutating func setMissing(_ isMissing: Bool) { hasMissing = isMissing }
 
-    /// Notes that a payload came, or that somebody is there who was not asked yet: the next rounds
-    /// follow each other quickly again.
+    /// Notes that a payload arrived, or that a peer is connected that was not asked yet: the next
+    /// rounds follow each other quickly again.
     mutating func resetBackoff() { fruitlessRoundCount = 0 }
 
     /// Schedules the next round.
@@ -64,8 +64,9 @@ struct BodyRequests: Sendable {
         return true
     }
 
-    /// Notes how far a round asked. The next one asks for the same again until every link was asked, and then
-    /// for what comes behind, so that what nobody has keeps nobody from asking for the rest.
+    /// Notes how far a round asked. The next one asks for the same places again until every link
+    /// was asked, and then for those behind them, so that a payload that nobody has does not block
+    /// the others.
     mutating func noteRound(to next: Cursor, linkCount: Int) {
         attemptCount += 1
         guard attemptCount >= linkCount else { return }
@@ -81,7 +82,7 @@ struct BodyRequests: Sendable {
         return scheduleRound(at: now)
     }
 
-    /// What is known of logs, from the one at which the round begins, and around.
+    /// What is known about logs, from the one at which the round begins.
     ///
     /// - Parameter logs: by the store's keys, ascending.
     func inTurn(

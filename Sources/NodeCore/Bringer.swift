@@ -1,15 +1,15 @@
 import ParleyWire
 
-/// Who brings operations: a device whose word was proven, by the handshake of a link or by the
-/// signature on an envelope.
+/// The device that delivers operations, with its identity proven by the handshake of a link or by
+/// the signature on an envelope.
 struct Bringer {
     let person: PersonID
     let device: DeviceID
     /// The link that they came on; nil for a relay.
     let link: LinkID?
-    /// Whether what came before it is still to be read, and will be.
+    /// Whether earlier frames are still to be read, and will be.
     var isAhead = false
-    /// Whether they have told everybody who is not linked what they bring.
+    /// Whether they have informed everybody who is not linked of what they deliver.
     var hasToldAll = false
 
     init(person: PersonID, device: DeviceID) {

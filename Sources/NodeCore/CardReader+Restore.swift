@@ -4,8 +4,8 @@ import ParleySealing
 import ParleyWire
 
 extension CardReader {
-    /// Takes cards that are not kept any more from what was written: contacts are noted with theirs,
-    /// and whoever is in a space shows theirs there, this person too.
+    /// Restores lost cards from operations: contacts are noted with their cards, and members of a
+    /// space show theirs there, including this person.
     public static func restore(in store: some Store) throws(StoreError) {
         for space in try store.spaces() {
             if space.kind == .own {
@@ -49,7 +49,7 @@ extension LogRecord {
         for span in spans {
             var next = span.first
             while next <= span.last, unreadableCount < Self.unreadableCountMax {
-                // What cannot be read is what others may have.
+                // Others may have what cannot be read here.
                 if let block = try? store.operations(
                     in: number, next...span.last, limit: Self.blockCount)
                 {

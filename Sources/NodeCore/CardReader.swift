@@ -4,7 +4,7 @@ public import ParleyWire
 
 /// What the node needs of people's cards.
 public enum CardReader {
-    /// The card in these bytes, if it is this person's and every part of it holds.
+    /// The card in these bytes, if it is this person's and every part of it is valid.
     static func card(_ bytes: [UInt8], of person: PersonID) -> Card? {
         guard let card = card(bytes), card.person == person,
             // Why a card does not hold is not told: who brought it is turned away, and counted.
@@ -15,7 +15,7 @@ public enum CardReader {
         return try? card.verified(by: identity)
     }
 
-    /// The card in these bytes and the root of its person's identity, if every part of it holds.
+    /// The card in these bytes and the root of its person's identity, if every part is valid.
     static func verified(_ bytes: [UInt8]) -> (card: Card, root: Digest)? {
         guard let person = card(bytes)?.person, let card = card(bytes, of: person),
             // It was read a moment ago.
@@ -24,7 +24,7 @@ public enum CardReader {
         return (card, Digest(reinterpreting: identity.root))
     }
 
-    /// Whose card this is, if every part of it holds.
+    /// The owner of this card, if every part is valid.
     public static func person(of bytes: [UInt8]) -> PersonID? { verified(bytes)?.card.person }
 
     /// The own card with the part of this device alone, or nil before there is one.
@@ -52,8 +52,8 @@ public enum CardReader {
     /// The card in these bytes, of which nothing is proven.
     static func claimed(_ bytes: [UInt8]) -> Card? { card(bytes) }
 
-    /// A person's identity log as their card is kept, or nil where none is. What is kept was
-    /// verified before.
+    /// A person's identity log as stored with their card, or nil if there is none. It was verified
+    /// before it was stored.
     static func identity(
         of person: PersonID, _ store: some NodeStore
     ) throws(StoreError) -> IdentityLog? {
@@ -68,12 +68,12 @@ public enum CardReader {
         try store.values(.card).flatMap { card($0.value)?.identity ?? [] }
     }
 
-    /// What is kept of a person's card; it was verified before.
+    /// The stored card of a person; it was verified before.
     static func kept(of person: PersonID, _ store: some NodeStore) throws(StoreError) -> Card? {
         try store.value(.card, person.bytes).flatMap { card($0) }
     }
 
-    /// What a person calls themself, or nothing where no card is known.
+    /// The name that a person uses, or nothing if no card is known.
     public static func name(
         of person: PersonID, _ store: some NodeStore
     ) throws(StoreError) -> String {
@@ -104,7 +104,7 @@ public enum CardReader {
         try kept(of: person, store)?.parts.flatMap(\.addresses) ?? []
     }
 
-    /// What each of a person's devices says of itself, ascending by device.
+    /// What each of a person's devices says about itself, ascending by device.
     public static func parts(
         of person: PersonID, _ store: some NodeStore
     ) throws(StoreError) -> [CardPart] {
@@ -148,6 +148,6 @@ extension CardReader {
 }
 
 extension CardReader {
-    /// What a person calls themself in the card in these bytes, or nothing.
+    /// The name that a person uses in the card in these bytes, or nothing.
     public static func name(in bytes: [UInt8]) -> String { card(bytes)?.name ?? "" }
 }

@@ -23,15 +23,15 @@ public struct CardText: Equatable, Sendable {
     public var text: String { Self.scheme + Base64URL.encode(card) }
 }
 
-/// What one person's screen shows to another's camera, so that the two need not read out numbers:
-/// whom it believes to be who, in full. It holds no secret.
+/// The content of the code that one person's screen shows to another's camera, so that the two need
+/// not read out numbers: the full identities as the shower knows them. It contains no secret.
 /// Source: `Protocol/05-identity.md`, "Safety numbers".
 public struct VerificationCode: Equatable, Sendable {
     /// Who shows it, and the root key of that person.
     public let person: PersonID
     /// As above.
     public let root: Digest
-    /// To whom it is shown, as the shower knows them, and the root key of that person.
+    /// The viewer, as the shower knows them, and that person's root key.
     public let peer: PersonID
     /// As above.
     public let peerRoot: Digest

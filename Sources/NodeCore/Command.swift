@@ -47,12 +47,12 @@ public enum Command: Sendable {
     case acceptInvitation(SpaceID)
     /// Declines that: the person goes.
     case declineInvitation(SpaceID)
-    /// Says who may add this person to groups without asking.
+    /// Sets who may add this person to groups without asking.
     case setAdditionPolicy(AdditionPolicy)
-    /// Forgets a conversation that this person is not in, or one with somebody who is no contact any
-    /// more: on this device, for good.
+    /// Deletes a conversation from this device for good: one that this person is not in, or one
+    /// with somebody who is no longer a contact.
     case deleteConversation(SpaceID)
-    /// Changes what holds for a whole conversation; what is nil stays.
+    /// Changes settings of a whole conversation; nil leaves a setting as it is.
     case changeSettings(SpaceID, SpaceSettings)
     /// Opens an invite into a group, whose key grows from this secret.
     case createGroupInvite(
@@ -65,13 +65,13 @@ public enum Command: Sendable {
     case withdrawJoin(SpaceID)
     /// Names a conversation.
     case rename(SpaceID, String)
-    /// Says something of oneself to one's devices and contacts.
+    /// Publishes a profile field to the person's devices and contacts.
     case say(ProfileField)
-    /// Says what a group is for; an empty text ends that.
+    /// Sets the description of a group; an empty text removes it.
     case describe(SpaceID, String)
     /// Shows a picture of a group; an empty one ends that.
     case setPicture(SpaceID, [UInt8])
-    /// Silences a conversation, for good or until a time, or ends that.
+    /// Mutes a conversation, for good or until a time, or unmutes it.
     case mute(SpaceID, isOn: Bool, until: UInt64? = nil)
     /// Opens an invite with this secret.
     case createInvite(secret: [UInt8], expires: UInt64, uses: Int = 1)
@@ -90,9 +90,9 @@ public enum Command: Sendable {
     /// Makes a device that asked for it one of the person's. The shell has checked that it knows
     /// the secret of a link.
     case addDevice(DeviceRequest)
-    /// Ends a device of the person's for good; with the root key where this device may not.
+    /// Revokes a device of the person's for good; with the root key if this device may not.
     case revokeDevice(DeviceID, root: DeviceSigningKey?)
-    /// What one calls a device of one's own.
+    /// Sets the name of one of the person's devices.
     case renameDevice(DeviceID, name: String)
     /// Uses relays for the person's devices, or uses them no more. Tickets are this device's, for the
     /// first of them.
@@ -104,15 +104,15 @@ public enum Command: Sendable {
         beginnings: [Digest] = [])
     /// Calls everybody in a conversation, sending this. Answered by ``CommandReply/call(_:)``.
     case call(SpaceID, MediaState)
-    /// Does something about a call, or tells what the program for sound and pictures says of it.
+    /// Performs an action on a call, or reports news from the program for sound and pictures.
     case act(CallID, CallAct)
-    /// The person types in a conversation, or has stopped. To be said again at each key: others are
+    /// The person types in a conversation, or has stopped. To be sent at each key press: others are
     /// told every three seconds.
     case types(SpaceID, Bool)
     /// Whether the person is at this device. A node begins with offline, and then says nothing.
     case setPresence(Presence)
-    /// What a person is let know of when this one is there; nil for everybody of whom nothing else
-    /// is said. It is kept.
+    /// What a person may see of this person's presence; nil for everybody without a setting of
+    /// their own. It is stored.
     case setPrivacy(PresenceBook.Privacy, for: PersonID?)
     /// Uses a server for connections where no direct way exists, in place of one with its address.
     case setCallServer(TurnServer)
@@ -128,7 +128,7 @@ public enum Command: Sendable {
     case remind(ReminderCommand)
 }
 
-/// What is done about a call, by the person or by the program for sound and pictures.
+/// An action on a call, by the person or by the program for sound and pictures.
 public enum CallAct: Equatable, Sendable {
     /// The person answers, sending this.
     case answer(MediaState)
@@ -140,10 +140,10 @@ public enum CallAct: Equatable, Sendable {
     case setMedia(MediaState)
     /// The program tells something of the connection to a device.
     case news(DeviceID, MediaNews)
-    /// The program cannot go on.
+    /// The program cannot continue.
     case mediaFailed
 
-    /// What it is to the call.
+    /// Its role in the call.
     var event: Call.Event {
         switch self {
         case .answer(let media): .answer(media)
@@ -184,7 +184,7 @@ public struct ImportedRow: Equatable, Sendable {
     }
 }
 
-/// What a command came to.
+/// The result of a command.
 public enum CommandReply: Equatable, Sendable {
     /// It is done.
     case done
@@ -194,8 +194,8 @@ public enum CommandReply: Equatable, Sendable {
     case messages([OperationNumber])
     /// How many of something it concerned.
     case count(Int)
-    /// How many files went; of how many it was asked whether somebody else keeps them, so that they may go in
-    /// a moment; and how many stay because nobody who is linked does.
+    /// How many files were freed; for how many the node asked whether somebody else keeps them, so
+    /// that they may be freed in a moment; and how many stay because no linked device does.
     case freed(count: Int, awaited: Int, onlyHere: Int)
     /// The operation that it wrote.
     case operation(OperationID)
@@ -241,7 +241,7 @@ public enum CommandRefusal: Error, Equatable, Sendable {
     case alreadyMember
     /// The other person stands no lower.
     case outranked
-    /// Nobody would be left who may do everything.
+    /// Nobody with full rights would be left.
     case lastOwner
     /// A conversation of two keeps the two.
     case directConversation
@@ -249,7 +249,7 @@ public enum CommandRefusal: Error, Equatable, Sendable {
     case unchanged
     /// It is longer than may be sent: so many UTF-8 bytes, of at most so many.
     case tooLong(byteCount: Int, limit: Int)
-    /// There is nothing in it.
+    /// The text is empty.
     case empty
     /// It is not one emoji.
     case noEmoji
@@ -268,9 +268,9 @@ public enum CommandRefusal: Error, Equatable, Sendable {
     case tooManyFiles(limit: Int)
     /// A file that was to be sent is not held as a whole.
     case fileNotHeld
-    /// What a group does together cannot be done so.
+    /// A group cannot do this.
     case together(TogetherCommand.Objection)
-    /// The invite is one's own.
+    /// The invite is the person's own.
     case ownInvite
     /// The invite has expired.
     case expired
@@ -290,7 +290,7 @@ public enum CommandRefusal: Error, Equatable, Sendable {
     case unknownDevice
     /// A device does not revoke itself.
     case ownDevice
-    /// Only the recovery code may revoke a device that is not this one's junior.
+    /// Only the recovery code may revoke a device that is not junior to this one.
     case needsRecoveryCode
     /// The recovery code is another person's.
     case wrongRecoveryCode
@@ -306,10 +306,10 @@ public enum CommandRefusal: Error, Equatable, Sendable {
     case tooManyTickets(limit: Int)
     /// The original time lies after the year 2248.
     case impossibleTime
-    /// This node must first take back what it wrote from another.
+    /// This node must first recover its own operations from another device.
     case rejoining
-    /// The conversation waits for what this device once wrote there; messages are kept meanwhile, and
-    /// this cannot be, or no more can.
+    /// The conversation waits for operations that this device once wrote there; messages are queued
+    /// meanwhile, but this cannot be queued, or the queue is full.
     case awaitsOwn
     /// This device wrote two histories, and everybody has the proof: nobody takes more from it.
     case ownFork
@@ -330,7 +330,7 @@ extension Command {
         }
     }
 
-    /// Whether it writes nothing by itself: what is said at once and may be forgotten.
+    /// True if it writes nothing by itself: a transient signal.
     var isVolatile: Bool {
         switch self {
         case .act, .types, .setPresence: true

@@ -1,11 +1,11 @@
 import ParleyLedger
 import ParleyWire
 
-/// What peers have shown since the start of what they hold.
+/// What peers have shown of their holdings since the start.
 ///
-/// A store may have been set back as a whole: then what this device writes begins a second history,
-/// and nobody but a peer can tell. A person's message is written all the same. What nobody asked for
-/// waits until a peer has confirmed its space: receipts, cards, new keys and notes of what was seen.
+/// A whole store may have been rolled back. Then new operations would begin a second history, and
+/// only a peer can tell. A person's message is written all the same. What nobody requested waits
+/// until a peer has confirmed its space: receipts, cards, new keys and notes of what was seen.
 ///
 /// A space that is confirmed stays so until it is forgotten.
 struct Confirmations: Sendable {
@@ -20,7 +20,7 @@ struct Confirmations: Sendable {
     /// Whether a peer has shown what it holds of a space.
     func isConfirmed(_ space: SpaceNumber) -> Bool { confirmed.contains(space) }
 
-    /// Notes that a peer has shown what it holds of a space, or that nobody can hold more of it.
+    /// Notes that a peer has shown what it holds of a space, or that nobody can hold more.
     ///
     /// - Returns: whether the space was not confirmed before.
     @discardableResult
@@ -33,7 +33,7 @@ struct Confirmations: Sendable {
         unprovenClaimants.insert(device).inserted
     }
 
-    /// Notes that a revoked device stays in a space until a peer shows that it holds the same of it.
+    /// Notes that a revoked device stays in a space until a peer shows that it holds the same.
     mutating func awaitEqualPeer() { awaitsEqualPeer = true }
 
     /// Notes that a peer holds the same of a space.

@@ -5,10 +5,10 @@ import ParleyWire
 
 /// Lines that the person brought in and that were deleted since.
 ///
-/// Any other deleted message still shows who wrote it, when, and how long it was: that stands in its
-/// operation. Of a line that was brought in it stood in the payload, which is erased. So much is kept
-/// here, and nothing that follows from what the line said, not even under a key: whoever has this device
-/// could try words on it.
+/// Any other deleted message still shows who wrote it, when, and how long it was, because its
+/// operation says so. For an imported line the payload said so, and it is erased. These facts are
+/// kept here, and nothing derived from the text, not even under a key: a thief of this device could
+/// test guesses.
 struct DeletedImports {
     /// One of them.
     struct Line: Equatable {
@@ -18,7 +18,7 @@ struct DeletedImports {
         var byteCount: UInt64
     }
 
-    /// Lines that one author said in one minute, in so many words, are told apart by their length.
+    /// Lines of equal length that one author wrote in one minute cannot be told apart.
     private(set) var lines: [Line] = []
 
     /// So many of one author at one time are kept. Beyond, one is brought in again.
@@ -101,8 +101,8 @@ extension DeletedImports {
         fileprivate let line: Line
     }
 
-    /// The line that an operation deletes, or that is deleted before it comes; nil where it is none that
-    /// the person brought in.
+    /// The imported line that an operation deletes, or that is deleted before it arrives; nil if it
+    /// is not a line that the person imported.
     ///
     /// - Parameter isOwn: whether a device is the person's.
     static func doomed(
@@ -154,8 +154,8 @@ extension DeletedImports {
 }
 
 extension NodeCore {
-    /// Merges an operation, and keeps what is to be known of a line that the person brought in and that
-    /// is deleted by it, or before it came.
+    /// Merges an operation, and records the facts to keep about an imported line that it deletes,
+    /// or that was deleted before it arrived.
     func merging(
         _ applied: AppliedOperation, _ context: MergeContext, _ store: some Store,
         _ merge: () throws(StoreError) -> [ViewChange]

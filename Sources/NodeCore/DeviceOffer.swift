@@ -1,7 +1,8 @@
 public import ParleyWire
 
-/// What a device shows so that another one can become its person's: whom to call, where, and the
-/// secret that shows one was asked. Source: `Protocol/04-links.md`, "Linking a device".
+/// What a device shows so that another can become its person's: whom to call, where, and the secret
+/// that authorises it.
+/// Source: `Protocol/04-links.md`, "Linking a device".
 public struct DeviceOffer: Equatable, Sendable {
     /// Whose device the other will be.
     public var person: PersonID

@@ -1,6 +1,6 @@
 import ParleyWire
 
-/// How it goes with reaching devices, and when each is dialled again.
+/// The state of reaching devices, and when each is dialled again.
 ///
 /// Owns one attempt for each device that is looked for: whose device it is, whether it is being dialled,
 /// and how often in a row that was in vain. Where a device can be reached stands on its person's card.
@@ -17,8 +17,8 @@ struct Dialer: Sendable {
         case begun
         /// None of its addresses answered.
         case failed
-        /// A link came about. One that ends before the peer has greeted counts as a failure, or a
-        /// stranger would be dialled every second for ever.
+        /// A link was established. One that ends before the peer has greeted counts as a failure,
+        /// or a stranger would be dialled every second forever.
         case linked
         /// The peer takes this node in.
         case welcomed
@@ -27,7 +27,7 @@ struct Dialer: Sendable {
         /// The link ended because there was nothing to say: it would else be dialled every other second
         /// for ever.
         case turnedAway
-        /// What was called is not needed, or is gone.
+        /// The dialled link is not needed, or has ended.
         case lost
     }
 
@@ -83,8 +83,8 @@ struct Dialer: Sendable {
 
     /// Notes that a device says it is elsewhere: how often it was not found says nothing any more.
     ///
-    /// - Returns: whether that is believed: else whoever says so all the time could have any address
-    ///   dialled all the time.
+    /// - Returns: whether that is believed: otherwise a peer could have any address dialled all the
+    ///   time.
     mutating func move(_ device: DeviceID, at now: UInt64) -> Bool {
         guard let attempt = attempts[device] else { return false }
         if let movedAt = attempt.movedAt, now < movedAt + Self.moveInterval { return false }

@@ -23,7 +23,7 @@ struct DueSpaces: Sendable {
         mayGoOn = true
     }
 
-    /// It is time for some more of all: what comes in between does not pay for them.
+    /// It is time to examine more spaces of the full walk: inputs in between do not pay for them.
     mutating func goOn() { mayGoOn = true }
 
     /// Takes the lowest that are due, so many at most.

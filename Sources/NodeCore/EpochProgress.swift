@@ -3,13 +3,13 @@ import ParleyRoster
 import ParleySealing
 public import ParleyWire
 
-/// What the core remembers of the epochs of a space while it runs; all of it can be found out anew.
+/// What the core remembers about the epochs of a space while it runs; everything can be recomputed.
 struct EpochProgress: Sendable {
-    /// How many of the graph's epochs were looked at, and the last of them: a graph that was made
-    /// anew may have them in another order.
+    /// How many of the graph's epochs were examined, and the last of them: a rebuilt graph may have
+    /// them in another order.
     private var count = 0
     private var last: OperationID?
-    /// Epochs for this device that it cannot open, and who made them.
+    /// Epochs for this device that it cannot open, and their authors.
     var unopenable: [OperationID: DeviceID] = [:]
     /// When a fault was last written about a device's epochs, on the monotonic clock.
     var faultedAt: [DeviceID: UInt64] = [:]
@@ -30,9 +30,9 @@ struct EpochProgress: Sendable {
         return vain.due - min(vain.due, now)
     }
 
-    /// An epoch was made here. Where this device does not count what it writes itself, as one whose
-    /// store has lost a part of that, the next is as vain: it waits twice as long each time, up to
-    /// an hour.
+    /// An epoch was made here. If this device does not count its own operations, for example
+    /// because its store has lost some, the next epoch is just as useless: the wait doubles each
+    /// time, up to an hour.
     mutating func minted(for roster: Digest, isUsed: Bool, at now: UInt64) {
         guard !isUsed else { return vain = nil }
         let count = vain?.roster == roster ? (vain?.count ?? 0) + 1 : 1
@@ -40,7 +40,7 @@ struct EpochProgress: Sendable {
         vain = (roster, count, now + wait)
     }
 
-    /// Where to go on.
+    /// Where to continue.
     mutating func start(in epochs: [ControlEpoch]) -> Int {
         if count > epochs.count || (count > 0 && epochs[count - 1].id != last) { count = 0 }
         return count

@@ -1,8 +1,8 @@
 public import ParleyConversation
 
-/// One thing that changed for good, as the log of events keeps it.
+/// One permanent change, as the event log keeps it.
 ///
-/// It holds identifiers and never a text: what is erased is erased here as well.
+/// It contains identifiers and never a text, so erased data is erased here as well.
 public struct Event: Hashable, Sendable {
     /// What changed. Never typing or presence: what may be forgotten is not kept.
     public var change: ViewChange
@@ -16,14 +16,14 @@ public struct Event: Hashable, Sendable {
     }
 }
 
-/// Where in the log of events somebody is: everything before it was told.
+/// A reader's position in the event log: everything before it was reported.
 ///
-/// A cursor outlives the node and its reader, and is good for one store: it names the generation of
-/// the last entry that was told, and each life of a node writes one of its own.
+/// A cursor outlives the node and its reader, and is valid for one store: it names the generation
+/// of the last reported entry, and each run of a node has a new generation.
 public struct EventCursor: Hashable, Sendable {
-    /// The generation of the last entry of which something was told; 0 where there was none.
+    /// The generation of the last entry of which something was reported; 0 if there was none.
     public var generation: UInt64
-    /// The entry to go on with.
+    /// The entry to continue with.
     public var entry: UInt64
     /// How many of its events were told.
     public var skip: Int
@@ -38,16 +38,16 @@ public struct EventCursor: Hashable, Sendable {
     /// Before everything.
     static let start = EventCursor(generation: 0, entry: 1)
 
-    /// The last entry of which something was told; 0 for none.
+    /// The last entry of which something was reported; 0 for none.
     var lastTold: UInt64 { skip > 0 ? entry : entry - 1 }
 }
 
-/// Why what comes after a cursor cannot be told exactly.
+/// Why the events after a cursor cannot be reported exactly.
 public enum EventGap: String, Equatable, Sendable {
     /// It is older than what the log keeps.
     case forgotten
-    /// What was told last was lost together with the disk's last moments: what others hold of it comes
-    /// again, as events of its own.
+    /// The last reported events were lost with the disk's last moments: what others hold of them
+    /// comes again, as new events.
     case undone
     /// It is of another store, or of this one before it was set back.
     case foreign
@@ -57,11 +57,11 @@ public enum EventGap: String, Equatable, Sendable {
 public struct EventPage: Equatable, Sendable {
     /// Each with the cursor after it.
     public var events: [(event: Event, cursor: EventCursor)] = []
-    /// Why something before them is not told, if so: the reader then reads again what it shows.
+    /// Why earlier events are not reported, if so: the reader then reloads what it shows.
     public var gap: EventGap?
     /// Where it begins.
     public var begin: EventCursor
-    /// Where to go on.
+    /// Where to continue.
     public var cursor: EventCursor
     /// Whether nothing follows yet.
     public var isEnd = false

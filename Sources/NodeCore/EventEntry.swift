@@ -2,7 +2,7 @@ import ParleyConversation
 import ParleyLedger
 import ParleyWire
 
-/// What one step changed for good: a row of the log of events.
+/// What one step changed permanently: a row of the event log.
 ///
 /// Messages that came one after another are one item, so that a whole flush costs a few bytes.
 struct EventEntry: Equatable {
@@ -51,7 +51,7 @@ struct EventGathering {
     /// Items of one entry, at most: where a step changes more, it writes several.
     static let itemCountMax = 1024
 
-    /// What was the last operation before the step: a message with a higher number is new.
+    /// The last operation before the step: a message with a higher number is new.
     private let lastBefore: OperationNumber
     private(set) var items: [EventEntry.Item] = []
     private var seen: Set<Event> = []
@@ -60,7 +60,7 @@ struct EventGathering {
 
     init(after lastBefore: OperationNumber) { self.lastBefore = lastBefore }
 
-    /// Adds a change, unless it is none to be kept or was added before.
+    /// Adds a change, unless it is not kept or was added before.
     mutating func add(_ change: ViewChange) {
         switch change {
         case .message(let space, let number) where number > lastBefore:
@@ -70,8 +70,8 @@ struct EventGathering {
             .reminder:
             let event = Event(change)
             if seen.insert(event).inserted { items.append(.one(event)) }
-        // Talk may be forgotten, clocks are measured at each link; a card is told as its person's, and files
-        // as their message.
+        // Transient signals may be forgotten, clocks are measured on each link; a card is reported
+        // with its person, and files with their message.
         case .typing, .presence, .card, .clocks, .files: break
         }
     }

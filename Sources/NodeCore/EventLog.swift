@@ -19,12 +19,11 @@ public protocol EventStore: AnyObject {
     func dropEventEntries(below number: UInt64) throws(StoreError)
 }
 
-/// The log of events: what changed for good, in the order in which it did, written by the very
-/// transaction that changed it.
+/// The event log: permanent changes, in order, written by the same transaction that made them.
 ///
-/// Whoever reads it holds a cursor, which is good over restarts of both sides. Nothing is left out
-/// without a word: where something after a cursor is not there any more, the page says so.
-/// Source: `Protocol/Decisions/0011-event-log.md`.
+/// A reader holds a cursor, which is valid over restarts of both sides. Nothing is left out
+/// silently: if events after a cursor no longer exist, the page says so. Source:
+/// `Protocol/Decisions/0011-event-log.md`.
 public enum EventLog {
     /// So many entries are kept, and at most ``dropCount`` more; an entry is what one step changed.
     public static let entryCountMax: UInt64 = 65_536
@@ -38,7 +37,7 @@ public enum EventLog {
         return EventCursor(generation: last.generation, entry: next)
     }
 
-    /// What follows a cursor that was given out before: in this process, at any time, or never.
+    /// The events after a cursor that was returned in this process, at any time, or never.
     public static func resume(
         after cursor: EventCursor, limit: Int, in store: some EventStore
     ) throws(StoreError) -> EventPage {
@@ -48,7 +47,7 @@ public enum EventLog {
         return page
     }
 
-    /// What follows a cursor of a page of this process.
+    /// The events after a cursor of a page from this process.
     public static func page(
         from cursor: EventCursor, limit: Int, in store: some EventStore
     ) throws(StoreError) -> EventPage {
@@ -75,7 +74,7 @@ public enum EventLog {
                     skip: told < count ? told : 0)
                 page.events.append((event, page.cursor))
             }
-            // Nobody was told more of an entry than it holds.
+            // No reader was told more of an entry than it contains.
             if events.isEmpty {
                 page.cursor = EventCursor(generation: entry.generation, entry: row.number + 1)
             }
@@ -84,7 +83,7 @@ public enum EventLog {
         return page
     }
 
-    /// Where to go on after a cursor, and why something before that is not told.
+    /// Where to continue after a cursor, and why earlier events are not reported.
     private static func place(
         of cursor: EventCursor, in store: some EventStore
     ) throws(StoreError) -> (EventCursor, EventGap?) {
@@ -111,7 +110,7 @@ public enum EventLog {
         {
             return (EventCursor(generation: cursor.generation, entry: low), .undone)
         }
-        // A generation above all that are kept is none of this store's, nor is one between them.
+        // A generation above all stored ones is not of this store, nor is one between them.
         let isOlder = cursor.generation >> 32 <= first >> 32 && cursor.lastTold < oldest
         return (begin, isOlder ? .forgotten : .foreign)
     }
@@ -135,7 +134,7 @@ public enum EventLog {
 }
 
 extension NodeCore {
-    /// Keeps what a step changed for good, in the transaction of the step itself.
+    /// Stores what a step changed permanently, in the transaction of the step itself.
     ///
     /// - Parameter lastBefore: the last operation that was stored before it.
     mutating func recordEvents(since lastBefore: OperationNumber, _ turn: inout some Turn)
@@ -160,8 +159,8 @@ extension NodeCore {
         }
     }
 
-    /// Begins the log of a store that came with conversations, as that of a restored backup: whoever
-    /// reads it from its start hears that there is something in each.
+    /// Begins the log of a store that already contains conversations, for example from a restored
+    /// backup: a reader that starts at the beginning learns that each has content.
     func tellWhatWasThere(in store: some Store, _ turn: inout some Turn) throws(StoreError) {
         guard turn.store.nextEventEntry == 1 else { return }
         for space in try turn.store.spaces() where space.kind != .own {
@@ -170,9 +169,9 @@ extension NodeCore {
         }
     }
 
-    /// What tells entries of this life of the node from those that a loss of power took back, and from
-    /// those of another life that began on a copy of this store: both clocks, as its first entry is
-    /// written. That one is on the disk before anybody hears of it.
+    /// Distinguishes entries of this run of the node from those that a power loss undid, and from
+    /// those of another run on a copy of this store: both clocks, at the time of its first entry.
+    /// That entry is on disk before any reader gets it.
     private mutating func currentGeneration(_ turn: inout some Turn) throws(StoreError) -> UInt64 {
         if let eventGeneration { return eventGeneration }
         let last =

@@ -31,12 +31,12 @@ public struct DeviceExplanation: Equatable, Sendable {
     public var isMember: Bool
     /// What was observed.
     public var state: State
-    /// When the device or its person said so by their own clock, in Unix milliseconds; nil where what
-    /// was observed bears no time.
+    /// When the device or its person said so by their own clock, in Unix milliseconds; nil if the
+    /// observation has no time.
     public var since: UInt64?
 }
 
-/// What is known of a message: whether it counts, and who has it.
+/// What is known about a message: whether it counts, and who has it.
 public struct MessageExplanation: Equatable, Sendable {
     /// The operation.
     public var operation: OperationID
@@ -52,13 +52,13 @@ public struct MessageExplanation: Equatable, Sendable {
     public var devices: [DeviceExplanation]
     /// Relays that said that it is on their disks, ascending.
     public var relays: [NoiseKey]
-    /// What this person changed about it: the last edit, or the deletion, and reactions.
+    /// What this person changed: the last edit, or the deletion, and reactions.
     public var changes: [ChangeExplanation]
     /// Who deleted it for everyone; nil of one that stands.
     public var deletion: DeletionExplanation?
 }
 
-/// Who deleted a message for everyone: whoever did so first in order.
+/// Who deleted a message for everyone: the author of the first deletion in order.
 public struct DeletionExplanation: Equatable, Sendable {
     /// Which device said so.
     public var device: DeviceID
@@ -68,7 +68,7 @@ public struct DeletionExplanation: Equatable, Sendable {
     public var time: UInt64
 }
 
-/// What is known of a change of a message.
+/// What is known about a change of a message.
 public struct ChangeExplanation: Equatable, Sendable {
     /// What was changed.
     public var subject: WaitingChange.Subject
@@ -80,7 +80,7 @@ public struct ChangeExplanation: Equatable, Sendable {
     public var relays: [NoiseKey]
 }
 
-/// What is known of a person in a conversation.
+/// What is known about a person in a conversation.
 public struct MemberExplanation: Equatable, Sendable {
     /// As they stand now; nil where they are out.
     public var member: Member?
@@ -92,7 +92,7 @@ public struct MemberExplanation: Equatable, Sendable {
 
 /// Explains states: what is known, from whom, and since when.
 public enum Explanation {
-    /// Why a message stands as it does; nil where there is none with this number.
+    /// Why a message is in its state; nil if there is none with this number.
     public static func message(
         _ number: OperationNumber, seenBy own: NodeIdentity, in store: some Store
     ) throws(StoreError) -> MessageExplanation? {
@@ -154,7 +154,7 @@ public enum Explanation {
             if device != own.device {
                 (state, since) = try self.state(of: device, log, sequence, roster, space, store)
             }
-            // What came before somebody's return may have come to them before they went.
+            // Messages from before somebody's return may have reached them before they left.
             if state == .beforeItCame, cameAgain(person, judge) { state = .unknown }
             devices.append(
                 DeviceExplanation(
@@ -164,7 +164,7 @@ public enum Explanation {
         return devices
     }
 
-    /// What is known of a person in a conversation.
+    /// What is known about a person in a conversation.
     public static func member(
         _ person: PersonID, of space: SpaceRecord, in store: some Store
     ) throws(StoreError) -> MemberExplanation {
@@ -188,7 +188,7 @@ public enum Explanation {
         _ roster: Roster, _ space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> (DeviceExplanation.State, UInt64?) {
         if device == log.device { return (.wrote, nil) }
-        // Of what lies beyond a cut they said it before they knew of that.
+        // They said so about places beyond a cut before they knew of the cut.
         var log = log
         log.limit = nil
         func has(_ kind: MarkKind) throws(StoreError) -> Bool {
@@ -209,7 +209,7 @@ public enum Explanation {
                 try said(by: device, of: log.tag, sequence, { $0.delivered }, space, store)
             )
         }
-        // An acknowledgement says only up to where, whoever is out by now.
+        // An acknowledgement only says up to which place, even of a member who is out by now.
         if let floor = roster.horizon(of: device).place(of: log.device, log.lane),
             sequence <= floor.sequence
         {

@@ -29,14 +29,14 @@ struct FileDesk: Sendable {
     /// Something was sent on a link; more is once it was taken.
     mutating func fill(_ link: LinkID) { full.insert(link) }
 
-    /// What was sent on a link was taken.
+    /// A peer consumed what was sent on a link.
     mutating func empty(_ link: LinkID) { full.remove(link) }
 
-    /// A turn takes so long, in milliseconds: what nobody has must not keep the others waiting.
+    /// The length of a turn, in milliseconds: files that nobody has must not block the others.
     static let turnTime: UInt64 = 300_000
 
-    /// Which of the files that are wanted are to be fetched now. Where they are more than are fetched at a
-    /// time, those that somebody has go on, and the others have their turns.
+    /// Which of the wanted files are to be fetched now. If there are more than are fetched at a
+    /// time, those that a peer has continue, and the others take turns.
     mutating func choose(among wanted: [WantedFile], at now: UInt64) -> [WantedFile] {
         let wanted = wanted.filter {
             !refused.contains($0.blob) && !room.isLacking(for: $0.blob)

@@ -1,10 +1,11 @@
 import ParleyWire
 
-/// Who is asked whether they hold files, and for how long what was said of them may be relied on.
+/// Who is asked whether they hold files, and for how long their answers may be relied on.
 ///
-/// Two devices that hold the same file could each give it up for the other's sake. So whoever gives one up asks
-/// first, and whoever answers that all of it is held keeps it for a while (``FilePromises``). Source:
-/// `Protocol/13-files.md`, "Room".
+/// Two devices that hold the same file could each give it up relying on the other. So a device asks
+/// first, and one that answers that it holds the whole file keeps it for a while
+/// (``FilePromises``).
+/// Source: `Protocol/13-files.md`, "Room".
 struct FileHolders: Sendable {
     /// Files that are asked about by themselves: the newest.
     static let unsharedCountMax = 64
@@ -21,7 +22,7 @@ struct FileHolders: Sendable {
         var blob: BlobID
         /// On the monotonic clock.
         var askedAt: UInt64
-        /// Whether all of it is held, by the last word; nil before there is one.
+        /// Whether it holds the whole file, by its last answer; nil before there is one.
         var isWhole: Bool?
         /// Whether an answer would be relied on.
         func isRecent(at now: UInt64) -> Bool { now < askedAt + FileHolders.relianceTime }
@@ -39,7 +40,8 @@ struct FileHolders: Sendable {
         files = (files + [blob]).suffix(Self.unsharedCountMax)
     }
 
-    /// Nobody is asked about a file any more by itself. Who was may still tell that they gave it up.
+    /// Nobody is asked about a file automatically any more. Devices that were asked may still
+    /// announce that they gave it up.
     mutating func remove(_ blob: BlobID) { files.removeAll { $0 == blob } }
 
     /// Whether a peer was asked about a file.
@@ -74,8 +76,8 @@ struct FileHolders: Sendable {
         inquiries[link] = kept.suffix(Self.inquiredCountMax)
     }
 
-    /// A peer said what it holds of a file. Returns whether it may be relied on from now on: it holds all, and
-    /// was asked lately.
+    /// A peer reported what it holds of a file. Returns whether it may be relied on from now on: it
+    /// holds everything, and was asked recently.
     mutating func answer(
         _ blob: BlobID, isWhole: Bool, on link: LinkID, at now: UInt64
     ) -> Bool {
@@ -100,7 +102,7 @@ struct FilePromises: Sendable {
     private var ends: [BlobID: UInt64] = [:]
     private var endOfAll: UInt64 = 0
 
-    /// A peer that asked is told that all of a file is held.
+    /// A peer that asked is told that the whole file is held.
     mutating func make(_ blob: BlobID, at now: UInt64) {
         if ends[blob] == nil, ends.count >= Self.countMax { ends = ends.filter { now < $0.value } }
         guard ends[blob] != nil || ends.count < Self.countMax else {

@@ -2,7 +2,7 @@ import ParleyWire
 
 /// What files take, and which of those that are wanted do not fit.
 struct FileRoom: Sendable {
-    /// Bytes that are taken, by what is noted.
+    /// Bytes in use, by the records.
     private(set) var byteCount = 0
     private var blobs: Set<BlobID> = []
 

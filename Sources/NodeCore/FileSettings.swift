@@ -4,8 +4,8 @@ public import ParleyWire
 /// What files may take on this device, and which come by themselves. Each device has its own: disks and
 /// lines differ.
 public struct FileSettings: Equatable, Sendable {
-    /// What a file is by its sender's word. Nothing but the size that comes by itself follows from it. The
-    /// numbers are stored: never reuse one.
+    /// The kind of a file as its sender claims. It only decides up to which size the file is
+    /// fetched automatically. The numbers are stored: never reuse one.
     public enum Kind: UInt8, CaseIterable, Sendable {
         /// A picture.
         case picture = 1
@@ -16,7 +16,7 @@ public struct FileSettings: Equatable, Sendable {
         /// Anything else.
         case other = 4
 
-        /// What a type says, as "image/jpeg".
+        /// The kind for a type such as "image/jpeg".
         public init(type: String) {
             switch type.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false).first
             {
@@ -30,12 +30,12 @@ public struct FileSettings: Equatable, Sendable {
 
     /// What the disk may hold of sealed files, in bytes.
     public var roomByteCount: UInt64
-    /// A file of at most so many bytes is fetched by itself; with 0 none is.
+    /// A file of at most this many bytes is fetched automatically; with 0 none is.
     public var fetchByteCountMax: UInt64
-    /// The same for one kind of file, in the place of ``fetchByteCountMax``; of kinds that are not in it that
-    /// holds.
+    /// The same for one kind of file, in place of ``fetchByteCountMax``, which applies to the other
+    /// kinds.
     public var fetchByteCountMaxByKind: [Kind: UInt64] = [:]
-    /// What came or was opened within so many days is not given up to make room.
+    /// A file that arrived or was opened within this many days is not given up to make room.
     public var keptDayCount: UInt64
 
     /// The most that may be set: a pebibyte, the largest file, a hundred years.
@@ -52,9 +52,9 @@ public struct FileSettings: Equatable, Sendable {
         self.keptDayCount = keptDayCount
     }
 
-    /// Whether a file of a message is fetched by itself.
+    /// Whether a file of a message is fetched automatically.
     ///
-    /// - Parameter type: what it is by its sender's word, as "image/jpeg".
+    /// - Parameter type: the type that its sender claims, for example "image/jpeg".
     public func comesByItself(_ size: BlobSize, type: String) -> Bool {
         size.value <= fetchByteCountMaxByKind[Kind(type: type)] ?? fetchByteCountMax
     }

@@ -4,10 +4,11 @@ import ParleyRoster
 import ParleySealing
 public import ParleyWire
 
-/// Where a log ended of a conversation that was deleted here: should the conversation return, what is
-/// deleted does not. Without that of an own log a return would begin a second history.
+/// Where a log of a deleted conversation ended: if the conversation returns, what was deleted does
+/// not. Without the end of an own log, a return would begin a second history.
 public struct FormerLog: Equatable, Sendable {
-    /// Who writes the log; nil for own logs of lanes 0 and 2, and in what earlier programs kept.
+    /// The author of the log; nil for own logs of lanes 0 and 2, and in records of earlier
+    /// versions.
     var author: Author?
     /// The place after the last operation.
     public var end: UInt64
@@ -84,7 +85,7 @@ public struct FormerLog: Equatable, Sendable {
         return writer.bytes
     }
 
-    /// Where the log begins that goes on.
+    /// Where the continued log begins.
     var point: LogPoint { LogPoint(sequence: end, anchor: tip) }
 
     /// Where this log ended when its conversation was deleted here; nil where it was not.

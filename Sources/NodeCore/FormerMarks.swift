@@ -4,12 +4,12 @@ import ParleyRoster
 import ParleySealing
 import ParleyWire
 
-/// What this device had told of conversations that were deleted here: what it had received of others, and
-/// what was read on it. Should one return, its next receipts say that as well: of what a device says the last
+/// What this device had reported of conversations that were deleted here: what it had received from
+/// others, and what was read on it. If one returns, its next receipts include that: a device's last
 /// receipt holds, and it takes nothing back.
 /// Source: `Protocol/08-roster.md`, "Deleting".
 enum FormerMarks {
-    /// Keeps what was told of a space, and what was held of it and not told yet.
+    /// Stores what was reported of a space, and what was held and not reported yet.
     static func keep(
         of space: SpaceRecord, by device: DeviceID, _ judge: inout Judge?, in store: some Store
     ) throws(StoreError) {
@@ -49,7 +49,7 @@ enum FormerMarks {
         return places.isEmpty ? nil : places
     }
 
-    /// What was told of a log before its conversation was deleted here; empty where it was not.
+    /// What was reported of a log before its conversation was deleted here; empty if it was not.
     static func kept(
         _ kind: MarkKind, of tag: LogTag, in space: SpaceRecord, _ store: some NodeStore
     ) throws(StoreError) -> PlaceSet {
@@ -64,7 +64,7 @@ enum FormerMarks {
         return PlaceSet(counts: counts) ?? PlaceSet()
     }
 
-    /// Adds what was told before to what is told of these logs now.
+    /// Adds what was reported before to what is reported of these logs now.
     static func complete(
         _ progress: [Receipts.Progress], _ kind: MarkKind, in space: SpaceRecord,
         _ store: some NodeStore

@@ -1,20 +1,21 @@
 import ParleySealing
 public import ParleyWire
 
-/// What a link into a group holds: which group, whom to ask, and the secret that shows one was
-/// invited. Source: `Protocol/05-identity.md`, "Links into groups".
+/// The content of a link into a group: which group, whom to ask, and the secret that proves the
+/// invitation.
+/// Source: `Protocol/05-identity.md`, "Links into groups".
 public struct GroupLink: Equatable, Sendable {
     /// The group.
     public var space: SpaceID
     /// The operation that opened the invite.
     public var invite: OperationID
-    /// Known to who has the link; its key signs for who comes.
+    /// Known to every holder of the link; its key signs for the newcomer.
     public var secret: [UInt8]
     /// When it ends, in Unix milliseconds.
     public var expires: UInt64
     /// What the group was called when the link was made.
     public var name: String
-    /// The card of who made it: whom to ask.
+    /// The card of the link's creator: whom to ask.
     public var card: [UInt8]
 
     static let secretByteCount = 32

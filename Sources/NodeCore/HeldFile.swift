@@ -2,36 +2,38 @@ public import ParleyFiles
 public import ParleyLedger
 public import ParleyWire
 
-/// What is known of a sealed file that takes room on this disk, or took it.
+/// What is known about a sealed file that uses space on this disk, or used it.
 public struct HeldFile: Equatable, Sendable {
-    /// What the disk has of it. The numbers are stored: never reuse one.
+    /// How much of it the disk has. The numbers are stored: never reuse one.
     public enum State: UInt8, Sendable {
-        /// Some of it; the rest is wanted.
+        /// Part of it; the rest is wanted.
         case begun = 0
-        /// All of it.
+        /// The whole file.
         case whole = 1
-        /// Nothing: it was given up to make room, or the person wanted it so. It does not come by itself.
+        /// Nothing: it was given up to make room, or because the person wanted it so. It is not
+        /// fetched automatically.
         case givenUp = 2
     }
 
-    /// Persons who are noted, at most: more of them change nothing.
+    /// At most this many persons are recorded: more make no difference.
     static let holderCountMax = 64
 
     /// The sealed file.
     public var blob: BlobID
     /// How it is cut.
     public var shape: BlobShape
-    /// What the disk has of it.
+    /// How much of it the disk has.
     public var state: State
     /// When it came or was last opened, in Unix milliseconds.
     public var lastUse: WallTime
-    /// Whether it came from another device: then somebody else has had all of it.
+    /// Whether it came from another device: then somebody else has had the whole file.
     public var cameFromOthers: Bool
-    /// Whether somebody linked said that they gave it up since it came from others: perhaps the one it came
-    /// from, so that who has it now is asked.
+    /// Whether a linked device said that it gave the file up since it came from others: perhaps the
+    /// one it came from, so that current holders are asked for.
     public private(set) var isDoubted = false
-    /// Whose devices hold all of it by what they said last, ascending; of the person's own ones as well. Who
-    /// has had it, and may have given it up since, is told by receipts: see ``receivers(of:as:in:)``.
+    /// Persons whose devices hold the whole file by their last answers, ascending; including the
+    /// person's own devices. Receipts tell who has had it and may have given it up since: see
+    /// ``receivers(of:as:in:)``.
     public private(set) var holders: [PersonID] = []
 
     /// A file with these fields, of which nobody said that they hold it.
@@ -45,35 +47,37 @@ public struct HeldFile: Equatable, Sendable {
         self.cameFromOthers = cameFromOthers
     }
 
-    /// Whether it can come again once it is gone here. That others have had what was sent from here is too
-    /// little: both ends of a conversation could give it up.
+    /// Whether it can be fetched again once it is gone here. For a file sent from here it is not
+    /// enough that others have had it: both ends of a conversation could give it up.
     public var canComeAgain: Bool { cameFromOthers && !isDoubted || !holders.isEmpty }
 
     /// Bytes that it takes on this disk, or is to take.
     public var byteCount: Int { state == .givenUp ? 0 : shape.sealedByteCount }
 
-    /// Notes that a device of somebody holds all of it. Returns whether that is news.
+    /// Notes that a device of somebody holds the whole file. Returns whether that is news.
     mutating func note(holder person: PersonID) -> Bool {
         guard holders.count < Self.holderCountMax, !holders.contains(person) else { return false }
         holders = (holders + [person]).sorted()
         return true
     }
 
-    /// Notes that no device of somebody is known to hold all of it any more. Returns whether that is news.
+    /// Notes that no device of somebody is known to hold the whole file any more. Returns whether
+    /// that is news.
     mutating func withdraw(holder person: PersonID) -> Bool {
         guard holders.contains(person) else { return false }
         holders.removeAll { $0 == person }
         return true
     }
 
-    /// Notes that somebody gave up what came from others. Returns whether that is news.
+    /// Notes that somebody gave up a file that came from others. Returns whether that is news.
     mutating func doubt() -> Bool {
         guard state == .whole, cameFromOthers, !isDoubted else { return false }
         isDoubted = true
         return true
     }
 
-    /// What is given up first: what was used longest ago, and of that what others sent.
+    /// The order of giving up: the least recently used first, and among those the files that others
+    /// sent.
     static func precedes(_ left: Self, _ right: Self) -> Bool {
         if left.lastUse != right.lastUse { return left.lastUse < right.lastUse }
         if left.cameFromOthers != right.cameFromOthers { return left.cameFromOthers }
@@ -109,7 +113,7 @@ public struct HeldFile: Equatable, Sendable {
                 _ = note(holder: person)
             }
         } catch {
-            // A row that is none tells nothing: the file is looked at as at the first start.
+            // An unreadable row says nothing: the file is examined as at the first start.
             return nil
         }
     }
@@ -120,7 +124,7 @@ public struct HeldFile: Equatable, Sendable {
             .sorted { $0.blob < $1.blob }
     }
 
-    /// What is known of a file, or nil.
+    /// What is known about a file, or nil.
     public static func kept(
         _ blob: BlobID, in store: some NodeStore
     ) throws(StoreError) -> HeldFile? {

@@ -5,9 +5,10 @@ import ParleyWire
 
 /// What the person has brought into a conversation already, of the rows that are to come in.
 ///
-/// Rows are known by what they say, not by where they stood in a file: so any part of a log is known
-/// after any other part of it. Read from the messages themselves, it holds whatever version brought
-/// them in, on whichever of the person's devices, and a message leaves nothing behind when it goes.
+/// Rows are recognised by their content, not by their place in a file, so any part of a log is
+/// recognised after any other part. The content is read from the messages themselves, so it works
+/// whichever version imported them, on whichever of the person's devices, and a removed message
+/// leaves nothing behind.
 struct HeldImports {
     /// What makes two rows alike.
     private struct Words: Hashable {
@@ -27,7 +28,7 @@ struct HeldImports {
         }
     }
 
-    /// What is still known of a row that was deleted.
+    /// What is still known about a deleted row.
     private struct Shape: Hashable {
         var time: UInt64
         var author: String
@@ -97,8 +98,8 @@ struct HeldImports {
         return counts[words, default: 0] + (row.mayGrow ? longerCount : 0) > above
     }
 
-    /// Whether the row was in and was deleted. What it said is gone: it is known by its author, its time,
-    /// its length, and by how many such rows stand above it in its file.
+    /// Whether the row was imported and deleted. Its text is gone: it is recognised by its author,
+    /// its time, its length, and by how many such rows precede it in its file.
     func wasDeleted(_ row: ImportedRow) -> Bool {
         guard row.alikeAbove != nil, let words = Words(row.message), !isHeld(row) else {
             return false
@@ -116,7 +117,7 @@ struct HeldImports {
         return contains(row) && counts[words, default: 0] <= above
     }
 
-    /// Counts what was deleted at the times of these rows and by their authors.
+    /// Counts deleted rows at the times of these rows and by their authors.
     private mutating func readDeleted(
         like rows: [ImportedRow], in space: SpaceRecord, _ store: some Store
     ) throws(StoreError) {
@@ -151,7 +152,7 @@ struct HeldImports {
         return first
     }
 
-    /// Counts what was brought in with one of these times, and stands in the range.
+    /// Counts imported rows with one of these times in the range.
     private mutating func read(
         from low: UInt64, through high: UInt64, _ times: Set<UInt64>, _ store: some Store
     ) throws(StoreError) {

@@ -1,16 +1,17 @@
 import ParleyWire
 
-/// What those who call may cost by what they show in a handshake, before it is known who they are.
+/// How much work callers may cause by what they show in a handshake, before it is known who they
+/// are.
 ///
-/// A hello shows up to 36 identity operations, of two signatures each. Those of persons whom this
-/// node knows were proven before and are not proven again; for all others there is one allowance,
-/// spent before a signature is checked. So made-up identities gain nothing, and a flood of them
-/// keeps nobody out who is known.
+/// A hello shows up to 36 identity operations, with two signatures each. Those of known persons
+/// were verified before and are not verified again; all others share one allowance, charged before
+/// a signature is checked. So made-up identities gain nothing, and a flood of them keeps out nobody
+/// who is known.
 /// Source: `Protocol/06-sync.md`, "What a peer may cost".
 public struct HelloBook: Sendable {
     /// Operations that are known to hold, at most: those of some thousand persons.
     static let provenCountMax = 8_192
-    /// What it costs to prove one, in units of ``Allowance``.
+    /// The cost of verifying one, in units of ``Allowance``.
     static let provingWork: UInt64 = 12
 
     private var proven = RecentSet<[UInt8]>(limit: provenCountMax)
@@ -22,12 +23,12 @@ public struct HelloBook: Sendable {
     /// Whether there is room for no more without forgetting some.
     public var isFull: Bool { proven.count >= Self.provenCountMax }
 
-    /// Notes operations of somebody who is known, each of which was proven.
+    /// Notes operations of a known person, each of which was verified.
     public mutating func learn(_ operations: [[UInt8]]) {
         for operation in operations { proven.insert(operation) }
     }
 
-    /// Takes a hello with these operations into account before any of it is proven.
+    /// Charges a hello with these operations before any of them is verified.
     ///
     /// - Parameter now: on the monotonic clock.
     /// - Returns: those that need not be proven, or nil where the others must not be.

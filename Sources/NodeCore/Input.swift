@@ -4,7 +4,7 @@ public import ParleySealing
 public import ParleySignalling
 public import ParleyWire
 
-/// A moment as the core is told it: a clock that never jumps, and one that may.
+/// A moment as passed to the core: a clock that never jumps, and one that may.
 public struct Instant: Equatable, Sendable {
     /// Milliseconds since some fixed moment; never goes back.
     public var monotonic: UInt64
@@ -38,7 +38,7 @@ public struct LinkPeer: Equatable, Sendable {
     public var device: DeviceID
     /// The identity log that proves both.
     public var identity: [[UInt8]]
-    /// Binds what is said to this very link.
+    /// Binds statements to this very link.
     public var handshakeHash: [UInt8]
     /// Whether this node dialled.
     public var isInitiator: Bool
@@ -68,13 +68,13 @@ public struct CommandID: Hashable, Sendable {
     public init(_ rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// What a timer is for. None is set again before it fired.
+/// The purpose of a timer. None is set again before it fires.
 public enum TimerID: Hashable, Sendable {
     /// Shows a link alive, or finds it dead.
     case heartbeat(LinkID)
     /// Tells peers of logs that grew through others.
     case announce
-    /// Writes receipts for what was delivered.
+    /// Writes receipts for delivered messages.
     case receipts
     /// Dials a device again.
     case dial(DeviceID)
@@ -82,7 +82,7 @@ public enum TimerID: Hashable, Sendable {
     case source(SpaceNumber)
     /// Asks for payloads that did not come along.
     case bodies
-    /// Looks who has waited long enough for causes.
+    /// Checks which runs have waited long enough for causes.
     case waiting
     /// Places operations again whose causes came after them.
     case placing(SpaceNumber)
@@ -90,7 +90,7 @@ public enum TimerID: Hashable, Sendable {
     case devices
     /// Shows the own card to the members of a space.
     case card(SpaceNumber)
-    /// Makes keys anew that are old, and lets go of those that are no longer needed.
+    /// Renews old keys, and erases those that are no longer needed.
     case keys
     /// The same for one space, soon after it was first heard of.
     case upkeep(SpaceNumber)
@@ -98,11 +98,11 @@ public enum TimerID: Hashable, Sendable {
     case epoch(SpaceNumber)
     /// Calls a relay again, or looks whether it is still needed.
     case relay(NoiseKey)
-    /// Looks what those who are linked have not acknowledged.
+    /// Checks what linked devices have not acknowledged.
     case outbox
-    /// Goes on with the spaces of which something may have to go to relays.
+    /// Continues with the spaces of which something may have to go to relays.
     case backlog
-    /// Asks through a relay for what is missing of a space.
+    /// Asks through a relay for what a space lacks.
     case repair(SpaceNumber)
     /// Tells through relays what some seem not to hold of a space.
     case reminder(SpaceNumber)
@@ -116,7 +116,7 @@ public enum TimerID: Hashable, Sendable {
     case ringing
     /// Looks after calls, typing and presence, at this moment of the monotonic clock.
     case signals(UInt64)
-    /// Looks whether peers give what they were asked for of files.
+    /// Checks whether peers deliver the requested pieces of files.
     case files
     /// Tries again what the disk took nothing of.
     case fileRetry
@@ -124,7 +124,7 @@ public enum TimerID: Hashable, Sendable {
     case fileRoom
     /// Looks for files that no message names any more.
     case collection
-    /// Looks who lacks files that are laid at relays for them.
+    /// Checks which devices lack files that lie at relays for them.
     case shelves
 }
 
@@ -152,21 +152,21 @@ public enum Input: Sendable {
     case madeDurable
     /// Something happened on the connection to a relay.
     case relay(NoiseKey, RelayNews)
-    /// What was sent on a link was taken. See ``Effect/tellRoom(_:)``.
+    /// A peer consumed what was sent on a link. See ``Effect/tellRoom(_:)``.
     case roomOn(LinkID)
-    /// The disk has a sealed file for good, or did not take it. See ``Effect/keepFile(_:)``.
+    /// The disk has stored a sealed file durably, or refused it. See ``Effect/keepFile(_:)``.
     case fileKept(BlobID, isDurable: Bool)
 }
 
-/// What a shell does with an input whose step the store made fail.
+/// What a shell does with an input whose step failed because of the store.
 public enum Recovery: Sendable {
     /// Offer these inputs once more after ``pause``: nobody else will.
     case again([Input])
-    /// End the link: what the frame held is asked for anew on the next one.
+    /// End the link: the content of the frame is requested again on the next one.
     case hangUp(LinkID, then: [Input])
     /// Tell who wanted it that it was not done.
     case refuse(CommandID)
-    /// It comes again by itself.
+    /// It comes again without action.
     case drop
 
     /// How long a shell waits before it offers an input again, in milliseconds.
@@ -197,7 +197,7 @@ extension Input {
         case .frame(let link, _): .hangUp(link, then: [])
         case .command(let id, _): .refuse(id)
         case .madeDurable, .sighted: .drop
-        // What was asked and what came is not known any more: the relay is called anew.
+        // The pending requests and their answers are no longer known: the relay is called again.
         case .relay(let relay, _): .again([.relay(relay, .closed)])
         }
     }
@@ -272,9 +272,10 @@ public enum Effect: Sendable {
     /// Make a sealed file, all of which came, survive a crash of the machine, and offer
     /// ``Input/fileKept(_:isDurable:)`` then.
     case keepFile(BlobID)
-    /// End a link, after what was sent.
+    /// End a link after the pending output was sent.
     case hangUp(LinkID, HangUpReason)
-    /// A link's peer is somebody whom this node talks to: it need not count as a stranger any more.
+    /// The peer of a link is a person whom this node serves: it need not count as a stranger any
+    /// more.
     case admitted(LinkID)
     /// Try to reach a device; answered by `linkOpened` or `dialFailed`.
     case dial(DialTarget)
@@ -297,8 +298,8 @@ public enum Effect: Sendable {
     /// Secrets were dropped: what the disk still holds of them is to be made unreadable, as soon as
     /// nothing else is to be done.
     case forgetKeys
-    /// Ring, or tell the program for sound and pictures something, or show what became of a call:
-    /// every order of a call but `send`. What is lost of it comes again, or the call ends.
+    /// Ring, or send an order to the program for sound and pictures, or show the state of a call:
+    /// every call order except `send`. If one is lost, it comes again, or the call ends.
     case call(Calls.Output)
     /// Answers a command.
     case reply(CommandID, Result<CommandReply, CommandRefusal>)

@@ -4,7 +4,8 @@ import ParleyRoster
 public import ParleyWire
 
 /// A group that this person was added to and has not accepted, as it was when its control log was
-/// last looked at. Source: `Protocol/08-roster.md`, "Consent".
+/// last looked at.
+/// Source: `Protocol/08-roster.md`, "Consent".
 public struct Invitation: Equatable, Sendable {
     /// How it stands.
     public enum State: UInt8, Sendable {
@@ -18,8 +19,8 @@ public struct Invitation: Equatable, Sendable {
 
     /// How it stands.
     public var state = State.unknown
-    /// Who brought it to this node, by whom it is counted: another device of one's own, or whose
-    /// invitation it is in all likelihood.
+    /// The person who brought it to this node and is charged for it: the owner of another own
+    /// device, or the likely inviter.
     public var bringer: PersonID
     /// When it was first heard of, in Unix milliseconds.
     public var since: UInt64
@@ -91,8 +92,8 @@ public struct Invitation: Equatable, Sendable {
 }
 
 extension RosterReader {
-    /// What the control log of a group last called it to this person, for who holds nothing else of
-    /// it: the word of whoever let them in. Empty for no name.
+    /// The last name that the group's control log had for this person, used while nothing else is
+    /// held: as given by whoever admitted them. Empty for no name.
     public static func nameTold(
         of space: SpaceRecord, to person: PersonID, in store: some LogStore
     ) throws(StoreError) -> String {

@@ -1,11 +1,12 @@
 import ParleySealing
 public import ParleyWire
 
-/// What an invite link holds: whom to find, where, and the secret that shows one was invited. It is
-/// short enough to be typed from a picture: the card of who invites lies on a relay, or is shown on
-/// the first link. Source: `Protocol/05-identity.md`, "Invites".
+/// The content of an invite link: whom to find, where, and the secret that proves the invitation.
+/// It is short enough to fit a small QR code: the inviter's card is on a relay, or is shown on the
+/// first link.
+/// Source: `Protocol/05-identity.md`, "Invites".
 public struct Invite: Equatable, Sendable {
-    /// Where whoever invites can be found.
+    /// Where the inviter can be found.
     public enum Place: Equatable, Sendable {
         /// A relay on which their card lies, and its addresses as `host:port`, the best first.
         case relay(NoiseKey, addresses: [String])

@@ -33,7 +33,7 @@ struct RateLimit: Sendable {
     }
 }
 
-/// One limit for each of many names. Where there are too many names, all begin anew.
+/// A separate limit for each of many names. If there are too many names, all limits reset.
 struct RateLimits<Name: Hashable & Sendable>: Sendable {
     private let each: RateLimit
     private let nameCountMax: Int
@@ -51,7 +51,7 @@ struct RateLimits<Name: Hashable & Sendable>: Sendable {
     }
 }
 
-/// What a node remembers of letters while it runs; all of it is bounded.
+/// What a node remembers about letters while it runs; all of it is bounded.
 struct LetterBook: Sendable {
     /// Letters that are known again.
     static let recentCountMax = 4_096
@@ -65,12 +65,12 @@ struct LetterBook: Sendable {
     static let requestBurst = UInt64(Limits.pendingContactCountMax)
     static let requestInterval: UInt64 = 10_000
     private static let partBurst: UInt64 = 8
-    /// Envelopes whose key is many steps away, of each device: who was removed can still forge them.
+    /// Envelopes whose key is many steps away, per device: a removed member can still forge them.
     private static let walk: (burst: UInt64, interval: UInt64) = (8, 60_000)
     /// Steps that may be walked for nothing.
     static let freeStepCount: UInt32 = 256
 
-    /// What came last: a relay may bring one again and again.
+    /// The most recent letters: a relay may deliver one again and again.
     private var recent = RecentSet<UInt64>(limit: recentCountMax)
     private var ofAll = RateLimit(burst: unprovenBurst.all, interval: unprovenInterval)
     private var ofRelays = RateLimits<NoiseKey>(
@@ -97,7 +97,7 @@ struct LetterBook: Sendable {
         return ofAll.take(at: now)
     }
 
-    /// Whether what one more stranger shows may be proven who asks to be a contact.
+    /// Whether the contact request of one more stranger may be verified.
     mutating func mayProveRequest(at now: UInt64) -> Bool { ofStrangers.take(at: now) }
 
     /// Whether one more part of a card may be proven that a known device shows.
@@ -130,18 +130,19 @@ struct LetterBook: Sendable {
     }
 }
 
-/// What a letter says: which of its sender's letters it is, and frames in their turn.
+/// The content of a letter: its number among its sender's letters, and frames in sequence.
 ///
-/// `u64 number ‖ parcel`. Source: `Protocol/06-relay.md`, "What envelopes carry".
+/// `u64 number ‖ parcel`.
+/// Source: `Protocol/06-relay.md`, "What envelopes carry".
 struct LetterContent {
     private static let prefixByteCount = 8
 
     /// Grows from letter to letter of a device.
     let number: LetterNumber
-    /// What it says, read as it is asked for.
+    /// The content, decoded as it is requested.
     var frames: ParcelReader
 
-    /// Reads what a letter said; nil for what is none.
+    /// Decodes the content of a letter; nil if it is invalid.
     init?(_ bytes: [UInt8]) {
         var reader = ByteReader(bytes)
         // Why it does not read helps nobody.

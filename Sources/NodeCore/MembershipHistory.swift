@@ -4,7 +4,7 @@ public import ParleyRoster
 import ParleySealing
 public import ParleyWire
 
-/// Something that changed who is in a conversation, or what they may do.
+/// A change of who is in a conversation, or of what they may do.
 public struct MembershipEvent: Equatable, Sendable {
     /// What happened to the person.
     public enum Change: Equatable, Sendable {
@@ -30,7 +30,7 @@ public struct MembershipEvent: Equatable, Sendable {
 
     /// What happened.
     public var change: Change
-    /// To whom.
+    /// The affected person.
     public var person: PersonID
     /// Who did it; nil where it was never looked at by whose right.
     public var author: PersonID?
@@ -46,9 +46,9 @@ public struct MembershipEvent: Equatable, Sendable {
     public var holds: Bool
 }
 
-/// Reads out of lane 0 who came to a conversation, who went, and by whom.
+/// Computes from lane 0 who joined a conversation, who left, and by whose action.
 public enum MembershipHistory {
-    /// What happened in a conversation, oldest first; what does not hold is told as such.
+    /// The events of a conversation, oldest first; one that does not hold is marked as such.
     public static func events(
         of space: SpaceRecord, in store: some LogStore
     ) throws(StoreError) -> [MembershipEvent] {
@@ -74,7 +74,8 @@ public enum MembershipHistory {
         return told
     }
 
-    /// Tells those who declined from those who left: they had not accepted since they were last out.
+    /// Distinguishes members who declined from those who left: they had not accepted since they
+    /// were last out.
     private static func tellDeclined(
         _ events: inout [MembershipEvent], _ judge: Judge, _ space: SpaceRecord,
         _ store: some LogStore
@@ -117,8 +118,8 @@ public enum MembershipHistory {
         return found.sorted { $0.order < $1.order }
     }
 
-    /// What happened, each thing once. Each device of a person may tell of the same, and each device of
-    /// who made a link lets in who comes by it: the first word counts.
+    /// The events, each once. Each device of a person may report the same, and each device of a
+    /// link's creator admits those who use it: the first report counts.
     private static func once(_ events: [MembershipEvent]) -> [MembershipEvent] {
         var told: Set<DeviceChange> = []
         var come: Set<PersonID> = []
@@ -140,7 +141,7 @@ public enum MembershipHistory {
         let added: [DeviceID]
         let revoked: DeviceID?
 
-        /// Nil for what is about no device.
+        /// Nil if it concerns no device.
         init?(_ event: MembershipEvent) {
             person = event.person
             switch event.change {

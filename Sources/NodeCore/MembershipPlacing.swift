@@ -3,16 +3,16 @@ import ParleyLedger
 import ParleyRoster
 import ParleyWire
 
-/// Where lines about members stand between messages. Lane 0 names nothing of other lanes: what stands of
-/// messages tells is held against what their authors had seen of it.
+/// Places lines about members between messages. Lane 0 names nothing of other lanes, so a line is
+/// placed by what the authors of messages had seen of lane 0.
 /// Source: `Protocol/03-operations.md`, "Lines between messages".
 struct MembershipPlacing<Held: LogStore> {
     /// A log of content, with what it had seen of lane 0.
     private struct Log {
         let record: LogRecord
         let rows: [LogView]
-        /// What is held and counts. Who came back holds of a time before as well, below the floor: it tells
-        /// them what it tells those who never went.
+        /// What is held and counts. A member who came back also holds content from an earlier time,
+        /// below the floor: it gives them the same lines as those who never left.
         let spans: [Span]
         /// The place after the last that counts.
         let end: UInt64
@@ -116,8 +116,8 @@ struct MembershipPlacing<Held: LogStore> {
         guard let header = try store.header(at: sequence, in: log.record.number),
             header.stand.value >> 16 > header.header.wallClock
         else { return nil }
-        // The clock of the device is behind what it had seen. If that is so of all that stands between,
-        // the device had seen it by then, and its own time tells nothing of the order.
+        // The clock of the device is behind what it had seen. If that is so for everything in
+        // between, the device had seen it by then, and its own time says nothing about the order.
         let clock = header.header.wallClock << 16
         guard let between = try first(after: line), between.stand > clock,
             let key = try key(at: sequence, in: log)
@@ -175,8 +175,8 @@ struct MembershipPlacing<Held: LogStore> {
         return low < log.rows.count ? log.rows[low] : nil
     }
 
-    /// The first operation of content, in order, that stands above a key though its author had seen a
-    /// place; nil where there is none.
+    /// The first operation of content, in order, that stands above a key though its author had seen
+    /// a place; nil if there is none.
     private mutating func firstSeen(
         _ tip: LogTip, below key: OrderKey?
     ) throws(StoreError) -> OrderKey? {

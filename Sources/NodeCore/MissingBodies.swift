@@ -3,8 +3,9 @@ import ParleyWire
 
 /// The places of one log whose payloads are missing, as ranges that ascend and do not touch.
 ///
-/// Bounded: whoever writes operations without payloads must not fill the disks of others with notes of
-/// them. Source: `Protocol/06-sync.md`, "Missing payloads".
+/// Bounded: an author of operations without payloads must not fill other people's disks with notes
+/// of them.
+/// Source: `Protocol/06-sync.md`, "Missing payloads".
 struct MissingBodies: Equatable {
     /// Ranges of one log: places that lie further apart are not remembered beyond it.
     static let rangeCountMax = 1024

@@ -2,11 +2,11 @@ import ParleyWire
 
 /// Where devices were seen on the local network.
 ///
-/// Owns the last place of each, and whether it was dialled there. Bounded: whoever announces devices
-/// must not fill the memory of others.
+/// Owns the last address of each, and whether it was dialled there. Bounded: announcements must not
+/// fill the memory of others.
 /// Source: `Protocol/04-links.md`, "Neighbours".
 struct Neighbours: Sendable {
-    /// Where a device was seen holds for so long, in milliseconds.
+    /// How long the observed address of a device is valid, in milliseconds.
     static let lifetime: UInt64 = 600_000
     /// Devices that are known to be near.
     static let countMax = 256

@@ -2,12 +2,12 @@ import ParleyConversation
 import ParleyLedger
 import ParleyWire
 
-/// What a person calls others. Nobody else sees it.
+/// The person's own names for others. Nobody else sees them.
 extension NodeCore {
     /// Calls a person so from now on, on all own devices; by the name on their card where it is empty.
     ///
-    /// Of somebody whose invite was taken and who has not answered nothing is noted yet: it stands with
-    /// the invite, and becomes the contact's once they meet.
+    /// A person whose invite was accepted and who has not answered has no contact note yet: the
+    /// alias is kept with the invite, and moves to the contact once they meet.
     mutating func setAlias(_ alias: String, of person: PersonID, _ turn: inout some Turn)
         throws(StoreError) -> Result<CommandReply, CommandRefusal>
     {

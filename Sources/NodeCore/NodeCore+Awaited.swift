@@ -6,12 +6,12 @@ import ParleyWire
 /// The name of a log of which nothing is known, so that it could be of lane 0, and whose operations were
 /// applied without it.
 ///
-/// What an operation was written under is made of what it names of lane 0, so it waits for such a
-/// log for a while. But a member can invent one, and a wait without end would part honest members. So
-/// the wait ends, the names of such logs are kept, and all of the space is judged again when a log of lane 0
-/// turns out to have one of them, and when all is held of it that was named: the order in which
-/// things came leaves no trace. Each author has names of their own, for a place that one invents must not keep
-/// others' from being found.
+/// The authority of an operation is computed from what it names of lane 0, so the operation waits
+/// for such a log for a while. But a member can invent one, and waiting forever would separate
+/// honest members. So the wait ends, the names of such logs are kept, and the whole space is judged
+/// again when a log of lane 0 turns out to have one of these names, and when everything named of it
+/// is held: the order of arrival leaves no trace. Each author has separate names, so that one
+/// inventor does not crowd out the names of others.
 /// Source: `Protocol/03-operations.md`, "References".
 struct AwaitedLog: Hashable, Comparable {
     let tag: LogTag
@@ -22,7 +22,7 @@ struct AwaitedLog: Hashable, Comparable {
     }
 }
 
-/// What is awaited of such a log.
+/// What is awaited from such a log.
 struct AwaitedPlace {
     /// The last place that was named.
     var sequence: UInt64
@@ -43,7 +43,7 @@ extension NodeCore {
             header, lane: run.lane, in: space.number, store: store)
         guard let judge = judges[space.number] else { return [.control] }
         if run.lane == .control {
-            // A newcomer's word may come before the word of who let them in.
+            // A newcomer's operation may arrive before the one that admits them.
             let letsItselfIn = header.kind == .genesis || header.kind == .ident
             if !letsItselfIn, !judge.knows(run.device) { missing.insert(.control) }
             return missing.isEmpty ? [] : [.control]
@@ -63,8 +63,8 @@ extension NodeCore {
         return missing
     }
 
-    /// From which place on nobody serves the logs of those who are out: what somebody wrote who had
-    /// not heard of it may name them, though nothing of them was ever held here.
+    /// The places from which nobody serves the logs of former members: an author who had not heard
+    /// of the removal may name them, although nothing of them was ever held here.
     private func closedLogs(in space: SpaceRecord) -> [LogTag: UInt64] {
         guard let roster = judges[space.number]?.roster else { return [:] }
         var closed: [LogTag: UInt64] = [:]
@@ -104,8 +104,8 @@ extension NodeCore {
         known.keys.count { $0.author == name.author } < Self.awaitedCountMax
     }
 
-    /// Keeps the names of logs of which not all is held any more that an operation names, or never was:
-    /// what is lost may come again.
+    /// Records the names of logs that an operation names and that are not, or no longer, completely
+    /// held: what is lost may arrive again.
     ///
     /// - Parameter known: those that this log has named so far.
     static func awaitLogs(
@@ -147,8 +147,8 @@ extension NodeCore {
         return judges[space.number]?.tips([], naming: [tip]) != nil
     }
 
-    /// Whether a log of lane 0 has come that something was applied without, or now all of it that was
-    /// named.
+    /// Whether a log of lane 0 arrived that something was applied without, or everything named of
+    /// it is held now.
     mutating func foundAwaitedLog(
         in space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> Bool {
@@ -198,7 +198,7 @@ extension AwaitedPlace {
 
     fileprivate init?(_ bytes: [UInt8]) {
         var reader = ByteReader(bytes)
-        // A row that cannot be read is as none: what was named there is judged when all is.
+        // An unreadable row counts as none: what it named is judged when everything is.
         guard let sequence = try? reader.uint64(), let isFound = try? reader.byte() else {
             return nil
         }

@@ -4,7 +4,8 @@ import ParleyRoster
 import ParleyWire
 
 /// Conversations of two whose other person is blocked: nothing of them is read at relays, and nothing
-/// is put there. Source: `Protocol/05-identity.md`, "Contacts".
+/// is put there.
+/// Source: `Protocol/05-identity.md`, "Contacts".
 extension NodeCore {
     /// Whether a space is a conversation with somebody who is blocked.
     func isShut(_ space: SpaceRecord, _ store: some Store) throws(StoreError) -> Bool {
@@ -17,8 +18,8 @@ extension NodeCore {
         return false
     }
 
-    /// Reads the conversations with somebody who was blocked at no relay any more. Cursors stay: who
-    /// ends that reads on where it stopped.
+    /// Stops reading the conversations with a blocked person at relays. Cursors stay: after
+    /// unblocking, reading resumes where it stopped.
     mutating func shut(_ person: PersonID, _ turn: inout some Turn) throws(StoreError) {
         for space in try spaces(naming: person, turn.store) where space.kind == .direct {
             for relay in lines.keys.sorted() {
@@ -43,7 +44,7 @@ extension NodeCore {
         }
     }
 
-    /// Reads the conversations with somebody who is not blocked, and brings them there what waited.
+    /// Reads the conversations with an unblocked person, and puts there what waited.
     mutating func unshut(_ person: PersonID, _ store: some Store) throws(StoreError) {
         guard !lines.isEmpty else { return }
         for space in try spaces(naming: person, store) where space.kind == .direct {
@@ -53,7 +54,7 @@ extension NodeCore {
         }
     }
 
-    /// Asks somebody who was let in again for what they wrote meanwhile: relays may have let go of it.
+    /// Asks an unblocked person for what they wrote meanwhile: relays may have deleted it.
     mutating func askAgain(_ person: PersonID, _ turn: inout some Turn) throws(StoreError) {
         for space in try spaces(naming: person, turn.store) where space.kind == .direct {
             let devices = try roster(of: space, turn.store)?.member(person)?.devices.map(\.device)

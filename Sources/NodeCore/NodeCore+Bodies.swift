@@ -6,11 +6,11 @@ import ParleyWire
 
 /// Operations that came erased though nobody took them back: the payload is asked for elsewhere.
 ///
-/// A member can serve the operations of others without their payloads, and everything verifies: a
-/// deletion looks the same until it is known. What no deletion covers is therefore remembered, and
-/// asked of one member after the other; the commitment tells whether what comes is right. Members are asked
-/// on links, and by letter where none is linked.
-/// Source: `Protocol/06-sync.md`, "Missing payloads".
+/// A member can serve other members' operations without payloads, and everything verifies: a
+/// deletion looks the same until it is known. Missing payloads that no deletion covers are
+/// therefore recorded, and requested from one member after the other; the commitment shows whether
+/// an answer is right. Members are asked on links, and by letter if none is linked. Source:
+/// `Protocol/06-sync.md`, "Missing payloads".
 extension NodeCore {
     /// Places that are looked at in one step.
     static let bodyLookCountMax = 512
@@ -41,13 +41,13 @@ extension NodeCore {
         timers.move(.bodies, to: moment, &turn)
     }
 
-    /// Somebody new is there, who may have what those did not bring that were asked.
+    /// A new peer is connected, which may have what the others did not deliver.
     mutating func restartBodyRequests(_ turn: inout some Turn) {
         bodyRequests.resetBackoff()
         scheduleBodyRequests(&turn)
     }
 
-    /// Looks what is still missing and asks one member of each space for it, the next one in turn.
+    /// Checks what is still missing and asks one member of each space for it, the next one in turn.
     mutating func requestBodies(_ turn: inout some Turn) throws(StoreError) {
         guard bodyRequests.beginRound(at: turn.now.monotonic) else { return }
         let (wanted, next) = try missingRanges(turn.store)
@@ -58,7 +58,7 @@ extension NodeCore {
             if let id = bodyRequests.link(among: able) {
                 send(links[id]?.session?.wantBodies(ranges, in: number) ?? [], on: id, &turn)
             }
-            // Who is linked may lack it as well, as the person's own other device does.
+            // A linked device may lack it as well, as the person's own other device does.
             guard bodyRequests.asksByLetter(besides: able.count) else { continue }
             try askByLetter(for: ranges, of: number, &turn)
         }
@@ -67,9 +67,9 @@ extension NodeCore {
         timers.move(.bodies, to: moment, &turn)
     }
 
-    /// The places of each space whose payloads are to be requested, by spaces that ascend; each range
-    /// of one log, and those by tags that ascend; and where the round after it begins. What is missing no
-    /// more is forgotten.
+    /// The places of each space whose payloads are to be requested, spaces ascending; each range of
+    /// one log, tags ascending; and where the next round begins. Payloads that are no longer
+    /// missing are forgotten.
     private mutating func missingRanges(
         _ store: some Store
     ) throws(StoreError) -> (wanted: [(SpaceNumber, [Want.Range])], next: BodyRequests.Cursor) {
@@ -95,7 +95,7 @@ extension NodeCore {
             if rest != missing {
                 try store.setValue(rest.ranges.isEmpty ? nil : rest.bytes, .missingBody, key)
             }
-            // What lies behind a cut or a fork nobody serves.
+            // Nobody serves what lies behind a cut or a fork.
             guard let first = rest.ranges.first?.lowerBound, first < log.bound?.sequence ?? .max
             else { continue }
             bodyRequests.setMissing(true)
@@ -113,7 +113,7 @@ extension NodeCore {
         return (sorted, next ?? .init())
     }
 
-    /// What a round has looked at.
+    /// What a round has examined.
     private struct BodyLook {
         /// Places that may still be looked at.
         var lookCount: Int
@@ -178,7 +178,7 @@ extension NodeCore {
         _ = try send([.want(want)], to: device, of: person, &turn)
     }
 
-    /// Puts back what a run brings of operations that are held without their payload.
+    /// Restores payloads from a run for operations that are held without them.
     mutating func restoreBodies(
         from run: Run, in log: LogRecord, _ space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> [ViewChange] {

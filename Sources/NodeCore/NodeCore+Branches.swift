@@ -5,11 +5,12 @@ import ParleyRoster
 import ParleySealing
 import ParleyWire
 
-/// Which branch of a forked log goes on to count once its device is out.
+/// Which branch of a forked log continues to count once its device is out.
 ///
-/// Above a fork nothing counts, for nobody knows which branch others hold. Whoever ends the device may
-/// say so: a cut names an operation, and by that a branch. A device that the recovery code has made
-/// does not hold it; it is told by those who do, with the signature of the device that is lost.
+/// Above a fork nothing counts, because nobody knows which branch others hold. The author of a
+/// revocation may decide: a cut names an operation, and thereby a branch. A device made with the
+/// recovery code does not hold the branch; members who do send it proof, with the signature of the
+/// lost device.
 /// Source: `Protocol/08-roster.md`, "Cuts".
 extension NodeCore {
     private static let branchKey = Array("branch ".utf8)
@@ -52,8 +53,9 @@ extension NodeCore {
         send(outputs, on: id, &turn)
     }
 
-    /// Keeps what a peer proves to hold of forked logs of this person's lost devices. Of several places
-    /// of a log the highest is kept: nobody can say which of two branches more have read.
+    /// Stores what a peer proves to hold of forked logs of this person's lost devices. Of several
+    /// places of a log the highest is kept: nobody can say which of two branches more people have
+    /// read.
     func noteBranches(
         of frontier: Frontier, in space: SpaceRecord, _ store: some Store
     ) throws(StoreError) {
@@ -96,7 +98,8 @@ extension NodeCore {
         } catch { return nil }
     }
 
-    /// What others were proven to hold of forked logs of a lost device: a cut that names that keeps it.
+    /// What others were proven to hold of forked logs of a lost device: a cut that names it
+    /// preserves it.
     func branches(
         of device: DeviceID, in space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> [LogPlace] {

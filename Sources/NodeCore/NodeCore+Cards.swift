@@ -11,9 +11,9 @@ extension NodeCore {
     static let cardInterval: UInt64 = 600_000
     /// One that newcomers were not given goes there again at most so often, in milliseconds.
     static let cardNewcomerInterval: UInt64 = 60_000
-    /// A space that has not seen it is told at once.
+    /// A space that has not seen the card gets it at once.
     static let cardDelay: UInt64 = 1_000
-    /// What could not be told yet is tried again after so long.
+    /// What could not be published yet is tried again after this long.
     static let cardRetry: UInt64 = 30_000
     /// In spaces of more devices nobody writes a card again for a newcomer alone: it is enough that
     /// some find them.
@@ -50,14 +50,14 @@ extension NodeCore {
         let isFirst =
             try Overview.sharedCard(of: identity.device, in: number, store: turn.store) == nil
         _ = try write([SharedCard(card: card.encoded).draft()], in: space, &turn)
-        // The first one begins no pause: who comes right after it is hidden from it, and whoever let
-        // both in may be away before the pause is over.
+        // The first card starts no pause: a newcomer who follows right after would not see it, and
+        // the member who let both in may be gone before the pause is over.
         guard !isFirst else { return }
         cardsShared[number] = turn.now.monotonic
     }
 
-    /// Whether anybody else is in a space who is not blocked: to others nothing is shown any more,
-    /// neither where one is nor the right to write to one.
+    /// Whether anybody else in a space is not blocked: to others the card is no longer shown,
+    /// neither the address nor the right to write.
     private func hasReader(_ roster: Roster, _ store: some Store) throws(StoreError) -> Bool {
         for member in roster.members {
             if member.person == identity.person {
@@ -69,8 +69,8 @@ extension NodeCore {
         return false
     }
 
-    /// How long after the last one a card goes into a space, or nil where all can have seen there what
-    /// it says.
+    /// How long after the last one a card goes into a space, or nil if everybody can have seen its
+    /// content there.
     private func pause(
         before card: Card, _ part: CardPart, in space: SpaceRecord, _ roster: Roster,
         _ store: some Store
@@ -93,7 +93,7 @@ extension NodeCore {
         return isHidden ? Self.cardNewcomerInterval : nil
     }
 
-    /// Follows what a step changed: who was noted, and which cards came.
+    /// Follows up the changes of a step: persons that were noted, and cards that arrived.
     mutating func heedChanges(_ turn: inout some Turn) throws(StoreError) {
         var persons: Set<PersonID> = []
         var cards: [OperationNumber] = []
@@ -147,7 +147,7 @@ extension NodeCore {
         }
         for space in spaces.sorted() { shareCard(in: space, &turn) }
         if isRelayDue { try showRelays(&turn) }
-        // Last: what was done just now may have changed what counts.
+        // Last: the work just done may have changed what counts.
         try heedFiles(&turn)
     }
 

@@ -4,8 +4,9 @@ import ParleyRoster
 public import ParleySealing
 public import ParleyWire
 
-/// Chains: made of an epoch's seed when the first envelope of it is sealed or opened, and kept a
-/// row each. Source: `Protocol/09-epochs.md`, "Chains".
+/// Chains: made from an epoch's seed when its first envelope is sealed or opened, and stored in a
+/// row each.
+/// Source: `Protocol/09-epochs.md`, "Chains".
 extension NodeCore {
     /// The chain of a device in an epoch, or nil where it is not held any more.
     ///
@@ -19,7 +20,7 @@ extension NodeCore {
             .flatMap(Chain.init(stored:))
     }
 
-    /// Keeps a chain that moved on, in place of what it was. Before an envelope leaves, the
+    /// Stores a chain that advanced, in place of its former state. Before an envelope leaves, the
     /// transaction must survive a crash of the machine.
     public func keep(
         _ chain: Chain, of device: DeviceID, in epoch: OperationID, of space: SpaceRecord,
@@ -82,8 +83,8 @@ extension NodeCore {
         }
     }
 
-    /// Makes the chains of all epochs that came while this device took back what it had lost: in any of them
-    /// it may have sealed before.
+    /// Makes the chains of all epochs that arrived while this device recovered what it had lost: it
+    /// may have sealed in any of them before.
     mutating func expandReturned(_ store: some Store) throws(StoreError) {
         for space in try store.spaces() {
             for (name, _) in try store.secrets(.seed, in: space.number) {
@@ -93,9 +94,9 @@ extension NodeCore {
         }
     }
 
-    /// Erases the chains of devices that went on to an epoch of their own a day ago, and in all
-    /// others the keys of skipped steps that are older than a day. An envelope erases such keys of
-    /// its own chain alone, and whoever withholds envelopes decides when the next one comes.
+    /// Erases the chains of devices that moved on to an epoch of their own a day ago, and in all
+    /// others the keys of skipped steps that are older than a day. An envelope erases such keys
+    /// only in its own chain, and a relay that withholds envelopes decides when the next one comes.
     func dropChains(
         _ graph: ControlGraph, _ opened: [OperationID: UInt64], in space: SpaceRecord,
         at now: Instant, _ store: some Store

@@ -3,7 +3,7 @@ import ParleyLedger
 import ParleySignalling
 public import ParleyWire
 
-/// What is known of a peer's clock on one link.
+/// What is known about a peer's clock on one link.
 struct PeerClock: Sendable {
     /// How many milliseconds it was ahead, and how far this device's wall clock was then ahead of its
     /// monotonic one: a wall clock that is set meanwhile moves against that of the peer by as much.
@@ -18,8 +18,8 @@ struct PeerClock: Sendable {
     /// How many milliseconds it is ahead now.
     func ahead(at now: Instant) -> Int64 { ahead - (Self.base(of: now) - base) }
 
-    /// Takes note of what the peer said: what was held up on its way makes a clock look late, so the
-    /// greatest is the nearest.
+    /// Records a time that the peer sent: a delayed message makes a clock look late, so the
+    /// greatest is the closest.
     mutating func note(_ said: Int64, at now: Instant) {
         if said > ahead(at: now) { self = PeerClock(ahead: said, at: now) }
     }
@@ -38,7 +38,8 @@ struct ClockWatch: Sendable {
     var base: Int64?
     /// The same at the last step.
     var last: Int64?
-    /// Clocks of devices whose links begin anew since this device's was set, until they greet again.
+    /// Clocks of devices whose links restart because this device's clock was set, until they greet
+    /// again.
     var former: [DeviceID: FormerClock] = [:]
 
     /// The clock of a device that was linked.
@@ -69,7 +70,8 @@ extension NodeCore {
     public static let clockToleranceMax: UInt64 = 5 * 60_000
     /// A clock that was set by more than this, in milliseconds, is compared again.
     private static let clockStepMin: UInt64 = 60_000
-    /// What was known of a clock counts so long after its link was ended to compare it anew, in milliseconds.
+    /// How long the state of a clock is kept after its link was ended for a new comparison, in
+    /// milliseconds.
     private static let formerClockTime: UInt64 = 60_000
 
     /// The clocks of linked devices that have told theirs, ascending by device.
@@ -87,7 +89,7 @@ extension NodeCore {
         return known.values.sorted { $0.device < $1.device }
     }
 
-    /// Takes note of the clock that a peer greets with.
+    /// Records the clock that a peer greets with.
     mutating func compareClock(of hello: Hello, on id: LinkID, _ turn: inout some Turn) {
         guard let peer = links[id]?.peer else { return }
         clocks.former[peer.device] = nil
@@ -96,8 +98,8 @@ extension NodeCore {
         compareClocks(&turn)
     }
 
-    /// Compares the clocks again where this device's was set. Others compare theirs with it when they are
-    /// greeted, so links begin anew; and what is said by signals is stamped by the clock that holds now.
+    /// Compares the clocks again after this device's clock was set. Others compare theirs when they
+    /// are greeted, so links restart; and signals are stamped by the present clock.
     mutating func watchClock(_ turn: inout some Turn) {
         let now = PeerClock.base(of: turn.now)
         let last = clocks.last ?? now

@@ -45,8 +45,8 @@ extension NodeCore {
         }
         try enterOwnSpace(&turn)
         _ = try generation(&turn)
-        // A device that the recovery code has just made is in no space yet, and a change of devices
-        // may have been cut off before every space knew of it.
+        // A device just made with the recovery code is in no space yet, and a change of devices may
+        // have been interrupted before every space knew of it.
         watchDevices(&turn)
         try dialEveryone(&turn)
         shareCard(&turn)
@@ -178,7 +178,7 @@ extension NodeCore {
         return nil
     }
 
-    /// Carries out what changes a message that is there.
+    /// Performs commands that change an existing message.
     private mutating func changeMessage(_ command: Command, _ turn: inout some Turn)
         throws(StoreError) -> Result<CommandReply, CommandRefusal>
     {
@@ -199,14 +199,14 @@ extension NodeCore {
             return try change(number, byAuthor: nil, &turn) {
                 reaction.draft(to: $0)
             } unless: {
-                // What an earlier program let through can be taken back.
+                // Data accepted by an earlier version can be taken back.
                 reaction.isOn ? Self.refusal(emoji: reaction.emoji) : nil
             }
         default: preconditionFailure("a command that changes no message")
         }
     }
 
-    /// Carries out what changes who is in a conversation.
+    /// Performs commands that change who is in a conversation.
     private mutating func changeMembers(_ command: Command, _ turn: inout some Turn)
         throws(StoreError) -> Result<CommandReply, CommandRefusal>
     {
@@ -225,7 +225,7 @@ extension NodeCore {
         }
     }
 
-    /// Carries out what is about other persons.
+    /// Performs commands about other persons.
     private mutating func meet(_ command: Command, _ turn: inout some Turn) throws(StoreError)
         -> Result<CommandReply, CommandRefusal>
     {

@@ -12,14 +12,14 @@ extension NodeCore {
         return try contact(person, store)?.isAccepted ?? false
     }
 
-    /// What is noted of a person, or nil.
+    /// The note about a person, or nil.
     func contact(_ person: PersonID, _ store: some Store) throws(StoreError) -> Contact? {
         guard let ownSpace else { return nil }
         return try Overview.contact(person, ownSpace: ownSpace.number, in: store)
     }
 
-    /// Makes the direct conversation with a person unless there is one. Of two who meet by an invite
-    /// the one who took it does, so that there is one and not two.
+    /// Creates the direct conversation with a person unless there is one. Of two people who meet by
+    /// an invite only the guest does, so that there is one and not two.
     mutating func meet(_ person: PersonID, _ identity: [[UInt8]], _ turn: inout some Turn)
         throws(StoreError)
     {
@@ -39,8 +39,8 @@ extension NodeCore {
     /// So often is another one drawn for a conversation that may not be the first of the two.
     private static let drawCount = 4_096
 
-    /// Of many beginnings the one whose name is greatest. Of two conversations of the same two the one
-    /// of the lesser name goes on: that is to be the one that there was.
+    /// The beginning with the greatest name among many. Of two conversations of the same two people
+    /// the one with the smaller name continues: that should be the one that existed before.
     private static func last(
         of first: Genesis, at wall: UInt64, _ drawn: () -> Genesis
     ) -> Genesis {
@@ -78,7 +78,7 @@ extension NodeCore {
         let author = LogAuthor(
             key: identity.key, space: space, authority: 0, wallClock: turn.now.wall)
         let applied = try author.append([genesis.draft()], to: turn.store, using: &turn.random)
-        // Nobody holds more of what was made a moment ago.
+        // Nobody holds more of a space that was created a moment ago.
         confirmations.confirm(space.number)
         turn.emit(.commitFully)
         turn.emit(.changed([.conversation(space.number)]))

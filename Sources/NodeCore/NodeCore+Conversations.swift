@@ -37,8 +37,8 @@ extension NodeCore {
         return .success(.space(space.number))
     }
 
-    /// The first of these, as many as the operation that begins a space has room for: whoever takes
-    /// the creator's keys later cannot unsay them.
+    /// The first members, as many as fit in the operation that begins a space: a later thief of the
+    /// creator's keys cannot take them back.
     private static func founders(_ newcomers: [Newcomer], beside own: Founder) -> [Founder] {
         var founders: [Founder] = []
         var room = Limits.operationByteCountMax - headerByteCountMax - byteCount(of: own)
@@ -54,7 +54,7 @@ extension NodeCore {
         return founders
     }
 
-    /// What a founder takes of an operation, and a little more.
+    /// The bytes that a founder needs in an operation, and a little more.
     private static func byteCount(of founder: Founder) -> Int {
         let parts = founder.identity.map(\.count) + founder.prekeys.map(\.bytes.count)
         return parts.reduce(64 + founder.name.utf8.count) { $0 + 4 + $1 }
@@ -63,7 +63,8 @@ extension NodeCore {
     mutating func rename(_ id: SpaceID, _ name: String, _ turn: inout some Turn) throws(StoreError)
         -> Result<CommandReply, CommandRefusal>
     {
-        // Who is in a conversation of two is its name: by another it could pass for one with somebody else.
+        // The two members are the name of a conversation of two: with another name it could pass
+        // for a conversation with somebody else.
         try write(in: id, &turn) { space, store throws(StoreError) in
             if let refusal = Self.refusal(name: name) { return .failure(refusal) }
             let previous = try Overview.nameReferences(of: space, in: store)
@@ -99,7 +100,7 @@ extension NodeCore {
         }
     }
 
-    /// Writes what admins alone may say of a group.
+    /// Writes an operation that only admins of a group may write.
     ///
     /// - Parameter draft: what to write; nil where it is so already.
     private mutating func write<T: Turn>(
@@ -132,7 +133,7 @@ extension NodeCore {
         return .success(.done)
     }
 
-    /// Puts a conversation away with what is there now, or takes it back.
+    /// Archives a conversation in its present state, or unarchives it.
     mutating func archive(_ id: SpaceID, _ isOn: Bool, _ turn: inout some Turn)
         throws(StoreError) -> Result<CommandReply, CommandRefusal>
     {
@@ -151,7 +152,8 @@ extension NodeCore {
         return .success(.done)
     }
 
-    /// Marks a conversation as unread, or ends that: a note to oneself, of which nobody is told.
+    /// Marks a conversation as unread, or removes the mark: a private note that nobody is told
+    /// about.
     mutating func markUnread(_ id: SpaceID, _ isOn: Bool, _ turn: inout some Turn)
         throws(StoreError) -> Result<CommandReply, CommandRefusal>
     {
@@ -162,7 +164,7 @@ extension NodeCore {
         return .success(.done)
     }
 
-    /// Marks messages as read. Whoever reads in a conversation has seen that they had marked it.
+    /// Marks messages as read. Reading in a conversation removes its mark as unread.
     mutating func markRead(_ shown: ShownMessages, in id: SpaceID, _ turn: inout some Turn)
         throws(StoreError) -> Result<CommandReply, CommandRefusal>
     {
@@ -205,7 +207,7 @@ extension NodeCore {
         return .success(.count(before - min(before, try unreadCount())))
     }
 
-    /// The conversation with this name, or nil. The own space is none.
+    /// The conversation with this name, or nil. The own space is not one.
     func conversation(_ id: SpaceID, _ store: some Store) throws(StoreError) -> SpaceRecord? {
         guard let space = try store.space(id), space.kind != .own else { return nil }
         return space

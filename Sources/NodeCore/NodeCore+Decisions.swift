@@ -3,7 +3,8 @@ import ParleyLedger
 import ParleyRoster
 import ParleyWire
 
-/// What is decided. Source: `Protocol/03-operations.md`, "Decisions".
+/// Decisions.
+/// Source: `Protocol/03-operations.md`, "Decisions".
 extension NodeCore {
     mutating func propose(
         _ proposal: DecisionProposal, from source: OperationNumber?, in id: SpaceID,

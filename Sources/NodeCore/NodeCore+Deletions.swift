@@ -3,10 +3,11 @@ import ParleyLedger
 import ParleyRoster
 import ParleyWire
 
-/// Deletions for who comes back: what stands below their horizon is given to nobody, and they may hold the
-/// message. Source: `Protocol/08-roster.md`, "Who comes back".
+/// Deletions for members who come back: nobody gives them what is below their horizon, and they may
+/// hold the message.
+/// Source: `Protocol/08-roster.md`, "Who comes back".
 extension NodeCore {
-    /// So many messages are deleted anew when somebody comes back, the newest.
+    /// At most this many messages, the newest, are deleted again when somebody comes back.
     static let deletedAnewCountMax = 256
     /// So many messages of a conversation are looked at for it, the newest, and so many that are deleted.
     private static let lookedAtCountMax = 50_000
@@ -14,10 +15,10 @@ extension NodeCore {
     /// Messages that are read at once.
     private static let pageCount = 1_000
 
-    /// Deletes anew, above where a person begins who was let in again, what they may hold and were not told
-    /// to be deleted. A newcomer holds nothing.
+    /// Repeats deletions, above the place where a re-admitted person begins, for messages that they
+    /// may hold and whose deletion they were not given. A newcomer holds nothing.
     ///
-    /// An edit is not said anew: it would bring a text from before.
+    /// An edit is not repeated: it would reveal a text from before.
     mutating func deleteAnew(for person: PersonID, in space: SpaceRecord, _ turn: inout some Turn)
         throws(StoreError)
     {
@@ -57,8 +58,8 @@ extension NodeCore {
         _ = try write(drafts, in: space, &turn)
     }
 
-    /// Whether somebody came back who may hold a message and is given nothing of what deletes it: then it
-    /// may be deleted again.
+    /// Whether somebody came back who may hold a message and is not given its deletion: then it may
+    /// be deleted again.
     mutating func isDeletionLacked(
         of message: OperationReference, in space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> Bool {
@@ -74,7 +75,8 @@ extension NodeCore {
         judges[space.number]?.graph.expulsions(of: person, limit: 1).isEmpty == false
     }
 
-    /// Whether all devices of a member have said that they hold what stands here, as before they went.
+    /// Whether all devices of a member have said that they hold the operation here, as of before
+    /// they left.
     private func hasReceived(
         _ member: Member, _ order: OrderKey, in space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> Bool {

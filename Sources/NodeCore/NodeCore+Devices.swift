@@ -7,12 +7,14 @@ public import ParleyWire
 
 /// The person's own devices: added, named, revoked, and made known to every space.
 extension NodeCore {
-    /// Spaces that a device's change has not reached after so long are told by whoever knows it.
+    /// Spaces that a device's change has not reached after this long are informed by any device
+    /// that knows of it.
     static let devicesDelay: UInt64 = 5_000
-    /// What could not be told yet is told so long after a peer has shown that it holds the same.
+    /// What could not be written yet is written this long after a peer has shown that it holds the
+    /// same.
     static let devicesRetry: UInt64 = 1_000
 
-    /// Carries out what is about the person's own devices.
+    /// Performs commands about the person's own devices.
     mutating func equip(_ command: Command, _ turn: inout some Turn) throws(StoreError) -> Result<
         CommandReply, CommandRefusal
     > {
@@ -65,10 +67,10 @@ extension NodeCore {
         return .success(.card(card))
     }
 
-    /// Ends another device of the person's for good.
+    /// Revokes another device of the person's for good.
     ///
-    /// None ends itself: from then on nobody links with it, so whoever is away would never hear of
-    /// it.
+    /// No device revokes itself: nobody would link with it any more, so people who are away would
+    /// never hear of it.
     ///
     /// - Parameter root: the key that the recovery code makes, for a device that this one may not
     ///   revoke by its own rank.
@@ -120,8 +122,9 @@ extension NodeCore {
         _ = try write([draft], in: ownSpace, &turn)
     }
 
-    /// Lets this device into the space of the person's devices, where the recovery code has made it and
-    /// nobody has done so: what it set before that would be counted by nobody, and lost without a word.
+    /// Lets this device into the space of the person's devices, if it was made with the recovery
+    /// code and nobody has done so: its settings from before that would count for nobody, and be
+    /// lost silently.
     mutating func enterOwnSpace(_ turn: inout some Turn) throws(StoreError) {
         guard let ownSpace, identity.cameBack, try mayWrite(turn.store),
             !ownHistory.hasGap(in: ownSpace.number),
@@ -170,7 +173,8 @@ extension NodeCore {
                 isAsked || confirmations.isConfirmed(space.number) || !isListed(in: roster)
             else { continue }
             var drafts = try additions(to: own, prekeys, turn.store)
-            // Whom the log of a newcomer put out is out already, and still has to be cut off.
+            // Devices removed by the log of a newcomer are out already, and still have to be cut
+            // off.
             let ended =
                 own.devices.map(\.device).filter { identity.log.certificate(of: $0) == nil }
                 + roster.uncutDevices(of: own.person).filter(identity.log.revoked.contains)
@@ -186,12 +190,13 @@ extension NodeCore {
         }
     }
 
-    /// Whether this device holds all that somebody else holds of a space. A cut leaves of a log what
-    /// its author holds: a device that has just come back would void what it has yet to be brought.
+    /// Whether this device holds everything of a space that somebody else holds. A cut leaves of a
+    /// log what its author holds: a device that has just come back would void what it has yet to
+    /// receive.
     private func isEven(in space: SpaceRecord, _ store: some Store) throws(StoreError) -> Bool {
         let equal = links.values.filter { $0.session?.isEqual(space.number) == true }
         guard !equal.isEmpty else { return false }
-        // What lies below where the other's logs begin it cannot bring.
+        // The other device cannot deliver what lies below the start of its logs.
         if equal.contains(where: { $0.session?.cannotFill(space.number) == true }) { return true }
         return try store.agreedLogs(in: space.number).allSatisfy(\.isWhole)
     }
@@ -211,7 +216,7 @@ extension NodeCore {
         return [ident.draft()]
     }
 
-    /// Puts a revoked device out of a space: what is held of it here counts.
+    /// Removes a revoked device from a space: what is held of it here counts.
     private func revocation(
         of device: DeviceID, in space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> Draft {
@@ -224,8 +229,8 @@ extension NodeCore {
         ).draft()
     }
 
-    /// Notes when a device was last linked; nobody else is told. Of a person whose card is not kept
-    /// nothing is noted: strangers come in any number.
+    /// Records when a device was last linked; nobody else is told. Nothing is recorded for persons
+    /// without a stored card: strangers are unlimited in number.
     func wasSeen(_ peer: LinkPeer, at now: Instant, _ store: some Store) throws(StoreError) {
         guard try store.value(.card, peer.person.bytes) != nil else { return }
         try store.setNumber(now.wall, .lastSeen, peer.device.bytes)

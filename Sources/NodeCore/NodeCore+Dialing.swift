@@ -5,8 +5,8 @@ import ParleyWire
 
 /// Devices of people one knows or wants to meet are dialled until they are linked.
 extension NodeCore {
-    /// Members who are no contacts are dialled while there are fewer links than this: in a group of
-    /// a thousand, everybody would else have a thousand.
+    /// Members who are no contacts are dialled while there are fewer links than this: otherwise
+    /// everybody in a group of a thousand would have a thousand links.
     static let memberLinkCountMax = 16
 
     /// Begins to look for everyone known.
@@ -64,8 +64,8 @@ extension NodeCore {
         }
     }
 
-    /// Whether one more device of a person may be dialled: always where they are a contact or asked
-    /// for; a member who is neither only while links are few.
+    /// Whether one more device of a person may be dialled: always if they are a contact or needed;
+    /// any other member only while there are few links.
     private func mayDial(_ person: PersonID, _ store: some Store) throws(StoreError) -> Bool {
         if links.count + dialer.underwayCount < Self.memberLinkCountMax { return true }
         if try isAccepted(person, store) { return true }
@@ -83,7 +83,7 @@ extension NodeCore {
             target.addresses = [address] + target.addresses.filter { $0 != address }
         }
         neighbours.noteTry(of: device)
-        // A link through a relay is there: only a better one is looked for.
+        // There is a link through a relay: only a direct one is sought.
         if isLinked(device) {
             guard !target.addresses.isEmpty else { return }
             target.mailboxes = []

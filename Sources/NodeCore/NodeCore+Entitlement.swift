@@ -4,7 +4,7 @@ import ParleyReconciliation
 import ParleyRoster
 import ParleyWire
 
-/// Who may talk to this node, and bring it new spaces.
+/// Who may talk to this node, and introduce spaces to it.
 extension NodeCore {
     /// Whether a person was in a space with this one: they are let in for as long as it takes to tell
     /// them that they are no longer.
@@ -12,7 +12,7 @@ extension NodeCore {
         with device: DeviceID, of person: PersonID, _ store: some Store
     ) throws(StoreError) -> Bool {
         for space in try spaces(naming: person, store) where space.kind != .own {
-            // Who was only asked into a group by somebody need not talk to all who are in it.
+            // A person who was only invited into a group need not talk to all its members.
             if try roster(of: space, store)?.isInvited(identity.person) == true { continue }
             if try scope(of: space, with: device, of: person, store) != nil { return true }
         }
@@ -34,9 +34,9 @@ extension NodeCore {
         return try wasTogether(with: device, of: person, store)
     }
 
-    /// Whether a person may bring this node a space that it does not know or is not in: oneself,
-    /// accepted contacts, and who was asked to let one into it. Others in a common space could bring
-    /// any number.
+    /// Whether a person may introduce a space that this node does not know or is not in: the person
+    /// themselves, accepted contacts, and anyone who was asked to let this person in. Other members
+    /// of a common space could introduce any number.
     func mayIntroduce(
         _ space: SpaceID, _ person: PersonID, _ store: some Store
     ) throws(StoreError) -> Bool {
@@ -44,8 +44,9 @@ extension NodeCore {
         return try awaits(space, from: person, store)
     }
 
-    /// Whether operations of a space are taken from this peer: from who is in it, or is about to let
-    /// itself in; and before this device is, from who may introduce it.
+    /// Whether operations of a space are accepted from this peer: from a member, or a device about
+    /// to let itself in; and before this device is a member, from a peer that may introduce the
+    /// space.
     mutating func mayBring(
         _ operations: Operations, _ peer: Bringer, to space: SpaceRecord, at now: Instant,
         _ store: some Store
@@ -59,10 +60,11 @@ extension NodeCore {
         return try bearsOnStanding(of: peer, operations, in: space, at: now, store)
     }
 
-    /// Whether what somebody brings who is out bears on that: they are in by it, or may be told by it why
-    /// they are not. They take themselves for a member by what it may be that nobody else holds: they
-    /// have revoked the device that left for them, or who let them in again is out as well by now, or
-    /// lost. So nothing is kept but what leaves them something to hear, and they hear each thing once.
+    /// Whether operations from a former member are relevant: they make the sender a member, or let
+    /// the sender be told why they are not. A sender may take themselves for a member because of an
+    /// operation that nobody else holds: they have revoked the device that left for them, or the
+    /// member who admitted them again is out as well, or lost. So only operations are kept that let
+    /// the sender be told something, and each thing is told once.
     private mutating func bearsOnStanding(
         of peer: Bringer, _ operations: Operations, in space: SpaceRecord, at now: Instant,
         _ store: some Store
@@ -71,7 +73,7 @@ extension NodeCore {
         guard runs.contains(where: { $0.operations.contains { $0.admits(peer.person) } }),
             let graph = judges[space.number]?.graph
         else { return false }
-        // Nothing of it is paid for by credit, and all may have to be heard again.
+        // Credit pays for none of this, and everything may have to be processed again.
         let work = Self.standingWork + Self.standingWorkEach * UInt64(graph.count)
         guard allowances.take(work, for: peer.person, at: now.monotonic) == .fine else {
             try count(.tooManyFrames, store)
@@ -94,12 +96,12 @@ extension NodeCore {
             || more.tells(peer.device, of: peer.person, moreThan: graph)
     }
 
-    /// Units of work that it costs to find out what something says of who is out, and for each
+    /// Units of work for finding out what operations of a former member mean, and for each
     /// operation of lane 0.
     private static let standingWork: UInt64 = 100
     private static let standingWorkEach: UInt64 = 8
 
-    /// Takes in a space that somebody introduces, its lane 0 alone until this device is in it and its
+    /// Accepts a space that a peer introduces, only its lane 0 until this device is in it and its
     /// person has accepted.
     ///
     /// - Returns: why it is not taken in, or nil.

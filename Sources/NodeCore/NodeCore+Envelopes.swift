@@ -16,7 +16,8 @@ private struct OpenDrop {
     var moved: Set<DeviceID> = []
 }
 
-/// Opening what lay in a drop. Source: `Protocol/09-epochs.md`, "Envelopes".
+/// Opening what lay in a drop.
+/// Source: `Protocol/09-epochs.md`, "Envelopes".
 extension NodeCore {
     /// Opens envelopes of a drop in their turn, and keeps the chains as they are then.
     mutating func openEnvelopes(
@@ -48,7 +49,7 @@ extension NodeCore {
         throws(StoreError)
     {
         let number = drop.space.number
-        // What was opened before may have said that this device is out.
+        // An envelope opened before may have said that this device is out.
         guard try belongs(to: drop.space, turn.store) else { return }
         let envelope: Envelope
         do throws(EnvelopeRejection) {
@@ -62,7 +63,7 @@ extension NodeCore {
                 try scheduleRepair(of: number, from: device, &turn)
                 continue
             }
-            // What is not opened now is asked for, as what can be opened no more.
+            // What is not opened now is requested, like what can no longer be opened.
             guard letters.mayWalk(envelope.steps(ahead: chain), of: device, at: turn.now.monotonic)
             else {
                 try count(.envelope, turn.store)
@@ -74,7 +75,7 @@ extension NodeCore {
                 content = try envelope.open(from: device, chain: &chain, now: turn.now.wall)
             } catch {
                 switch error {
-                // One's own, or one that was read before.
+                // An own one, or one that was read before.
                 case .chain where device == identity.device: return
                 case .chain: try scheduleRepair(of: number, from: device, &turn)
                 case .malformed, .foreign, .brokenSeal, .badSignature:
@@ -126,7 +127,7 @@ extension NodeCore {
             while let frame = frames?.next() {
                 guard case .operations(var operations) = frame, operations.space == drop.space.id
                 else { continue }
-                // Control hangs on all that came before.
+                // Control operations depend on everything before them.
                 operations.runs.removeAll { $0.lane == .control }
                 guard !operations.runs.isEmpty else { continue }
                 try ingest(operations, by: bringer, &turn)
@@ -139,7 +140,7 @@ extension NodeCore {
         _ content: [UInt8], by peer: Bringer, of space: SpaceRecord, _ turn: inout some Turn
     ) throws(StoreError) {
         guard var frames = ParcelReader(content) else { return try count(.envelope, turn.store) }
-        // Who writes here has taken the conversation in, and with it this person.
+        // A peer that writes here has accepted the conversation, and with it this person.
         if space.kind == .direct, peer.person != identity.person {
             try confirm(peer.person, &turn)
         }
@@ -159,13 +160,13 @@ extension NodeCore {
         if !frames.isWhole { try count(.envelope, turn.store) }
     }
 
-    /// A device says what it holds on its disk of this device's logs.
+    /// A device reports what it holds on its disk of this device's logs.
     func acknowledged(
         _ said: Acknowledgement, of space: SpaceRecord, by device: DeviceID, _ turn: inout some Turn
     ) throws(StoreError) {
         guard device != identity.device else { return }
         for entry in said.entries {
-            // Another branch of a log is none of what is held here.
+            // Another branch of a log is not what is held here.
             guard let log = try turn.store.log(entry.tag, in: space.number),
                 try turn.store.check(at: entry.sequence, of: log) == entry.check
             else { continue }
@@ -184,7 +185,7 @@ extension NodeCore {
         try missTips(frontier, of: space, by: device, &turn)
     }
 
-    /// What a device has of a space that is not here is missing.
+    /// What a device has of a space and this node does not is missing here.
     mutating func missTips(
         _ frontier: Frontier, of space: SpaceRecord, by device: DeviceID, _ turn: inout some Turn
     ) throws(StoreError) {

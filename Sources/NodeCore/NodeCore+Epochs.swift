@@ -5,12 +5,13 @@ import ParleySealing
 import ParleyWire
 
 /// Epochs: made with every change of a roster, opened when they come, and chosen among when
-/// envelopes are sealed. Source: `Protocol/09-epochs.md`.
+/// envelopes are sealed.
+/// Source: `Protocol/09-epochs.md`.
 extension NodeCore {
     /// Seeds of one author's epochs that are kept before a chain was made of them.
     static let seedCountMax = 64
-    /// Whoever is about to write after another's change waits so long at most: somebody else may
-    /// make the epoch meanwhile.
+    /// The longest wait of a writer after another member's roster change: meanwhile somebody else
+    /// may make the epoch.
     static let mintDelayMax: UInt64 = 3_000
     /// Faults about one author's epochs are written no more often.
     static let faultInterval: UInt64 = 3_600_000
@@ -64,7 +65,7 @@ extension NodeCore {
         return try !isHeldUp(store)
     }
 
-    /// Whether what this device wrote now would be a second history, or is one already.
+    /// Whether new operations of this device would be a second history, or already are.
     func isHeldUp(_ store: some Store) throws(StoreError) -> Bool {
         if rejoin != nil { return true }
         return try hasOwnFork(store)
@@ -101,7 +102,8 @@ extension NodeCore {
 
     /// Opens what epochs came since the last look.
     ///
-    /// - Parameter isDeclining: whether they are opened to tell those who are in that one goes.
+    /// - Parameter isDeclining: whether they are opened to tell the members that the person
+    ///   declines.
     mutating func openEpochs(
         in space: SpaceRecord, isDeclining: Bool = false, _ turn: inout some Turn
     ) throws(StoreError) {
@@ -216,10 +218,10 @@ extension NodeCore {
 
     /// The epoch that this device seals envelopes under; nil where one must be made first.
     ///
-    /// It is for exactly the roster of now, its author is in it, this device can open it and has
-    /// not gone on from it, and nobody in the roster said that they cannot open it. Of several one
-    /// that the author of no other had seen; of such the one with the greatest clock, then the
-    /// smallest name.
+    /// It is for exactly the present roster, its author is in it, this device can open it and has
+    /// not moved on from it, and nobody in the roster said that they cannot open it. Of several,
+    /// one that the author of no other had seen; among these the one with the greatest clock, then
+    /// the smallest name.
     public mutating func currentEpoch(
         of space: SpaceRecord, in store: some Store
     ) throws(StoreError) -> CurrentEpoch? {
@@ -270,8 +272,8 @@ extension NodeCore {
         }
     }
 
-    /// Whether an epoch for the roster of now was made here lately: whoever says again and again
-    /// that they cannot open one makes nobody mint without end.
+    /// Whether an epoch for the present roster was made here recently: repeated faults must not
+    /// cause endless new epochs.
     private func mintedLately(
         in space: SpaceRecord, at now: Instant, _ store: some Store
     ) throws(StoreError) -> Bool {
@@ -285,7 +287,7 @@ extension NodeCore {
         }
     }
 
-    /// Whether this device should make another epoch before it goes on in this one.
+    /// Whether this device should make another epoch before it continues in this one.
     private func isSpent(
         _ epoch: CurrentEpoch, in space: SpaceRecord, ownEnd: UInt64, at now: Instant,
         _ store: some Store
@@ -310,7 +312,7 @@ extension NodeCore {
         timers.set(.epoch(space.number), in: turn.random.next() % Self.mintDelayMax, &turn)
     }
 
-    /// Says what cannot be opened, and makes an epoch where there is none for the roster of now.
+    /// Reports epochs that cannot be opened, and makes one if there is none for the present roster.
     mutating func mintIfNeeded(_ number: SpaceNumber, _ turn: inout some Turn) throws(StoreError) {
         guard let space = try turn.store.space(number), try belongs(to: space, turn.store),
             !ownHistory.hasGap(in: number), try mayWrite(turn.store)

@@ -4,7 +4,8 @@ public import ParleyLedger
 import ParleyRoster
 public import ParleyWire
 
-/// Who else has the files that were sent from here: what only this device has is never given up by itself.
+/// Who else has the files that were sent from here: a file that only this device has is never given
+/// up automatically.
 /// Source: `Protocol/13-files.md`, "Room".
 extension NodeCore {
     /// Asks a peer whether it holds files of this device that others may lack. It answers, and tells again
@@ -22,7 +23,8 @@ extension NodeCore {
         try inquire(asked, on: link, &turn)
     }
 
-    /// Asks everybody linked who may hold files that are to be given up, but who was asked a moment ago.
+    /// Asks all linked devices that may hold files that are to be given up, except those asked a
+    /// moment ago.
     mutating func confirmFiles(_ blobs: [BlobID], _ turn: inout some Turn) throws(StoreError) {
         let now = turn.now.monotonic
         for link in links.keys.sorted() {
@@ -43,8 +45,8 @@ extension NodeCore {
         turn.emit(.send(link, Frame.blobAsk(asked.sorted()).encoded()))
     }
 
-    /// A peer told what it holds of a file: of all of one that it was asked about it is noted. That it does
-    /// not hold anything of it is heard from whoever says so: the file may have come from there.
+    /// A peer reported what it holds of a file. If it was asked and holds the whole file, that is
+    /// recorded. That it holds nothing is accepted from any peer: the file may have come from it.
     mutating func noteHolder(
         _ holding: BlobHolding, on link: LinkID, _ turn: inout some Turn
     ) throws(StoreError) {
@@ -57,8 +59,8 @@ extension NodeCore {
         let isConfirmed = fileDesk.holders.answer(
             holding.blob, isWhole: chunks.isWhole, on: link, at: turn.now.monotonic)
         guard chunks.isWhole else {
-            // Who gave it up does not have it any more; others are asked again. Who says so unasked may be
-            // the one it came from.
+            // A peer that gave it up no longer has it; others are asked again. One that says so
+            // unasked may be the one it came from.
             let isLeft = row.withdraw(holder: person)
             let isDoubted = row.doubt()
             guard isLeft || isDoubted else { return }
@@ -81,8 +83,8 @@ extension NodeCore {
         try reconsiderRoomSoon(&turn)
     }
 
-    /// Whether it is worth asking who has a file: somebody who takes part in a conversation that names it is
-    /// not known to have had it, or nobody is known to have it now.
+    /// Whether it is worth asking who has a file: a member of a conversation that names it is not
+    /// known to have had it, or nobody is known to have it now.
     func isLackedByOthers(_ blob: BlobID, _ store: some Store) throws(StoreError) -> Bool {
         guard let row = try HeldFile.kept(blob, in: store),
             row.holders.count < HeldFile.holderCountMax
@@ -105,8 +107,8 @@ extension NodeCore {
 }
 
 extension HeldFile {
-    /// Who has had a file, by receipts: whose devices said that they held all files of a message of this
-    /// device that names it. They may have given it up since.
+    /// Who has had a file, according to receipts: their devices said that they held all files of a
+    /// message of this device that names it. They may have given it up since.
     ///
     /// - Parameter device: this device.
     public static func receivers(

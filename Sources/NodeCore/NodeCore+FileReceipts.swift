@@ -4,18 +4,19 @@ public import ParleyLedger
 import ParleyRoster
 public import ParleyWire
 
-/// Saying in receipts which messages' files are here, so that who laid them at a relay takes them away.
+/// Reports in receipts which messages' files are here, so that the device that put them on a relay
+/// removes them.
 /// Source: `Protocol/13-files.md`, "Held".
 extension NodeCore {
-    /// A file came. Nobody is told before the disk has it for good: who laid it at a relay takes it away then,
-    /// and a crash here could leave nobody who has it.
+    /// A file arrived. Nobody is told before the disk has stored it durably: the device that put it
+    /// on a relay removes it then, and a crash here could leave nobody who has it.
     mutating func noteUnkept(_ blob: BlobID, _ turn: inout some Turn) throws(StoreError) {
         try turn.store.setValue([1], .unkeptFile, blob.bytes)
         turn.emit(.keepFile(blob))
     }
 
-    /// The disk has a file for good, or did not take it: of the messages that name it those are told whose
-    /// files are all here now.
+    /// The disk has stored a file durably, or refused it: of the messages that name it, those whose
+    /// files are all here now are reported.
     mutating func kept(
         _ blob: BlobID, isDurable: Bool, _ turn: inout some Turn
     ) throws(StoreError) {
@@ -30,8 +31,8 @@ extension NodeCore {
         }
     }
 
-    /// Goes on with files that came and that the disk may not have for good. What a crash took of them is
-    /// wanted again.
+    /// Continues with files that arrived and that the disk may not have stored durably. Those that
+    /// a crash lost are wanted again.
     mutating func keepFiles(_ turn: inout some Turn) throws(StoreError) {
         for (key, _) in try turn.store.values(.unkeptFile) {
             if let blob = BlobID(key), try turn.store.blobs.heldBlob(blob)?.chunks.isWhole == true {
@@ -69,7 +70,7 @@ extension NodeCore {
         timers.set(.receipts, in: Self.receiptDelay, &turn)
     }
 
-    /// Whether all sealed files that a message brings are here for good.
+    /// Whether all sealed files of a message are stored durably here.
     private func isAllHere(
         _ message: TextMessage?, _ store: some Store
     ) throws(StoreError) -> Bool {
@@ -81,7 +82,7 @@ extension NodeCore {
         return true
     }
 
-    /// Goes on with what was not told before this start.
+    /// Continues with what was not reported before this start.
     mutating func resumeFileReceipts(_ turn: inout some Turn) throws(StoreError) {
         for (key, _) in try turn.store.values(.untoldFiles) {
             guard let space = SpaceNumber(key: Array(key.prefix(8))) else { continue }
@@ -90,7 +91,8 @@ extension NodeCore {
         }
     }
 
-    /// Takes what is to be told of files of a space: of each log all that can be said.
+    /// Takes what is to be reported about files of a space: for each log everything that can be
+    /// said.
     mutating func takeFileReceipts(
         in space: SpaceNumber, _ store: some Store
     ) throws(StoreError) -> [Receipts.Progress] {
@@ -106,7 +108,7 @@ extension NodeCore {
         }
         var progress: [Receipts.Progress] = []
         for (tag, places) in new.sorted(by: { $0.key < $1.key }) {
-            // Of whom nothing counts, no mark is kept either.
+            // For an author who does not count, no mark is kept either.
             guard let log = try store.log(tag, in: space), let roster = judges[space]?.roster,
                 roster.person(of: log.device) != nil,
                 roster.members.count <= Receipts.deliveryMemberCountMax
@@ -120,7 +122,7 @@ extension NodeCore {
             try closeGaps(in: &all, of: log, store)
             told.tell(all)
             progress.append(.init(tag: tag, places: told))
-            // What one receipt has no room for is told once gaps close.
+            // What does not fit in one receipt is reported once gaps close.
             for row in keys[tag] ?? [] where told.contains(row.place) {
                 try store.setValue(nil, .untoldFiles, row.key)
             }
@@ -128,8 +130,8 @@ extension NodeCore {
         return progress
     }
 
-    /// Adds what lies between the places where messages bring no file that is not here: else who is sent many
-    /// files between texts could not tell of them all.
+    /// Adds the places between messages that lack no file: otherwise a person who is sent many
+    /// files between texts could not report them all.
     private mutating func closeGaps(
         in places: inout PlaceSet, of log: LogRecord, _ store: some Store
     ) throws(StoreError) {
@@ -164,7 +166,7 @@ extension NodeCore {
 }
 
 extension Receipts {
-    /// Whether a device said that it holds all files of what stands at a place of a log.
+    /// Whether a device said that it holds all files of the message at a place of a log.
     public static func tell(
         _ device: DeviceID, holdsFilesAt place: UInt64, of log: LogRecord, _ store: some Store
     ) throws(StoreError) -> Bool {

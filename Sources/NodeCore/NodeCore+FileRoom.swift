@@ -3,12 +3,12 @@ import ParleyFiles
 public import ParleyLedger
 public import ParleyWire
 
-/// What sealed files take on this disk: how much they may, and what is given up for others.
+/// How much space sealed files use on this disk, how much they may use, and what is given up for others.
 /// Source: `Protocol/13-files.md`, "Room".
 extension NodeCore {
-    /// What is given up is looked for among so many files at a time, those that were used longest ago.
+    /// Candidates for giving up are sought among this many files at a time, the least recently used ones.
     static let spareFileCountMax = 512
-    /// How long answers about who holds files are gathered, in milliseconds.
+    /// How long answers about holders of files are collected, in milliseconds.
     static let fileRoomDelay: UInt64 = 200
 
     /// Bytes that sealed files take here: those that messages name.
@@ -19,8 +19,8 @@ extension NodeCore {
 
     // MARK: What is there
 
-    /// Looks through the disk after a start: a crash may have come between it and what is noted, an earlier
-    /// program noted nothing, and somebody may have removed files by hand.
+    /// Scans the disk after a start: a crash may have separated it from the records, an earlier version
+    /// recorded nothing, and somebody may have removed files by hand.
     mutating func countFiles(_ turn: inout some Turn) throws(StoreError) {
         let rows = try HeldFile.all(in: turn.store)
         var known: [BlobID: HeldFile] = [:]
@@ -33,7 +33,7 @@ extension NodeCore {
         }
         for blob in blobs {
             if let row = known[blob] {
-                // What was given up and is still there: it is removed, unless it is wanted again.
+                // It was given up and is still on the disk: it is removed, unless it is wanted again.
                 if row.state == .givenUp { turn.emit(.removeFile(blob)) }
             } else if let found = try unnoted(blob, turn) {
                 known[blob] = found
@@ -70,8 +70,8 @@ extension NodeCore {
 
     /// A message of this device names files that lie here: nobody else is known to have them.
     ///
-    /// - Parameter areNew: whether it is sent in this step; else what was given up stays so, though it may
-    ///   still lie on the disk.
+    /// - Parameter areNew: whether it is sent in this step; otherwise a given-up file stays given
+    ///   up, though it may still be on the disk.
     mutating func noteOwnFiles(
         _ files: [Attachment], areNew: Bool, _ turn: inout some Turn
     ) throws(StoreError) {
@@ -124,13 +124,13 @@ extension NodeCore {
 
     // MARK: Room
 
-    /// Whether a file whose first hashes came fits in; from now on it takes the room for all of it. Where
-    /// it does not, it is not fetched until there is room.
+    /// Whether a file whose first hashes arrived fits; from now on it reserves its full size. If it does not
+    /// fit, it is not fetched until there is room.
     mutating func takesRoom(
         for section: BlobSection, _ turn: inout some Turn
     ) throws(StoreError) -> Bool {
         let blob = section.blob
-        // What is not genuine or was not asked for is refused by who knows it.
+        // What is not genuine or was not requested is refused elsewhere.
         guard let shape = fileDesk.fetcher.shape(of: blob), section.size == shape.size,
             section.isGenuine
         else { return true }
@@ -168,7 +168,7 @@ extension NodeCore {
         let lacking = fileDesk.room.byteCount - limit
         guard lacking > 0 else { return }
         let isEnough = try freeRoom(of: lacking, orLess: true, limit, &turn)
-        // Who may hold what could go is reached later, or answers otherwise.
+        // Possible holders are reached later, or answer otherwise.
         if !isEnough { timers.set(.fileRetry, in: Self.fileRetryInterval, &turn) }
     }
 
@@ -205,8 +205,8 @@ extension NodeCore {
         return fileDesk.holders.isConfirmed(blob, at: now) && !fileDesk.promises.hold(blob, at: now)
     }
 
-    /// Asks who holds what could be given up, and looks again when that is known, or when what this device
-    /// promised has ended: two that promised each other the same do not look again at the same time.
+    /// Asks who holds the files that could be given up, and checks again when that is known, or when this
+    /// device's promises end: two devices with mutual promises do not check at the same time.
     private mutating func confirmSpareFiles(
         _ blobs: [BlobID], _ turn: inout some Turn
     ) throws(StoreError) {
@@ -235,8 +235,8 @@ extension NodeCore {
         try fetchFiles(&turn)
     }
 
-    /// What may be given up as far as is noted, what goes first in front: what can come again and was not
-    /// used lately.
+    /// The files that may be given up according to the records, first to go first: those that can be fetched
+    /// again and were not used recently.
     private func spareFiles(_ turn: some Turn) throws(StoreError) -> [HeldFile] {
         let days = try FileSettings.kept(in: turn.store).keptDayCount
         let (now, age) = (WallTime(clamping: turn.now.wall).value, days * 86_400_000)
@@ -263,7 +263,7 @@ extension NodeCore {
         return false
     }
 
-    /// Frees what a file takes. The messages that name it stay, and it can be fetched again.
+    /// Frees the space of a file. The messages that name it stay, and it can be fetched again.
     private mutating func giveUp(_ file: HeldFile, _ turn: inout some Turn) throws(StoreError) {
         fileDesk.fetcher.stop(file.blob)
         fileDesk.room.free(file.byteCount)
@@ -278,8 +278,8 @@ extension NodeCore {
         try tellScreens(of: file.blob, &turn)
     }
 
-    /// Tells everybody linked who may have a file that it is not here any more: they may rely on it, whether
-    /// or not they asked about it on this link.
+    /// Tells all linked devices that may have a file that it is no longer here: they may rely on it, whether or
+    /// not they asked about it on this link.
     private mutating func tellGivenUp(
         _ blob: BlobID, _ turn: inout some Turn
     ) throws(StoreError) {
@@ -316,7 +316,7 @@ extension NodeCore {
 
     // MARK: What people do
 
-    /// Carries out what is about files.
+    /// Performs commands about files.
     mutating func file(_ command: FileCommand, _ turn: inout some Turn) throws(StoreError)
         -> Result<CommandReply, CommandRefusal>
     {
@@ -337,8 +337,8 @@ extension NodeCore {
         return .success(.done)
     }
 
-    /// Frees files of messages. Of what is all here only what somebody else keeps goes; where that is not
-    /// known, everybody linked is asked.
+    /// Frees files of messages. Of complete files only those that somebody else keeps are freed; if that is not
+    /// known, all linked devices are asked.
     private mutating func forgetFiles(
         of numbers: [OperationNumber], anyway: Bool, _ turn: inout some Turn
     ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
@@ -358,7 +358,7 @@ extension NodeCore {
                 }
             }
         }
-        // What somebody relies on here is not asked for: two that ask each other would never end.
+        // A file promised to somebody is not asked about: two devices would ask each other forever.
         let now = turn.now.monotonic
         try confirmFiles(stays.filter { !fileDesk.promises.hold($0, at: now) }, &turn)
         let awaited = stays.filter {
@@ -372,7 +372,7 @@ extension NodeCore {
                 count: gone.count, awaited: awaited.count, onlyHere: stays.count - awaited.count))
     }
 
-    /// What is noted of a file that is here or wanted; nil of one that is neither.
+    /// The record of a file that is here or wanted; nil for one that is neither.
     private func forgettable(
         _ file: Attachment, _ turn: some Turn
     ) throws(StoreError) -> HeldFile? {
@@ -387,8 +387,8 @@ extension NodeCore {
 }
 
 extension HeldFile {
-    /// Whether a shell may remove a file that it was told to: no message names it, or it was given up and
-    /// is not wanted again.
+    /// Whether a shell may remove a file as ordered: no message names it, or it was given up and is not wanted
+    /// again.
     public static func isUnneeded(
         _ blob: BlobID, in store: some Store
     ) throws(StoreError) -> Bool {

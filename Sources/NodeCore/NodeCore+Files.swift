@@ -4,7 +4,7 @@ import ParleyLedger
 import ParleyReconciliation
 public import ParleyWire
 
-/// Files of messages: which are fetched, from whom, and who is given which.
+/// Files of messages: which are fetched, from whom, and which peers are served.
 extension NodeCore {
     /// Who names a file is looked at in so many messages.
     public static let namingCountMax = 64
@@ -14,15 +14,15 @@ extension NodeCore {
     static let collectionDelay: UInt64 = 1_000
     /// How often it is looked whether a peer that owes something gives anything.
     static let fileInterval: UInt64 = 10_000
-    /// What the disk refused is tried again after so long.
+    /// What the disk refused is tried again after this long.
     static let fileRetryInterval: UInt64 = 600_000
 
-    /// Whether a file is being fetched now, from somebody who has some of it.
+    /// Whether a file is being fetched now, from a peer that has some of it.
     public func isFetching(_ blob: BlobID) -> Bool { fileDesk.fetcher.isHeld(blob) }
 
     // MARK: Wanting
 
-    /// Goes on with what was wanted before this start, and removes what nobody names.
+    /// Continues with files wanted before this start, and removes those that nobody names.
     mutating func resumeFiles(_ turn: inout some Turn) throws(StoreError) {
         try keepFiles(&turn)
         try countFiles(&turn)
@@ -40,8 +40,8 @@ extension NodeCore {
         timers.set(.collection, in: Self.collectionDelay, &turn)
     }
 
-    /// Follows which messages bring files by what a step changed: some came or are gone, and where a
-    /// conversation was folded anew any may count no more, or again.
+    /// Follows up which messages name files after a step: some arrived or were removed, and after a
+    /// recomputation of a conversation any of them may count no longer, or again.
     mutating func heedFiles(_ turn: inout some Turn) throws(StoreError) {
         var fresh: [OperationNumber] = []
         var refolded: Set<SpaceNumber> = []
@@ -64,8 +64,9 @@ extension NodeCore {
 
     /// Messages that bring files came, are gone, or count.
     ///
-    /// - Parameter areNew: whether they came or went in this step. What this device sends is here or was
-    ///   asked for; of what counts again the file may have been removed meanwhile.
+    /// - Parameter areNew: whether they arrived or were removed in this step. A file that this
+    ///   device sends is here or was requested; if a message counts again, its file may have been
+    ///   removed meanwhile.
     mutating func heedFiles(
         of messages: [OperationNumber], areNew: Bool, _ turn: inout some Turn
     ) throws(StoreError) {
@@ -77,7 +78,7 @@ extension NodeCore {
                 let log = try turn.store.log(stored.log)
             else { continue }
             guard let message = stored.operation.payload.flatMap(TextMessage.init(payload:)) else {
-                // Whoever is being given one of them gets no more of it.
+                // A peer that is being served one of them gets no more of it.
                 try collectFilesSoon(&turn)
                 continue
             }
@@ -99,7 +100,8 @@ extension NodeCore {
         for link in links.keys.sorted() { try inquireAfterFiles(on: link, &turn) }
     }
 
-    /// Wants what comes by itself of a message, and says whether any of it is not held.
+    /// Wants the files of a message that are fetched automatically, and says whether any is not
+    /// held.
     private func wantFiles(
         of message: TextMessage, by settings: FileSettings, _ turn: inout some Turn
     ) throws(StoreError) -> Bool {
@@ -118,7 +120,7 @@ extension NodeCore {
         guard let blob = file.blob, let shape = BlobShape(file.size),
             try store.blobs.heldBlob(blob)?.chunks.isWhole != true
         else { return false }
-        // What was given up comes when the person wants it.
+        // A given-up file is fetched when the person wants it.
         if !isAskedFor, try HeldFile.kept(blob, in: store)?.state == .givenUp { return false }
         let known = try WantedFile.kept(blob, in: store)
         if let known, known.isAskedFor || !isAskedFor { return true }
@@ -148,7 +150,8 @@ extension NodeCore {
         return .success(.count(count))
     }
 
-    /// Who passes a file on gives it as well: whoever gets it may reach nobody else who has it.
+    /// A member who forwards a file serves it as well: the recipients may reach nobody else who has
+    /// it.
     mutating func fetchWhatIsPassedOn(_ messages: [TextMessage], _ turn: inout some Turn)
         throws(StoreError)
     {
@@ -180,7 +183,7 @@ extension NodeCore {
         for link in links.keys.sorted() { try askForFiles(on: link, &turn) }
     }
 
-    /// Asks a peer for what is wanted and it may hold.
+    /// Asks a peer for wanted files that it may hold.
     mutating func askForFiles(on link: LinkID, _ turn: inout some Turn) throws(StoreError) {
         var asked: [BlobID] = []
         for blob in fileDesk.fetcher.blobs
@@ -189,8 +192,8 @@ extension NodeCore {
         try perform(fileDesk.fetcher.ask(asked, on: link, at: turn.now.monotonic), &turn)
     }
 
-    /// Whether a message that can be read names a file in a conversation that a peer takes part in: then it
-    /// may know of it, and may have it.
+    /// Whether a readable message names a file in a conversation that a peer takes part in: then
+    /// the peer may know of the file, and may have it.
     func isNamed(
         _ blob: BlobID, toPeerOn link: LinkID, _ store: some Store
     ) throws(StoreError) -> Bool {
@@ -221,7 +224,7 @@ extension NodeCore {
             for blob in blobs {
                 fileDesk.server.note(blob, askedOn: link)
                 let isWhole = try tell(blob, on: link, &turn)
-                // Whoever asked may give it up now for this device's sake.
+                // The asking device may give it up now, relying on this one.
                 if isWhole { fileDesk.promises.make(blob, at: now) }
             }
         case .blobWant(let want):
@@ -240,7 +243,8 @@ extension NodeCore {
         return true
     }
 
-    /// Tells a peer what is held of a file, if it may have it. Returns whether that is all of it.
+    /// Tells a peer what is held of a file, if it may have it. Returns whether that is the whole
+    /// file.
     private mutating func tell(
         _ blob: BlobID, on link: LinkID, _ turn: inout some Turn
     ) throws(StoreError) -> Bool {
@@ -257,7 +261,7 @@ extension NodeCore {
     private mutating func serve(_ want: BlobWant, on link: LinkID, _ turn: inout some Turn)
         throws(StoreError)
     {
-        // What was granted is looked at again once it was withdrawn, or many others were.
+        // A grant is checked again once it was withdrawn, or after many others.
         guard fileDesk.server.isGranted(want.blob, to: link) else {
             _ = try tell(want.blob, on: link, &turn)
             return
@@ -286,7 +290,7 @@ extension NodeCore {
         if hasEnded, fileDesk.hasRoomForMore { try fetchFiles(&turn) }
     }
 
-    /// All of a file is held: screens and those who asked for it are told.
+    /// A file is complete: screens and the peers that asked for it are told.
     private mutating func completed(_ blob: BlobID, _ turn: inout some Turn) throws(StoreError) {
         if let shape = try WantedFile.kept(blob, in: turn.store)?.shape {
             try noteWhole(blob, shape, &turn)
@@ -300,15 +304,15 @@ extension NodeCore {
         try tellAskers(of: blob, &turn)
     }
 
-    /// Tells those who asked about a file what is held of it now.
+    /// Tells the peers that asked about a file what is held of it now.
     private mutating func tellAskers(of blob: BlobID, _ turn: inout some Turn) throws(StoreError) {
         for link in fileDesk.server.askers(of: blob) { _ = try tell(blob, on: link, &turn) }
     }
 
     // MARK: Giving
 
-    /// Gives peers the next pieces of what they want, where they have taken what they were given before. This
-    /// comes last in a step, so that what people say goes first.
+    /// Sends peers the next requested pieces once they have consumed the previous ones. This comes
+    /// last in a step, so that messages go first.
     mutating func serveFiles(_ turn: inout some Turn) throws(StoreError) {
         for link in fileDesk.served {
             guard links[link]?.session != nil else {
@@ -331,14 +335,14 @@ extension NodeCore {
     /// A link is gone.
     mutating func closeFiles(on link: LinkID, _ turn: inout some Turn) throws(StoreError) {
         fileDesk.close(link)
-        // Who was linked may have to find it at a relay, and so may this device.
+        // A device that was linked may now need a relay for it, and so may this device.
         shelves.noteDue()
         lookAtShelves(in: Self.shelfDelay, &turn)
         try perform(
             fileDesk.fetcher.close(link, at: turn.now.monotonic, in: turn.store.blobs), &turn)
     }
 
-    /// Looks after what is being fetched.
+    /// Checks on the files being fetched.
     mutating func tendFiles(_ turn: inout some Turn) throws(StoreError) {
         try perform(
             fileDesk.fetcher.endWaiting(at: turn.now.monotonic, in: turn.store.blobs), &turn)

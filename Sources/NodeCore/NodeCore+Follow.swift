@@ -4,10 +4,10 @@ import ParleyReconciliation
 import ParleyRoster
 import ParleyWire
 
-/// What follows when lane 0 of a space says something new: who counts how far, what of the space is
-/// whose, and who is talked to.
+/// The consequences of new control operations in a space: how far each log counts, which device
+/// belongs to whom, and who is served.
 extension NodeCore {
-    /// Resolves what came in lane 0, and lets everything follow that hangs on it.
+    /// Resolves what arrived in lane 0, and updates everything that depends on it.
     mutating func follow(_ space: SpaceRecord, _ turn: inout some Turn) throws(StoreError) {
         try prepare(space, turn.store)
         let isVouchedFor = try vouch(in: space, turn.store)
@@ -26,8 +26,8 @@ extension NodeCore {
         try noteNamings(in: space, instead: nil, turn.store)
         guard let former, let judge = judges[space.number] else { return }
         try ViewWalk.again(through: space, judge, turn.store)
-        // What is named of lane 0 at or above where it counts stands for the last that does: whose clocks
-        // somebody had seen follows from that.
+        // A name at or above the end of what counts of lane 0 counts as the last place that does:
+        // which clocks an author had seen follows from that.
         _ = try placeAnew(space, turn.store)
         try follow(space, from: former, &turn)
     }
@@ -64,14 +64,15 @@ extension NodeCore {
             desk.departed.append(Departed(person: member.person, space: space.id))
         }
         try learnCards(of: roster, instead: former, in: space, &turn)
-        // Where this device is let in again, what it once wrote there is waited for.
+        // If this device is admitted again, it waits for what it once wrote there.
         try finishRecovery(turn.store)
         turn.emit(.changed([.membership(space.number), .conversation(space.number)]))
         turn.emit(.linksChanged)
     }
 
-    /// Sets how far logs count, and says whether any counts otherwise than before. Of lane 0 all does, but for those whom only a branch let in that
-    /// does not count: others have never taken their word.
+    /// Sets how far logs count, and returns whether any counts differently than before. All of lane
+    /// 0 does, except for members admitted only by a branch that does not count: others have never
+    /// accepted their operations.
     private func bound(
         _ space: SpaceRecord, by roster: Roster, _ store: some Store
     ) throws(StoreError) -> Bool {
@@ -92,8 +93,8 @@ extension NodeCore {
         return isChanged
     }
 
-    /// Drops what stood in a log by the word of a cut alone, which does not hold any more: whoever
-    /// made that cut could have put anything there. What is signed comes again.
+    /// Drops the part of a log that was held only on the word of a cut that is no longer valid: the
+    /// cut's author could have put anything there. Signed parts arrive again.
     private func dropUnsigned(_ log: LogRecord, _ store: some Store) throws(StoreError) {
         guard let last = log.spans.last,
             try store.head(atOrAfter: last.last, in: log.number) == nil
@@ -140,8 +141,8 @@ extension NodeCore {
         return true
     }
 
-    /// Sets where a log begins for this device: above what its person is not given, and above what was
-    /// deleted here.
+    /// Sets where a log begins for this device: above what its person is not given, and above what
+    /// was deleted here.
     private func begin(
         _ record: LogRecord, at place: LogPlace?, _ judge: Judge, _ store: some Store
     ) throws(StoreError) {
@@ -160,7 +161,7 @@ extension NodeCore {
         }
         try store.update(log)
         guard log.lane.carriesAuthority else { return }
-        // What was a claim above a hole is known where the log begins above that hole.
+        // A claim above a gap is known if the log begins above that gap.
         try ViewWalk.again(through: log, judge, store)
     }
 
@@ -172,7 +173,7 @@ extension NodeCore {
             guard let peer = links[id]?.peer else { continue }
             let scope = try scope(of: space, with: peer, turn.store)
             if try links[id]?.session?.share(space, scope, store: turn.store) == true {
-                // Whoever came in by the recovery code is about to end the devices that are lost.
+                // A person who came in by the recovery code is about to revoke the lost devices.
                 try tellBranches(of: space, on: id, &turn)
             }
         }
@@ -212,7 +213,8 @@ extension NodeCore {
             return .welcome
         }
         if isIn, isListed(in: roster) {
-            // Who has not accepted is given the control log, and takes nothing else.
+            // A person who has not accepted is served the control log, and nothing else is accepted
+            // from them.
             guard roster.takesPart(identity.person), roster.takesPart(otherPerson) else {
                 return .welcome
             }
@@ -246,8 +248,8 @@ extension NodeCore {
         return .control(below: ends ?? [:])
     }
 
-    /// What own devices tell each other of a group that the person was in and is out of; nil for any
-    /// other, and for one that was deleted on a device: nothing brings that back.
+    /// What own devices tell each other of a group that the person was in and is out of; nil for
+    /// any other, and for one that was deleted on a device: nothing restores that.
     private func departedScope(
         of space: SpaceRecord, _ judge: Judge, _ store: some Store
     ) throws(StoreError) -> SharingScope? {
@@ -261,8 +263,8 @@ extension NodeCore {
         return ends.isEmpty ? nil : .departed(below: ends)
     }
 
-    /// What a device that a space does not know may hear of why it is not let in: also one that came
-    /// to a person, as by the recovery code, after that person was out.
+    /// What a device unknown to a space may be told of why it is not admitted: including one that
+    /// its person got, for example by the recovery code, after that person was out.
     private func reasons(
         against device: DeviceID, of person: PersonID, _ judge: Judge
     ) -> [LogTip] {

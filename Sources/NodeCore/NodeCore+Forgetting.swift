@@ -32,8 +32,8 @@ extension NodeCore {
         return try hasToldLeaving(space, roster, store) ? nil : .untold
     }
 
-    /// Whether what this device wrote last into the control log is somewhere else: on a relay, or with
-    /// somebody linked. Otherwise the others would wait for this person for ever.
+    /// Whether this device's last control operation exists elsewhere: on a relay, or on a linked
+    /// device. Otherwise the others would wait for this person forever.
     private func hasToldLeaving(
         _ space: SpaceRecord, _ roster: Roster, _ store: some Store
     ) throws(StoreError) -> Bool {
@@ -58,7 +58,8 @@ extension NodeCore {
         return false
     }
 
-    /// Removes all of a space but where the own logs ended, and others' with what was said there.
+    /// Removes everything of a space except where the own logs ended, and others' with what was
+    /// reported there.
     mutating func remove(_ space: SpaceRecord, _ turn: inout some Turn) throws(StoreError) {
         for log in try turn.store.logs(in: space.number)
         where log.device == identity.device && log.end > 0 {
@@ -93,7 +94,7 @@ extension NodeCore {
         turn.emit(.linksChanged)
     }
 
-    /// What the node's own tables say of a space.
+    /// The rows about a space in the node's own tables.
     private func removeValues(of space: SpaceRecord, _ store: some Store) throws(StoreError) {
         let names = [space.id.bytes, space.number.key]
         let tables: [ValueTable] = [
@@ -111,7 +112,7 @@ extension NodeCore {
         }
     }
 
-    /// What is in flight of a space.
+    /// What is in flight for a space.
     private mutating func forget(_ space: SpaceRecord, _ turn: inout some Turn)
         throws(StoreError)
     {
@@ -173,8 +174,8 @@ extension NodeCore {
         return judge.graph.isOut(identity.person, since: deletion.expulsions)
     }
 
-    /// Forgets what another own device has brought of groups that were deleted. Whoever has more of
-    /// one keeps it: deleting is of one device.
+    /// Forgets groups that were deleted and that another own device introduced again. A device that
+    /// has more of one keeps it: deleting concerns one device.
     mutating func forgetDeleted(_ turn: inout some Turn) throws(StoreError) {
         guard let ownSpace else { return }
         for said in try Overview.preferences(.deleted, ownSpace: ownSpace.number, in: turn.store) {
@@ -211,8 +212,8 @@ extension NodeCore {
         return try isAmongContacts(roster, store)
     }
 
-    /// Takes back that conversations of two were deleted which are here again and whose other person is
-    /// a contact: else a later device would not take them in once that person is none.
+    /// Withdraws the deletion of conversations of two that are here again and whose other person is
+    /// a contact: otherwise a later device would not accept them once that person no longer is.
     mutating func noteReturns(_ turn: inout some Turn) throws(StoreError) {
         guard let ownSpace, try mayWrite(turn.store) else { return }
         for said in try Overview.preferences(.deleted, ownSpace: ownSpace.number, in: turn.store) {
@@ -232,8 +233,8 @@ extension NodeCore {
         return true
     }
 
-    /// Lets logs go on where they ended when the conversation was deleted here. Lane 0 comes back from the
-    /// others.
+    /// Lets logs continue where they ended when the conversation was deleted here. Lane 0 comes
+    /// back from the others.
     func restoreEnds(in space: SpaceRecord, _ store: some Store) throws(StoreError) {
         for lane in Lane.allCases where lane != .control {
             guard let former = try formerLog(lane, of: space.id, store) else { continue }
@@ -244,7 +245,7 @@ extension NodeCore {
         }
     }
 
-    /// Where logs ended of a conversation that was deleted here, of those that tell who writes them.
+    /// The ends of logs of a conversation that was deleted here, for records that name the author.
     private func formerLogs(
         of space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> [(FormerLog, FormerLog.Author)] {
@@ -256,8 +257,8 @@ extension NodeCore {
         }
     }
 
-    /// Lets logs that begin where they were deleted go on under what of lane 0 they had seen there, as soon
-    /// as that is here again. Returns whether more of it is known than before.
+    /// Restores, for logs that begin where they were deleted, what they had seen of lane 0 there,
+    /// as soon as that is held again. Returns whether more is known than before.
     func learnFormerViews(
         in space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> Bool {

@@ -6,10 +6,10 @@ import ParleyWire
 
 /// A member that writes two histories: found, proven, told to everybody once.
 ///
-/// Where the branches part is found by questions to who holds the other one; what proves it passes
-/// to every linked member. From then on only the part below counts for all that nodes exchange. What
-/// each node has of its branch stays and is shown; nothing more of any branch is taken.
-/// Source: `Protocol/03-operations.md`, "Forks".
+/// The point where the branches diverge is found by questions to a peer with the other branch; the
+/// proof goes to every linked member. From then on nodes exchange only the part below. Each node
+/// keeps and shows what it has of its branch; nothing more of any branch is accepted. Source:
+/// `Protocol/03-operations.md`, "Forks".
 extension NodeCore {
     /// So many operations at once are written by people, not brought by catching up.
     private static let liveCountMax = 16
@@ -26,9 +26,9 @@ extension NodeCore {
         send(outputs, on: id, &turn)
     }
 
-    /// Looks for causes that name another operation than the one held at that place: whoever wrote
-    /// that has seen another branch, or invents one. Where that costs a look at the store, it is done
-    /// for control and for what comes in small numbers alone: tips show the rest.
+    /// Looks for causes that name another operation than the one held at that place: their author
+    /// has seen another branch, or invents one. Where that costs a look into the store, it is done
+    /// only for control operations and for small numbers: tips show the rest.
     mutating func suspectForks(
         namedBy run: VerifiedRun, in space: SpaceRecord, on id: LinkID, _ turn: inout some Turn
     ) throws(StoreError) {
@@ -54,7 +54,7 @@ extension NodeCore {
         }
     }
 
-    /// A proof came, or was put together from what somebody brought.
+    /// A proof arrived, or was put together from delivered runs.
     mutating func learned(_ proof: ForkProof, by peer: Bringer, _ turn: inout some Turn)
         throws(StoreError)
     {
@@ -94,10 +94,11 @@ extension NodeCore {
             try tellAbsent(evidence, in: space, roster, &turn)
         }
         if log.lane == .control {
-            // What stands above is in no past any more: everything that hung on it is judged anew.
+            // What is above is no longer in any past: everything that depended on it is judged
+            // again.
             try judgeAnew(space, &turn)
         } else if try placeAnew(space, turn.store) || log.limit != nil {
-            // Of who is out nothing counts above it, and it was shown until now.
+            // For a former member nothing counts above it, and it was shown until now.
             try refold(space, &turn)
         }
         try admit(in: space, from: peer.link, &turn)
@@ -115,7 +116,8 @@ extension NodeCore {
 
     /// Sets how far forked logs of lane 0 count by the word of others.
     ///
-    /// - Returns: whether another part counts than before, so that the space is to be judged anew.
+    /// - Returns: whether a different part counts than before, so that the space has to be judged
+    ///   again.
     mutating func vouch(in space: SpaceRecord, _ store: some Store) throws(StoreError) -> Bool {
         guard judges[space.number]?.hasForks == true,
             var judge = judges.removeValue(forKey: space.number)
@@ -133,9 +135,9 @@ extension NodeCore {
         return isChanged
     }
 
-    /// A run of another branch of a log of lane 0 than the one held takes its place, where others
-    /// vouch for a branch and the one held is not known to be that. Returns what is new of the run;
-    /// nothing where the branch that is held stays.
+    /// A run of a lane 0 log on another branch than the held one replaces it, if others vouch for a
+    /// branch and the held one is not known to be that. Returns what is new in the run; nothing if
+    /// the held branch stays.
     func otherBranch(
         _ run: Run, insteadOf log: LogRecord, in space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> [VerifiedRun] {
@@ -155,13 +157,13 @@ extension NodeCore {
         return pieces
     }
 
-    /// Whether it is proven that this very device wrote two histories, as a copied home does. Nobody
-    /// takes what it writes from then on, so it writes nothing.
+    /// Whether it is proven that this device wrote two histories, as a copied home does. Nobody
+    /// accepts what it writes from then on, so it writes nothing.
     func hasOwnFork(_ store: some Store) throws(StoreError) -> Bool {
         try store.forks().contains { $0.proof.left.device == identity.device }
     }
 
-    /// Tells every linked member; to who knows it already it costs a frame and nothing more.
+    /// Tells every linked member; for one that knows it already this costs one frame.
     private mutating func spread(
         _ evidence: ForkEvidence, in space: SpaceRecord, _ turn: inout some Turn
     ) throws(StoreError) {
@@ -173,7 +175,7 @@ extension NodeCore {
         }
     }
 
-    /// Tells by letter those members who are not linked.
+    /// Informs by letter members who are not linked.
     private mutating func tellAbsent(
         _ evidence: ForkEvidence, in space: SpaceRecord, _ roster: Roster, _ turn: inout some Turn
     ) throws(StoreError) {
@@ -188,14 +190,14 @@ extension NodeCore {
         }
     }
 
-    /// What is proven of the logs of a space, for who asks by letter what they lack.
+    /// The fork proofs of a space, for a peer that asks by letter for what it lacks.
     func proofs(in space: SpaceRecord, _ store: some Store) throws(StoreError) -> [Frame] {
         try store.forks().filter { $0.proof.space == space.id }.prefix(Self.toldForkCountMax)
             .map { .fork($0.proof) }
     }
 
-    /// Tells a peer what is proven of the logs of spaces whose lane 0 it holds by now: before, it
-    /// could not have placed it.
+    /// Sends a peer the fork proofs of spaces whose lane 0 it holds by now: it could not have used
+    /// them before.
     mutating func tellForks(to id: LinkID, _ turn: inout some Turn) throws(StoreError) {
         guard let spaces = links[id]?.session?.takeOwedForks(), !spaces.isEmpty else { return }
         for evidence in try turn.store.forks() {
@@ -208,7 +210,7 @@ extension NodeCore {
 }
 
 extension VerifiedRun {
-    /// The part of it below a fork, or nil where nothing is.
+    /// The part below a fork, or nil if there is none.
     func below(_ fork: LogPoint?) -> VerifiedRun? {
         guard let fork, fork.sequence <= last else { return self }
         guard fork.sequence > first else { return nil }

@@ -5,10 +5,11 @@ import ParleyWire
 
 /// What people's devices are: learnt from every handshake and every card, kept, and acted upon.
 ///
-/// An identity log only grows, and a revocation is for good: whatever the order in which nodes
-/// learn of it, they end with the same devices. Source: `Protocol/05-identity.md`, "Identity log".
+/// An identity log only grows, and a revocation is permanent: in whatever order nodes learn of it,
+/// they end with the same devices.
+/// Source: `Protocol/05-identity.md`, "Identity log".
 extension NodeCore {
-    /// Takes in what somebody shows of a person's devices. What is known already costs nothing.
+    /// Merges what a peer shows of a person's devices. What is known already costs nothing.
     mutating func learn(_ operations: [[UInt8]], of person: PersonID, _ turn: inout some Turn)
         throws(StoreError)
     {
@@ -16,7 +17,7 @@ extension NodeCore {
         let card = try CardReader.kept(of: person, turn.store)
         let known = isOwn ? identity.operations : card?.identity ?? []
         let fresh = Set(operations).subtracting(known)
-        // Of a person without a card nothing is kept: they are no one's contact.
+        // Nothing is stored for a person without a card: they are no one's contact.
         guard !fresh.isEmpty, isOwn || card != nil else { return }
         guard let log = merged(known, operations), log.person == person else {
             return try count(.identity, turn.store)
@@ -31,7 +32,7 @@ extension NodeCore {
         return try? IdentityLog(operations: known + others.filter { !held.contains($0) })
     }
 
-    /// Keeps what a card says that holds, and acts on what it tells of the person's devices.
+    /// Stores a valid card, and acts on what it says about the person's devices.
     mutating func keep(_ card: Card, _ turn: inout some Turn) throws(StoreError) {
         if card.parts.contains(where: { !$0.mailboxes.isEmpty }) { relayUpkeep.note(.findRelays) }
         if card.person == identity.person {
@@ -112,7 +113,7 @@ extension NodeCore {
         _ kind: Notice.Kind, of person: PersonID, _ devices: [DeviceID], revoked: [DeviceID] = [],
         _ turn: inout some Turn
     ) throws(StoreError) {
-        // Whoever forks once can fork for ever: a device is compromised once.
+        // A device can fork again and again: it is reported as compromised once.
         if kind == .compromised {
             let known = try Notice.all(in: turn.store).filter {
                 $0.kind == kind && $0.person == person
@@ -135,7 +136,7 @@ extension NodeCore {
 
     /// As above, by letter: where no link leads, nobody else may tell it.
     ///
-    /// - Parameter part: where the device is; of who is revoked nothing is kept.
+    /// - Parameter part: where the device is; nothing is stored for a revoked one.
     mutating func tellRevocation(to part: CardPart, of person: PersonID, _ turn: inout some Turn)
         throws(StoreError)
     {
@@ -151,7 +152,7 @@ extension NodeCore {
         return .introduce(Introduction(card: card.encoded, redemption: nil))
     }
 
-    /// Takes in what a peer shows of this person's own devices. Returns whether it was that.
+    /// Merges what a peer shows of this person's own devices. Returns whether it was that.
     mutating func learnOwn(from bytes: [UInt8], _ turn: inout some Turn) throws(StoreError) -> Bool
     {
         guard let card = CardReader.card(bytes, of: identity.person) else { return false }

@@ -2,7 +2,7 @@ import ParleyLedger
 import ParleySealing
 import ParleyWire
 
-/// What a right to write into this device's inboxes grows from.
+/// The secret from which a right to write into this device's inboxes is derived.
 struct KeptWriter {
     /// Counts the rights that this device drew.
     let number: UInt32
@@ -39,9 +39,9 @@ struct KeptWriter {
 extension NodeCore {
     /// A right to write is drawn so often, in milliseconds.
     static let writerInterval: UInt64 = 7 * day
-    /// It lives for so long, so that a card that somebody read weeks ago still serves.
+    /// How long it is valid, so that a card read weeks ago still works.
     static let writerLifetime: UInt64 = 42 * day
-    /// It stands on the card after so long: relays have heard of it by then.
+    /// It is on the card after this long: relays have heard of it by then.
     static let writerDelay: UInt64 = day
 
     /// The keys of this device's inbox on a relay.
@@ -49,7 +49,8 @@ extension NodeCore {
         InboxKeys(secret: try inboxSecret(&turn), relay: relay)
     }
 
-    /// What the keys of this device's inboxes and shelves grow from, drawn where there is none.
+    /// The secret from which the keys of this device's inboxes and shelves are derived, drawn if
+    /// there is none.
     func inboxSecret(_ turn: inout some Turn) throws(StoreError) -> Secret {
         if let secret = try turn.store.secret(.inbox, [], in: nil) { return secret }
         let secret = Secret.random(using: &turn.random)
@@ -57,7 +58,7 @@ extension NodeCore {
         return secret
     }
 
-    /// The rights to write that hold, the oldest first; the first is drawn where there is none.
+    /// The valid rights to write, the oldest first; the first is drawn if there is none.
     private func writers(_ turn: inout some Turn) throws(StoreError) -> [KeptWriter] {
         let kept = try turn.store.secrets(.inboxWriter, in: nil).compactMap {
             KeptWriter(name: $0.name, $0.secret)
@@ -75,14 +76,14 @@ extension NodeCore {
         return writer
     }
 
-    /// Those who may write into this device's inbox on a relay.
+    /// The keys that may write into this device's inbox on a relay.
     func writerNames(on relay: NoiseKey, _ turn: inout some Turn) throws(StoreError) -> [WriterID] {
         try writers(&turn).suffix(Limits.inboxWriterCountMax).map {
             InboxWriter(secret: $0.secret, relay: relay).name
         }
     }
 
-    /// The right that the card gives to whoever reads it: the newest that relays have heard of.
+    /// The right that the card gives to its readers: the newest that relays have heard of.
     func shownWriter(on relay: NoiseKey, _ turn: inout some Turn) throws(StoreError) -> InboxWriter
     {
         let kept = try writers(&turn)
@@ -90,7 +91,7 @@ extension NodeCore {
         return InboxWriter(secret: (shown ?? kept[0]).secret, relay: relay)
     }
 
-    /// Draws a right where the last one is old, and lets go of those whose time is over.
+    /// Draws a right if the last one is old, and erases expired ones.
     mutating func renewWriters(_ turn: inout some Turn) throws(StoreError) {
         guard try !ownRelays(turn.store).isEmpty else { return }
         var kept = try writers(&turn)
@@ -112,8 +113,8 @@ extension NodeCore {
         try showRelays(&turn)
     }
 
-    /// Somebody was blocked: no right that was ever given holds any more, and whoever reads the card
-    /// gets another at once.
+    /// Somebody was blocked: no earlier right is valid any more, and readers of the card get
+    /// another at once.
     mutating func retireWriters(_ turn: inout some Turn) throws(StoreError) {
         guard try !ownRelays(turn.store).isEmpty else { return }
         let kept = try writers(&turn)
@@ -126,11 +127,11 @@ extension NodeCore {
         try showRelays(&turn)
     }
 
-    /// Relays are told who may write: those that are connected now, others once they are.
+    /// Tells relays who may write: connected ones now, others once they are.
     private mutating func tellWriters(_ turn: inout some Turn) {
         turn.emit(.commitFully)
         for relay in lines.keys.sorted() { lines[relay]?.inboxDay = nil }
-        // Reading goes on as before; of the inbox only the opening is due.
+        // Reading continues as before; of the inbox only the opening is due.
         relayUpkeep.note(.renewWriters)
     }
 }

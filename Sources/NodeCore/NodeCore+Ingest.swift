@@ -11,13 +11,14 @@ struct Ingested {
     var grown: Set<LogTag> = []
     /// Something did not join what is held: the peer is asked for what lies between.
     var isDisconnected = false
-    /// What was judged above a hole turned out to be otherwise.
+    /// An operation above a gap turned out to be judged differently.
     var isMisjudged = false
     /// Whether something that is held may stand elsewhere than it does.
     var isUnplaced = false
     /// Runs that were stored.
     var keptCount = 0
-    /// About how many bytes of lane 0 were stored, and of how many it was heard what they say.
+    /// About how many bytes of lane 0 were stored, and for how many of these their effect was
+    /// processed.
     var keptControl = (byteCount: UInt64(0), heardByteCount: UInt64(0))
     /// Whether something of lane 0 was stored that does not count yet.
     var hasUnheardControl: Bool { keptControl.byteCount > keptControl.heardByteCount }
@@ -25,16 +26,16 @@ struct Ingested {
     let now: UInt64
     /// Whether what has waited long enough is applied without its causes.
     var endsWaiting = false
-    /// Proofs that what was brought is of another branch than what is held.
+    /// Proofs that delivered operations are of another branch than what is held.
     var proofs: [ForkProof] = []
     /// Whether the causes of what is applied are still to be read.
     var isAhead = false
-    /// From which place on nobody serves the logs of those who are out; once it was asked for.
+    /// The places from which nobody serves the logs of former members; set once it was computed.
     var closedLogs: [LogTag: UInt64]?
 
     init(at now: Instant) { self.now = now.monotonic }
 
-    /// Takes note of a run that was stored.
+    /// Records a run that was stored.
     mutating func note(_ run: VerifiedRun) {
         grown.insert(LogTag(run.log))
         keptCount += 1
@@ -44,9 +45,9 @@ struct Ingested {
 }
 
 extension NodeCore {
-    /// Receipts go out so long after the first message that they cover.
+    /// Receipts go out this long after the first message that they cover.
     static let receiptDelay: UInt64 = 100
-    /// Logs that grew through others are announced after so long.
+    /// Logs that grew through others are announced after this long.
     static let announceDelay: UInt64 = 100
 
     mutating func ingest(_ operations: Operations, from id: LinkID, _ turn: inout some Turn)
@@ -56,7 +57,7 @@ extension NodeCore {
         try ingest(operations, by: Bringer(peer, link: id), &turn)
     }
 
-    /// Takes in what somebody brings, on a link or through a relay.
+    /// Accepts what a peer delivers, on a link or through a relay.
     mutating func ingest(_ operations: Operations, by peer: Bringer, _ turn: inout some Turn)
         throws(StoreError)
     {
@@ -73,7 +74,7 @@ extension NodeCore {
                 operations.space, from: genesis, by: peer, at: turn.now, turn.store)
             if let refusal { return try count(refusal, turn.store) }
             turn.emit(.linksChanged)
-            // Whoever made it may not have known all of this person's devices.
+            // Its author may not have known all of this person's devices.
             watchDevices(&turn)
         }
         guard let space = try turn.store.space(operations.space),
@@ -85,8 +86,8 @@ extension NodeCore {
             try count(.invitation, turn.store)
             return try declineRest(of: space, on: peer.link, &turn)
         }
-        // Lane 0 first: what it says of the rest, that must go by. Behind a run that is not genuine nothing
-        // more is taken, and what was kept before it has its effect like anything else.
+        // Lane 0 first: the rest is judged by it. After a run that is not genuine nothing more is
+        // accepted, and what was kept before has its effect like anything else.
         var isGenuine = true
         for run in operations.runs where run.lane == .control && isGenuine {
             isGenuine = try ingest(run, in: space, by: peer, &ingested, &turn)
@@ -116,8 +117,8 @@ extension NodeCore {
             in: space, reportedBy: peer.device, isDisconnected: ingested.isDisconnected, &turn)
     }
 
-    /// Counts what somebody brought who may not, unless they were in the space: what was on its way while
-    /// they were taken out is nobody's fault.
+    /// Counts operations from a peer that may not deliver them, unless it was in the space:
+    /// operations in transit during a removal are nobody's fault.
     private mutating func turnAway(
         _ peer: Bringer, from id: SpaceID, _ store: some Store
     ) throws(StoreError) {
@@ -129,13 +130,14 @@ extension NodeCore {
         try count(.foreignSpace, store)
     }
 
-    /// Whether more than lane 0 is taken from a peer. Of who has not accepted it is not: one who goes on
-    /// writing and serves nobody would leave holes that nothing fills, others at each member.
+    /// Whether more than lane 0 is accepted from a peer. It is not from a person who has not
+    /// accepted: one who keeps writing and serves nobody would leave gaps that nothing fills,
+    /// different ones at each member.
     private func mayBringMore(_ peer: Bringer, _ roster: Roster?) -> Bool {
         belongs(to: roster) && roster?.takesPart(peer.device) == true
     }
 
-    /// Verifies one run and applies what is new. Returns whether the link goes on.
+    /// Verifies one run and applies what is new. Returns whether the link continues.
     private mutating func ingest(
         _ run: Run, in space: SpaceRecord, by peer: Bringer, _ ingested: inout Ingested,
         _ turn: inout some Turn
@@ -143,7 +145,7 @@ extension NodeCore {
         let name = OperationHash.log(space: space.id, device: run.device, lane: run.lane)
         let tag = LogTag(name)
         var log = try turn.store.log(tag, in: space.number)
-        // Logs are named by half of a hash: whoever makes keys for long enough gets two of one name.
+        // Logs are named by half of a hash: with enough generated keys, two get one name.
         if let log, log.id != name {
             try count(.collidingLog, turn.store)
             return true
@@ -173,7 +175,7 @@ extension NodeCore {
         }
         let before = log
         log = try turn.store.log(tag, in: space.number)
-        // What was dropped for another branch is not shown any more.
+        // What was dropped for another branch is no longer shown.
         if let before, let log, log.end < before.end { ingested.isMisjudged = true }
         let (keptBefore, changesBefore) = (ingested.keptCount, ingested.changes.count)
         if let log, pieces.isEmpty, bodyRequests.hasMissing {
@@ -201,7 +203,7 @@ extension NodeCore {
             if let id = peer.link, !piece.isBackfill {
                 try suspectForks(namedBy: piece, in: space, on: id, &turn)
             }
-            // Lane 0 has no holes: what it says hangs on all that came before.
+            // Lane 0 has no gaps: its meaning depends on everything before.
             if piece.lane == .control, piece.first != log?.end ?? 0 {
                 try count(.unconnectedOperations, turn.store)
                 ingested.isDisconnected = true
@@ -216,10 +218,10 @@ extension NodeCore {
         }
     }
 
-    /// What is new of a run, below the log's limit.
+    /// The new part of a run, below the log's limit.
     ///
-    /// Floors and limits are the word of whoever admitted or removed somebody. Where they do not fit
-    /// what others hold, no peer has broken anything.
+    /// Floors and limits are claims of the member who admitted or removed somebody. If they do not
+    /// match what others hold, no peer has broken a rule.
     static func verify(
         _ run: Run, in space: SpaceID, against log: LogRecord?, limit: LogPoint?
     ) throws(RunRejection) -> [VerifiedRun] {
@@ -293,8 +295,8 @@ extension NodeCore {
         }
         // Lane 0 may never come: what no signature is over could be proven to nobody else.
         if waitsForControl, run.lane != .control { ready = run.signedCount(ofFirst: ready) }
-        // What was to fill a hole from its top waits whole where it does not reach up to there: another
-        // stretch of the log would never be joined.
+        // A run that was to fill a gap from its top waits as a whole if it does not reach up to
+        // there: another stretch of the log would never be joined.
         if ready < run.operations.count, let part = run.prefix(ready),
             try store.log(LogTag(run.log), in: space.number)?.canHold(part) == false
         {

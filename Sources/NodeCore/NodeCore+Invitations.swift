@@ -3,9 +3,10 @@ import ParleyLedger
 import ParleyRoster
 import ParleyWire
 
-/// Nobody is put into a group without accepting it. Source: `Protocol/08-roster.md`, "Consent".
+/// Nobody is put into a group without accepting it.
+/// Source: `Protocol/08-roster.md`, "Consent".
 extension NodeCore {
-    /// Invitations that wait for an answer, of one person who brings them and in all.
+    /// Pending invitations, from one person and in all.
     static let invitationCountMax = (ofOne: 16, inAll: 64)
     /// Conversations of two with one person: each of their devices may begin one while apart.
     static let directCountMax = 8
@@ -14,20 +15,20 @@ extension NodeCore {
     private static let adoptionInterval: UInt64 = 3_600_000
     /// Bytes of a control log that are kept before the person has accepted.
     static let unacceptedByteCountMax: UInt64 = 1 << 20
-    /// What is accepted without asking is accepted so long after it was heard of: the rest of the
+    /// What is accepted without asking is accepted this long after it was heard of: the rest of the
     /// control log, with what this device may have said there before, comes first. In milliseconds.
     static let acceptanceDelay: UInt64 = 1_000
     private static let acceptanceRetry: UInt64 = 30_000
-    /// An invitation that was withdrawn is forgotten once no more of its control log has come for so
-    /// long: what comes last may say that it holds after all. In milliseconds.
+    /// An invitation that was withdrawn is forgotten once no more of its control log has arrived
+    /// for this long: the last part may restore it. In milliseconds.
     private static let withdrawalDelay: UInt64 = 60_000
 
     // MARK: What is taken in
 
-    /// Whether one more space may come from a person. What one's own devices bring, and what one
-    /// asked for oneself, is not counted.
+    /// Whether a person may introduce one more space. Spaces from own devices, and those that were
+    /// requested, do not count.
     ///
-    /// - Parameter kind: what the space claims to be; nothing of it is proven yet.
+    /// - Parameter kind: what the space claims to be; nothing is proven yet.
     mutating func hasRoomToAdopt(
         _ space: SpaceID, _ kind: SpaceKind, from person: PersonID, at now: Instant,
         _ store: some Store
@@ -38,7 +39,8 @@ extension NodeCore {
         {
             return false
         }
-        // Whoever fills what waits must not keep new contacts from their conversation of two.
+        // Somebody who fills the pending invitations must not keep new contacts from their
+        // conversation of two.
         guard kind == .group else {
             return try directCount(with: person, store) < Self.directCountMax
         }
@@ -92,8 +94,8 @@ extension NodeCore {
         return known
     }
 
-    /// Whether more of a control log is kept of what a person brings: all of it where one has accepted,
-    /// and all that one's own devices hold or that one asked for.
+    /// Whether more of a control log that a person delivers is kept: everything once this person
+    /// has accepted, or if own devices hold it or it was requested.
     mutating func mayGrow(
         _ space: SpaceRecord, from person: PersonID, on link: LinkID?, _ store: some Store
     ) throws(StoreError) -> Bool {
@@ -101,7 +103,7 @@ extension NodeCore {
             try store.value(.join, space.id.bytes) == nil,
             let known = try Invitation.into(space.id, in: store)
         else { return true }
-        // What was declined stays, and who is added again there has to hear of it.
+        // A declined invitation stays, and a person who is added again has to hear of it.
         if known.state == .over, try !isTakenBack(space, store) { return true }
         // What waits for causes that do not come is kept no better than what there is no room for.
         let unconnected = link.flatMap { links[$0]?.unconnected[space.number] } ?? 0
@@ -172,8 +174,8 @@ extension NodeCore {
         return try isDeleted(space, store)
     }
 
-    /// Looks again in a while, when all has come that is on its way: a long control log comes in parts,
-    /// and one part may take out whom a later one lets in again.
+    /// Checks again later, when everything in transit has arrived: a long control log comes in
+    /// parts, and one part may remove a person whom a later one admits again.
     private mutating func watchWithdrawal(
         of invitation: Invitation, into number: SpaceNumber, _ turn: inout some Turn
     ) {
@@ -181,7 +183,7 @@ extension NodeCore {
         timers.set(.takenBack(number), in: Self.withdrawalDelay, &turn)
     }
 
-    /// Goes on at the start with invitations that were withdrawn.
+    /// Continues at the start with invitations that were withdrawn.
     mutating func resumeWithdrawals(_ turn: inout some Turn) throws(StoreError) {
         for (id, invitation) in try Invitation.all(in: turn.store) where invitation.state == .over {
             guard let space = try turn.store.space(id) else { continue }
@@ -189,7 +191,7 @@ extension NodeCore {
         }
     }
 
-    /// Forgets an invitation that was withdrawn before it was answered: nothing of it is anybody's here.
+    /// Forgets an invitation that was withdrawn before it was answered: it concerns nobody here.
     mutating func forgetWithdrawnInvitation(
         into number: SpaceNumber, _ turn: inout some Turn
     ) throws(StoreError) {
@@ -209,8 +211,8 @@ extension NodeCore {
         }
     }
 
-    /// Whether nothing is held of a space but what others wrote into its control log. Whoever was in
-    /// it before keeps what they had, and where their own logs ended.
+    /// Whether nothing is held of a space except what others wrote into its control log. A person
+    /// who was in it before keeps what they had, and where their own logs ended.
     func holdsControlOfOthersAlone(
         _ space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> Bool {
@@ -219,7 +221,7 @@ extension NodeCore {
         }
     }
 
-    /// Reads who invites, and what they call the group.
+    /// Reads the inviter and the group's name.
     private func describe(
         _ invitation: inout Invitation, into space: SpaceRecord, _ roster: Roster,
         _ store: some Store
@@ -303,7 +305,7 @@ extension NodeCore {
         switch try invitation(to: id, turn.store) {
         case .failure(let refusal): return .failure(refusal)
         case .success(let space):
-            // Those who are in it read there that this person goes.
+            // The members read there that this person declines.
             try openEpochs(in: space, isDeclining: true, &turn)
             try changeRoster([Leave().draft()], in: space, &turn)
             return .success(.done)

@@ -3,18 +3,18 @@ import ParleyLedger
 public import ParleySealing
 public import ParleyWire
 
-/// The card of who invites, which lies on the relay that the invite names: put there and renewed by
-/// who invites, looked for by who takes the invite.
+/// The inviter's card, which is on the relay that the invite names: put there and renewed by the
+/// inviter, looked for by the guest.
 /// Source: `Protocol/05-identity.md`, "Invites".
 extension NodeCore {
-    /// An invite that has ended may be judged otherwise by the clock of who gave it: it is looked for
-    /// so much longer, in milliseconds.
+    /// An expired invite may still be valid by its opener's clock: the card is looked for this much
+    /// longer, in milliseconds.
     private static let lateCardTime: UInt64 = day
 
     // MARK: Who invites
 
-    /// The relay that a new invite names, with its addresses: one of the person's that this device has
-    /// reached and has room on; of several one that is connected. Nil where there is none.
+    /// The relay that a new invite names, with its addresses: one of the person's that this device
+    /// has reached and has room on; of several a connected one. Nil if there is none.
     func relayForInvite(
         at now: Instant, _ store: some Store
     ) throws(StoreError) -> (relay: NoiseKey, addresses: [String])? {
@@ -64,7 +64,7 @@ extension NodeCore {
         turn.emit(.linksChanged)
     }
 
-    /// A relay has lost what it had: cards are put there again.
+    /// A relay has lost its store: cards are put there again.
     func forgetShownCards(on relay: NoiseKey, _ store: some Store) throws(StoreError) {
         for var invite in try OpenInvite.kept(store)
         where invite.relay == relay && invite.shown != nil {
@@ -121,8 +121,8 @@ extension NodeCore {
             for: .card(mailbox.id), &turn)
     }
 
-    /// What lies in the mailbox of an invite came. Whoever has the invite may have put anything there:
-    /// the newest that is a card of who invites, and holds, is taken.
+    /// The content of an invite's mailbox arrived. Every holder of the invite may have put anything
+    /// there: the newest valid card of the inviter is accepted.
     mutating func tookCards(
         _ entries: [RelayEntry], in id: MailboxID, on relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) {
@@ -157,8 +157,8 @@ extension NodeCore {
         }
     }
 
-    /// Makes the direct conversations with those whose invites were taken and whose cards are known:
-    /// what is written there goes to them by letter, with what shows that one was invited.
+    /// Creates the direct conversations with inviters whose cards are known: messages there go to
+    /// them by letter, with a proof of the invitation.
     mutating func beginConversations(_ turn: inout some Turn) throws(StoreError) {
         guard try mayWrite(turn.store) else { return }
         for pending in try PendingInvite.all(turn.store) where pending.hasCard {
@@ -181,9 +181,9 @@ extension NodeCore {
     }
 }
 
-// The same for who has no node yet, and looks by themself.
+// The same for a guest who has no node yet, and looks on their own.
 extension Invite {
-    /// What is asked of a mailbox: the newest card, and what others put there who have the invite.
+    /// The request to a mailbox: the newest card, and what other holders of the invite put there.
     static let cardQuestion = RelayAction.get(
         RelayRange(after: 0, isNewestFirst: true, byteCountMax: 64 << 10))
 
@@ -200,7 +200,7 @@ extension Invite {
         }
     }
 
-    /// The newest card of who invites, of what a relay answered; nil where none holds.
+    /// The newest valid card of the inviter in a relay's answer; nil if none is valid.
     public func card(in entries: [RelayEntry]) -> Card? {
         for entry in entries.sorted(by: { $0.counter > $1.counter }) {
             if let bytes = mailbox?.card(in: entry.envelope),

@@ -12,14 +12,15 @@ extension NodeCore {
         return invite?.isRefused == true ? nil : invite
     }
 
-    /// An invite of this person that was taken and has not led to them; nil where there is none.
+    /// An invite from this person that was accepted and has not led to them; nil if there is none.
     public static func takenInvite(
         of person: PersonID, in store: some NodeStore
     ) throws(StoreError) -> TakenInvite? {
         try store.value(.introduction, person.bytes).flatMap(PendingInvite.init)?.taken
     }
 
-    /// Whoever invites did not take the invite, and will not tomorrow. It is not shown to them again.
+    /// The inviter refused the invite, and will not accept it tomorrow. It is not shown to them
+    /// again.
     func noteRefusedInvite(by peer: LinkPeer, _ turn: inout some Turn) throws(StoreError) {
         let person = peer.person
         guard var invite = try pendingInvite(of: person, turn.store),
@@ -33,8 +34,8 @@ extension NodeCore {
         turn.emit(.changed([.contact(person)]))
     }
 
-    /// What a person whose invite was taken, and who did not answer yet, is to be called; nil where that
-    /// was not said.
+    /// The chosen name for a person whose invite was accepted and who did not answer yet; nil if
+    /// none was chosen.
     public static func pendingAlias(
         of person: PersonID, in store: some NodeStore
     ) throws(StoreError) -> String? {
@@ -97,15 +98,15 @@ extension NodeCore {
         if invite.guests.contains(peer.person) { return true }
         guard invite.isOpen(at: now.wall) else { return false }
         invite.guests.append(peer.person)
-        // It is kept until it expires: who took it may have to come again.
+        // It is kept until it expires: the guest may have to come again.
         try store.setValue(invite.bytes, .invite, key)
         return true
     }
 
-    /// Whether a letter's sender knows the secret of an open invite, who is then a contact.
+    /// Whether a letter's sender knows the secret of an open invite, and is then a contact.
     ///
-    /// What costs little comes first: the proof is one hash. Nothing else of a stranger is proven
-    /// unless it holds. Nobody is told where it does not: who reads no letters answers none.
+    /// Cheap checks come first: the proof is one hash. Nothing else from a stranger is verified
+    /// unless it is valid. Nobody is told if it is not: a person who reads no letters answers none.
     mutating func redeem(
         _ redemption: Introduction.Redemption, in letter: ArrivedLetter, _ card: Card,
         by relay: NoiseKey, _ turn: inout some Turn
@@ -127,7 +128,7 @@ extension NodeCore {
         guard letters.mayProve(from: relay, at: turn.now.monotonic) else {
             return try count(.tooManyFrames, turn.store)
         }
-        // Why it does not hold is not told: whoever wrote it is counted.
+        // The reason is not told: the sender is counted.
         guard let log = try? IdentityLog(operations: card.identity),
             log.person == person, log.certificate(of: letter.sender) != nil,
             let part = card.parts.first(where: { $0.device == letter.sender }),
@@ -175,7 +176,7 @@ extension NodeCore {
         turn.emit(.commitFully)
         relayUpkeep.note(.findRelays)
         turn.emit(.changed([.contact(invite.person)]))
-        // Who is linked already, as a member of a group, is shown it at once.
+        // An inviter who is linked already, as a member of a group, is shown it at once.
         for id in links.keys.sorted()
         where links[id]?.peer.person == invite.person && links[id]?.isEnding == false {
             try greet(id, &turn)

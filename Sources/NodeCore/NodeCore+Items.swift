@@ -3,7 +3,8 @@ import ParleyLedger
 import ParleyRoster
 import ParleyWire
 
-/// What is to be done. Source: `Protocol/03-operations.md`, "Items".
+/// Items.
+/// Source: `Protocol/03-operations.md`, "Items".
 extension NodeCore {
     mutating func begin(
         _ item: ItemBeginning, from source: OperationNumber?, in id: SpaceID,
@@ -74,7 +75,7 @@ extension NodeCore {
         }
     }
 
-    /// Why something cannot be said of what is to be done in a conversation, or nil.
+    /// Why an item in a conversation cannot be changed, or nil.
     private func refusal(
         _ change: ItemChange, in space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> CommandRefusal? {

@@ -48,7 +48,7 @@ extension NodeCore {
 
     // MARK: The guest
 
-    /// Notes that one wants to come, and looks for who can let one in.
+    /// Records that the person wants to join, and looks for a member who can let them in.
     mutating func join(_ link: GroupLink, _ turn: inout some Turn) throws(StoreError) -> Result<
         CommandReply, CommandRefusal
     > {
@@ -82,8 +82,8 @@ extension NodeCore {
         return .success(.done)
     }
 
-    /// Notes that one does not want to come any more. Who was shown the wish before may let one in all the
-    /// same.
+    /// Records that the person no longer wants to join. A member who was shown the request before
+    /// may let them in all the same.
     mutating func withdrawJoin(of space: SpaceID, _ turn: inout some Turn) throws(StoreError)
         -> Result<CommandReply, CommandRefusal>
     {
@@ -146,7 +146,7 @@ extension NodeCore {
                 }
             return judge.graph.expulsions(of: identity.person, limit: Limits.departureCountMax)
         }
-        // A group that was deleted here is known by what was noted then.
+        // A group that was deleted here is known by the earlier record.
         guard let ownSpace else { return [] }
         let said = try Overview.preference(
             .deleted, about: id.bytes, ownSpace: ownSpace.number, in: store)
@@ -174,7 +174,7 @@ extension NodeCore {
         }
     }
 
-    /// Who was asked lets one not in: the invite was used up, has ended or expired.
+    /// The asked member refuses: the invite was used up, has ended or expired.
     func joinRefused(by person: PersonID, _ turn: inout some Turn) throws(StoreError) {
         guard let link = try pendingJoin(through: person, turn.store) else { return }
         try turn.store.setValue(nil, .join, link.space.bytes)
@@ -196,11 +196,11 @@ extension NodeCore {
             try mayHaveRead(rosterOf: space, peer.person, at: turn.now, turn.store),
             let roster = try roster(of: space, turn.store)
         else { return .later }
-        // Who is out lets nobody in any more, and neither do others of their devices.
+        // A former member lets nobody in any more, and neither do their other devices.
         guard belongs(to: roster) else { return isListed(in: roster) ? .later : .refused }
         if roster.member(with: peer.device)?.person == peer.person { return .isMember }
         guard let invite = roster.invites.first(where: { $0.operation == join.invite }) else {
-            // What this device has not heard of yet it may hear of soon.
+            // This device may soon hear of what it has not heard of yet.
             let isKnown = judges[space.number]?.graph.reason(of: join.invite) != nil
             return isKnown ? .refused : .later
         }
@@ -231,7 +231,7 @@ extension NodeCore {
     }
 }
 
-/// What came of somebody's wish to join.
+/// The outcome of somebody's request to join.
 enum Sponsored {
     /// They are in now, or were before.
     case isMember
@@ -248,8 +248,7 @@ public enum PendingJoin {
         try links(store) { $0.count == SpaceID.byteCount }
     }
 
-    /// Links that whoever made them took not any more, ascending by group, until another one of that
-    /// group is taken.
+    /// Refused links, ascending by group, until another one of that group is accepted.
     public static func refused(_ store: some NodeStore) throws(StoreError) -> [GroupLink] {
         try links(store) { $0.count > SpaceID.byteCount }
     }
@@ -257,14 +256,14 @@ public enum PendingJoin {
     private static func links(
         _ store: some NodeStore, _ isWanted: ([UInt8]) -> Bool
     ) throws(StoreError) -> [GroupLink] {
-        // What was kept was read before.
+        // Stored values were parsed before.
         try store.values(.join).filter { isWanted($0.key) }.compactMap { try? GroupLink($0.value) }
     }
 
     /// Behind the key of the wish itself.
     static func refusedKey(_ space: SpaceID) -> [UInt8] { space.bytes + [1] }
 
-    /// Forgets what was refused of a group, and of all those whose links are over by now.
+    /// Forgets the refused links of a group, and all expired ones.
     static func forgetRefused(
         of space: SpaceID, at time: UInt64, _ store: some NodeStore
     ) throws(StoreError) {

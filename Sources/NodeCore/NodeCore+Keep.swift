@@ -35,7 +35,7 @@ extension NodeCore {
         try store.update(log)
         for head in run.heads { try store.addHead(head, in: log.number) }
         let context = try context(of: space, roster: judge.roster, store)
-        // Taken out, so that it is not copied when it takes note of something.
+        // Taken out, so that it is not copied when it is changed.
         judges[space.number] = nil
         defer { judges[space.number] = judge }
         for (operation, number) in zip(run.operations, numbers) {
@@ -56,7 +56,7 @@ extension NodeCore {
                 try store.noteNaming(of: person, in: space.number, isShared: nil)
             }
         }
-        // Above a hole that these operations closed, up to the next hole, is known what was seen.
+        // Above a gap that these operations closed, up to the next gap, it is known what was seen.
         if log.lane.carriesAuthority, let whole = log.wholeThrough, whole > run.last,
             run.first >= log.base,
             try walk.settle(run.last + 1...whole, in: log, &judge, store)
@@ -66,14 +66,15 @@ extension NodeCore {
         ingested.note(run)
     }
 
-    /// What the rules of this program come to: 1 before there were mentions, threads, descriptions,
-    /// profiles, polls and items, 2 before who asks to be a contact stood in an entry of its own, 3 before
-    /// there were notes and decisions, 5 before there were pictures of groups and receipts told branches apart.
-    /// It grows with each rule that takes in what earlier programs only carried, or puts it elsewhere.
+    /// The version of the merge rules: 1 before there were mentions, threads, descriptions,
+    /// profiles, polls and items, 2 before contact requests were stored in a separate entry, 3
+    /// before there were notes and decisions, 5 before there were pictures of groups and receipts
+    /// distinguished branches. It grows with each rule that interprets what earlier versions only
+    /// carried, or stores it elsewhere.
     static let viewGeneration: UInt64 = 6
 
-    /// Folds all spaces anew where an earlier program folded them: it carried what it did not know, and
-    /// showed nothing of it.
+    /// Recomputes all spaces if an earlier version computed them: it carried what it did not know,
+    /// and showed nothing of that.
     mutating func foldAnew(_ turn: inout some Turn) throws(StoreError) {
         let key = Array("views".utf8)
         guard try turn.store.number(.profile, key) ?? 0 < Self.viewGeneration else { return }
@@ -81,7 +82,7 @@ extension NodeCore {
         try turn.store.setNumber(Self.viewGeneration, .profile, key)
     }
 
-    /// Folds a space anew: some of what it holds counts no more, or again.
+    /// Recomputes a space: some of what it holds counts no longer, or again.
     mutating func refold(_ space: SpaceRecord, _ turn: inout some Turn) throws(StoreError) {
         try prepare(space, turn.store)
         guard var judge = judges.removeValue(forKey: space.number) else { return }
@@ -102,8 +103,8 @@ extension NodeCore {
 }
 
 extension LogRecord {
-    /// Whether what was just held of this log was named before, or lies in a hole: then something that is
-    /// held may stand elsewhere than it does. What stands above holes goes by the clocks of lane 0.
+    /// Whether a newly held part of this log was named before, or lies in a gap: then operations
+    /// may have to move. What is above gaps is placed by the clocks of lane 0.
     fileprivate func unsettles(by run: VerifiedRun) -> Bool {
         guard lane.carriesAuthority else { return lane == .control }
         return run.isBackfill || run.first < coveredEnd
@@ -113,7 +114,7 @@ extension LogRecord {
 /// Finds out, operation by operation, what of lane 0 a log had seen, and keeps where that changes.
 struct ViewWalk {
     private var view: LogView?
-    /// Whether all below is held, so that what was seen is known.
+    /// Whether everything below is held, so that it is known what was seen.
     private var isSettled: Bool
     private let carriesAuthority: Bool
 
@@ -126,8 +127,8 @@ struct ViewWalk {
         isSettled = first <= whole
         guard carriesAuthority, first > 0, isSettled else { return }
         view = try store.view(at: first - 1, in: log.number)
-        // Below where the log begins by now it may lie above a hole that nobody fills: only the row
-        // of a place that is held, or that told where the log began, goes on here.
+        // Below the present start of the log it may lie above a gap that nobody fills: only the row
+        // of a held place, or of one that told where the log began, continues here.
         guard first < log.base else { return }
         let goesOn = view?.first == first - 1 || log.holds(first - 1)
         guard goesOn, view?.isSettled == true else {
@@ -165,7 +166,7 @@ struct ViewWalk {
         return view
     }
 
-    /// From a floor on what was told of the log holds, whatever is held right below it.
+    /// From a floor on, what was told of the log applies, whatever is held right below the floor.
     private mutating func beginWhereTold(
         _ place: UInt64, in log: LogRecord, _ judge: Judge, _ store: some LogStore
     ) throws(StoreError) {
@@ -177,8 +178,8 @@ struct ViewWalk {
         isSettled = true
     }
 
-    /// Notes what of lane 0 a log had seen at the last place that is not for this device, as whoever let it in
-    /// told: with that place, or, where it is held and has a row of its own, with the next.
+    /// Records what of lane 0 a log had seen at the last place that is not for this device, as told
+    /// by the admission: with that place, or, if it is held and has a separate row, with the next.
     static func note(
         _ place: LogPlace, of log: LogRecord, _ tips: [LogTip], _ store: some LogStore
     ) throws(StoreError) {
@@ -186,7 +187,7 @@ struct ViewWalk {
         try store.setView(LogView(first: first, tips: tips), in: log.number)
     }
 
-    /// A hole is closed: what was seen in these places above it is known now.
+    /// A gap was closed: it is known now what was seen at these places above it.
     ///
     /// - Returns: whether something there was judged otherwise than it is.
     func settle(
@@ -197,7 +198,8 @@ struct ViewWalk {
         var isMisjudged = false
         for row in try store.views(in: log.number, places) {
             guard let claimed = row.claimed else {
-                // The log began here once, and that told what it had seen. Now the log itself does.
+                // The log once began here, and the admission told what it had seen. Now the log
+                // itself does.
                 try Self.again(through: log, judge, store)
                 return true
             }
@@ -216,8 +218,8 @@ struct ViewWalk {
         return isMisjudged
     }
 
-    /// Finds out again what of lane 0 nobody has named, and what each log had seen of it: where a
-    /// fork is proven less of it counts than before.
+    /// Recomputes what of lane 0 nobody has named, and what each log had seen: where a fork is
+    /// proven, less counts than before.
     static func again(
         through space: SpaceRecord, _ judge: Judge, _ store: some LogStore
     ) throws(StoreError) {
@@ -231,15 +233,15 @@ struct ViewWalk {
         }
     }
 
-    /// The same in one log: as where it begins elsewhere, and what was a claim can be known.
+    /// The same in one log: if it begins elsewhere, and if a claim can be checked now.
     static func again(
         through log: LogRecord, _ judge: Judge, _ store: some LogStore
     ) throws(StoreError) {
         var isAboveClaim = false
         for var row in try store.views(in: log.number, 0...UInt64.max) {
             try store.removeView(at: row.first, in: log.number)
-            // What it had seen where it begins here, or began before, the log itself does not tell. Above a
-            // claim nothing else is known.
+            // The log itself does not tell what it had seen where it begins here, or began before.
+            // Above a claim nothing else is known.
             let next = row.first + 1
             let isTold =
                 isAboveClaim || next == log.base || row.first == log.base

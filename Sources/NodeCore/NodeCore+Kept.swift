@@ -2,14 +2,14 @@ import ParleyConversation
 public import ParleyLedger
 import ParleyWire
 
-/// What was written where nothing may be written yet: kept as it is to be, in order, over a restart
-/// too, and written in one step once the space's own logs are whole.
+/// Messages written while a space may not be written in: stored in order, also over a restart, and
+/// written in one step once the space's own logs are complete.
 extension NodeCore {
     /// So many drafts are kept for one space.
     static let keptCountMax = 1_000
 
-    /// Whether a space waits for what this device once wrote there, and for how many operations at
-    /// most; nil where it does not.
+    /// Whether a space waits for operations that this device once wrote there, and for how many at
+    /// most; nil if it does not.
     public func missingOwnCount(
         of space: SpaceNumber, in store: some Store
     ) throws(StoreError) -> UInt64? {
@@ -39,7 +39,7 @@ extension NodeCore {
         try store.values(.keptDraft).count { $0.key.starts(with: space.key) }
     }
 
-    /// Keeps what people write; what is nobody's wish is found due again later.
+    /// Stores what people write; automatic operations are found due again later.
     func keep(_ drafts: [Draft], for space: SpaceRecord, _ turn: inout some Turn) throws(StoreError)
     {
         let last = try turn.store.values(.keptDraft).last { $0.key.starts(with: space.number.key) }
@@ -56,7 +56,7 @@ extension NodeCore {
         turn.emit(.changed([.conversation(space.number)]))
     }
 
-    /// Writes what was kept for spaces that may be written in again.
+    /// Writes the stored messages for spaces that may be written in again.
     mutating func writeKept(_ turn: inout some Turn) throws(StoreError) {
         let numbers = ownHistory.takeClosedGaps()
         guard !numbers.isEmpty else { return }
@@ -65,7 +65,7 @@ extension NodeCore {
             let kept = try turn.store.values(.keptDraft).filter { $0.key.starts(with: number.key) }
             for (key, _) in kept { try turn.store.setValue(nil, .keptDraft, key) }
             turn.emit(.changed([.conversation(number)]))
-            // What came due meanwhile was not written either.
+            // What became due meanwhile was not written either.
             timers.set(.upkeep(number), in: Self.upkeepDelay, &turn)
             timers.set(.epoch(number), in: Self.upkeepDelay, &turn)
             guard let space = try turn.store.space(number),

@@ -4,30 +4,33 @@ import ParleyRoster
 import ParleySealing
 import ParleyWire
 
-/// Keys that age: made anew in time, and let go of as soon as nothing can be sealed to them that
-/// this device still has to read. Source: `Protocol/09-epochs.md`, "Erasing".
+/// Aging keys: renewed in time, and erased as soon as nothing can be sealed to them that this
+/// device still has to read.
+/// Source: `Protocol/09-epochs.md`, "Erasing".
 extension NodeCore {
     /// Keys are looked at so often, in milliseconds.
     static let keysInterval: UInt64 = 3_600_000
-    /// And those of a space at least so long after it was first heard of, in milliseconds: many a
-    /// machine is not on for an hour.
+    /// And those of a space at least this long after it was first heard of, in milliseconds: many
+    /// machines are not on for an hour.
     static let upkeepDelay: UInt64 = 300_000
     static let day: UInt64 = 24 * 3_600_000
-    /// A prekey is published for so long, and a leaf stays so long where nobody writes.
+    /// How long a prekey is published, and how long a leaf stays if nobody writes.
     static let keyLifetime: UInt64 = 7 * day
-    /// An epoch is kept so long after a newer one came.
+    /// How long an epoch is kept after a newer one arrived.
     static let keptLifetime: UInt64 = 30 * day
-    /// A prekey is kept so long after another took its place: whoever was away for months has an old
-    /// card, and tells of what is new by it.
+    /// How long a prekey is kept after its replacement: a peer that was away for months has an old
+    /// card, and uses it for new messages.
     static let prekeyKeptLifetime: UInt64 = 180 * day
     /// So many of the newest are kept however old they are: a clock that jumps makes all others old
     /// at once, and nobody else would know yet what took their place.
     static let keptKeyCountMin = 4
-    /// More prekeys are not kept however young they are: whoever is set back again and again makes many.
+    /// More prekeys are not kept, however young they are: a store that is rolled back again and
+    /// again makes many.
     static let prekeyCountMax = 64
-    /// A leaf is kept so long after the next one was published, whoever has not seen that.
+    /// How long a leaf is kept after the next one was published, even for peers that have not seen
+    /// that.
     static let leafGrace: UInt64 = 14 * day
-    /// An epoch is replaced once this device has written so many operations of content in it.
+    /// An epoch is replaced once this device has written this many operations of content in it.
     static let epochOperationCountMax: UInt64 = 1_000
     /// In small spaces an epoch is replaced with an answer, once it is so old.
     static let answerAge: UInt64 = 15 * 60_000
@@ -61,7 +64,7 @@ extension NodeCore {
         if try tend(space, &turn) { forget(&turn) }
     }
 
-    /// - Returns: whether something was let go of.
+    /// - Returns: whether something was erased.
     private mutating func tend(_ space: SpaceRecord, _ turn: inout some Turn) throws(StoreError)
         -> Bool
     {
@@ -90,7 +93,7 @@ extension NodeCore {
         return card?.parts.compactMap(\.prekeys.last) ?? []
     }
 
-    /// Makes a prekey where there is none or the last one is old, and names it in the card.
+    /// Makes a prekey if there is none or the last one is old, and names it in the card.
     mutating func renewPrekey(_ turn: inout some Turn) throws(StoreError) {
         let last = try CardReader.own(of: identity, turn.store)?.parts.first?.prekeys.last
         // A clock that was set back must not leave a prekey standing for years.
@@ -152,7 +155,7 @@ extension NodeCore {
             guard let payload = stored.operation.payload else { continue }
             let leaf: LeafKey?
             switch stored.operation.header.kind {
-            // What is no epoch publishes nothing; this device wrote it and knows better.
+            // An invalid epoch publishes nothing; this device wrote it and knows better.
             case .epoch: leaf = (try? EpochBody(bytes: payload))?.newLeaf
             case .leafUpdate: leaf = LeafKey(payload)
             // Kinds are numbers, not an enumeration of ours.
@@ -168,7 +171,7 @@ extension NodeCore {
         return found
     }
 
-    /// Publishes a new leaf where the last one is old, or says that it has seen what others wrote.
+    /// Publishes a new leaf if the last one is old, or says that it has seen what others wrote.
     mutating func renewLeaf(in space: SpaceRecord, _ turn: inout some Turn) throws(StoreError) {
         guard confirmations.isConfirmed(space.number) else { return }
         let last = try publications(in: space, turn.store).last?.time
@@ -234,8 +237,8 @@ extension NodeCore {
         return nil
     }
 
-    /// Lets go of leaves that nobody can seal to any more: the next one was seen by everybody who
-    /// was ever in the space. Whoever is gone, or silent for long, is not waited for.
+    /// Erases leaves that nobody can seal to any more: everybody who ever was in the space has seen
+    /// the next one. Members who are gone, or silent for long, are not waited for.
     private mutating func dropLeaves(
         in space: SpaceRecord, at now: Instant, _ store: some Store
     ) throws(StoreError) -> Bool {
@@ -256,8 +259,8 @@ extension NodeCore {
         return didDrop
     }
 
-    /// Who is waited for before a leaf is dropped: everybody who ever was in the space; those who
-    /// were removed for a while yet, for what they sealed before they knew may be on its way.
+    /// Who is waited for before a leaf is erased: everybody who ever was in the space; removed
+    /// members only for a while, because what they sealed before they knew may be in transit.
     private func witnesses(
         _ judge: Judge, in space: SpaceRecord, at now: Instant, _ store: some Store
     ) throws(StoreError) -> [DeviceID] {
@@ -291,13 +294,13 @@ extension NodeCore {
         guard age >= Self.answerAge, roster.devices.count <= Self.smallDeviceCountMax else {
             return false
         }
-        // An answer: what stands before the own message is another's.
+        // An answer: the message before the own one is another person's.
         let newest = try store.messages(in: space.number, before: nil, limit: 2)
         guard let before = newest.last, newest.count == 2 else { return false }
         return try store.log(before.log)?.device != identity.device
     }
 
-    /// Whether a newer epoch has been in use for so long that this one serves nobody.
+    /// Whether a newer epoch has been in use long enough that this one is of no use.
     func isSuperseded(
         _ epoch: ControlEpoch, _ opened: [OperationID: UInt64], _ judge: Judge, at now: Instant
     ) -> Bool {

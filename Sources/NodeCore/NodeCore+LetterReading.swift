@@ -5,14 +5,14 @@ import ParleyRoster
 import ParleySealing
 import ParleyWire
 
-/// What comes to this device alone through its inbox, and what is answered.
-/// Source: `Protocol/06-relay.md`, "What letters cost".
+/// Letters, which reach only this device through its inbox, and the answers to them. Source:
+/// `Protocol/06-relay.md`, "What letters cost".
 extension NodeCore {
-    /// A revoked device is told so in answer to its letters no more often, nor who is out in answer to a
-    /// card, in milliseconds.
+    /// The least time between answers to letters of a revoked device, or to cards of a former
+    /// member, in milliseconds.
     private static let revokedAnswerInterval: UInt64 = 3_600_000
 
-    /// A letter came: who wrote it presents their card in it, or it is not read.
+    /// A letter arrived: its author presents their card in it, or it is not read.
     mutating func openLetter(
         _ entry: RelayEntry, in inbox: MailboxID, by relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) {
@@ -28,7 +28,8 @@ extension NodeCore {
         } catch {
             return try count(.envelope, turn.store)
         }
-        // The rest is read only for who is talked to: a few bytes can grow to thousands of operations.
+        // The rest is read only from a person who is served: a few bytes can expand to thousands of
+        // operations.
         guard var letter = LetterContent(content),
             case .introduce(let introduction) = letter.frames.next(),
             let card = CardReader.claimed(introduction.card)
@@ -66,10 +67,10 @@ extension NodeCore {
         if !letter.frames.isWhole { try count(.envelope, turn.store) }
     }
 
-    /// Who wrote a letter, if they are talked to: as on a link.
+    /// The author of a letter, if they are served: as on a link.
     ///
-    /// First whoever they say they are is looked up. For who is unknown, declined or blocked nothing
-    /// that they show is proven; for who is known, what is not known of them.
+    /// First the claimed person is looked up. If they are unknown, declined or blocked, nothing
+    /// that they show is verified; if they are known, only what is new.
     private mutating func correspondent(
         _ device: DeviceID, _ card: Card, by relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) -> LinkPeer? {
@@ -89,7 +90,7 @@ extension NodeCore {
                 try count(.tooManyFrames, turn.store)
                 return nil
             }
-            // Why it does not hold is not told: whoever wrote it is counted.
+            // The reason is not told: the sender is counted.
             guard let shown = try? IdentityLog(operations: card.identity),
                 shown.person == person, shown.certificate(of: device) != nil
             else { return nil }
@@ -121,7 +122,7 @@ extension NodeCore {
         try tellRevocation(to: part, of: card.person, &turn)
     }
 
-    /// Takes in what a letter shows of this person's own devices: one that was revoked is told so.
+    /// Merges what a letter shows of this person's own devices: a revoked one is told so.
     private mutating func learnOwn(
         from shown: Introduction, by relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) {
@@ -152,9 +153,9 @@ extension NodeCore {
         if isNews { try restartReminders(of: space.number, &turn) }
     }
 
-    /// Tells a device that is out, and seems not to have heard so, how far lane 0 goes for it. Nobody
-    /// reminds who is out: where what says so was lost, they ask as a member does, and nobody hears them
-    /// where their right to write was retired meanwhile.
+    /// Tells a device that is out, and seems not to have heard of it, how far lane 0 goes for it.
+    /// Nobody sends reminders to a former member: if the news of the removal was lost, they ask as
+    /// a member does, and nobody hears them if their right to write was retired meanwhile.
     private mutating func tellOutsider(
         _ peer: Bringer, of space: SpaceRecord, _ turn: inout some Turn
     ) throws(StoreError) {
@@ -167,7 +168,8 @@ extension NodeCore {
         _ = try send([.frontier(frontier)], to: peer.device, of: peer.person, &turn)
     }
 
-    /// Keeps what a device says of itself, where that is news and holds. Returns whether it does.
+    /// Stores a device's statements about itself, if they are new and valid. Returns whether it
+    /// did.
     @discardableResult
     private mutating func takePart(
         of device: DeviceID, from card: Card, _ log: IdentityLog, _ turn: inout some Turn
@@ -187,7 +189,7 @@ extension NodeCore {
             return false
         }
         try keep(sound, &turn)
-        // What was refused before need not be now.
+        // What was refused before need not be refused now.
         for mailbox in part.mailboxes { lines[mailbox.relay]?.absent[mailbox.inbox] = nil }
         return true
     }
@@ -224,7 +226,7 @@ extension NodeCore {
             &turn)
     }
 
-    /// A device asks for places by name: for what it holds without their payload.
+    /// A device asks for places by name: for operations it holds without payload.
     private mutating func asked(
         _ want: Want, in letter: LetterNumber, by peer: LinkPeer, _ turn: inout some Turn
     ) throws(StoreError) {
@@ -239,10 +241,10 @@ extension NodeCore {
         _ = try send(frames(of: runs, space), to: peer.device, of: peer.person, &turn)
     }
 
-    /// A contact tells how far it is in a space that is not known here. What introduced this device
-    /// to it was lost, or this store fell behind since: all of it is asked for.
+    /// A contact reports how far it is in a space that is not known here. The introduction was
+    /// lost, or this store was rolled back since: everything is requested.
     ///
-    /// Who holds nothing of it either is not asked: two would ask each other for ever.
+    /// A peer that holds nothing either is not asked: the two would ask each other forever.
     private mutating func askForUnknown(
         _ frontier: Frontier, in letter: LetterNumber, of peer: LinkPeer, _ turn: inout some Turn
     ) throws(StoreError) {
@@ -254,7 +256,7 @@ extension NodeCore {
         _ = try send([.frontier(nothing)], to: peer.device, of: peer.person, &turn)
     }
 
-    /// Whether what a letter asks is to be answered; notes that it is answered now.
+    /// Whether the question in a letter is to be answered; records that it is answered now.
     private mutating func mayAnswer(
         _ letter: LetterNumber, of device: DeviceID, at now: Instant, _ store: some Store
     ) throws(StoreError) -> Bool {

@@ -5,7 +5,7 @@ import ParleyRoster
 import ParleySealing
 import ParleyWire
 
-/// When a device was told of a space through its inbox.
+/// When a device was informed of a space through its inbox.
 struct Welcome {
     let epoch: OperationID
     /// Unix milliseconds.
@@ -44,12 +44,13 @@ struct WaitingLetter: Sendable {
     var byteCount = 0
 }
 
-/// What goes to one device through its inbox: a space that it has not heard of, questions about what
-/// is missing, and the answers. Source: `Protocol/06-relay.md`, "Repair".
+/// What goes to one device through its inbox: a space that it has not heard of, questions about
+/// what is missing, and the answers.
+/// Source: `Protocol/06-relay.md`, "Repair".
 extension NodeCore {
-    /// A device that does not answer is told of a space again after so long.
+    /// A device that does not answer is informed of a space again after this long.
     static let welcomeInterval: UInt64 = 7 * day
-    /// Letters wait so long for a relay, in milliseconds, and so many bytes of them for each.
+    /// How long letters wait for a relay, in milliseconds, and how many bytes of them for each.
     private static let letterPatience: UInt64 = 300_000
     private static let waitingLetterByteCountMax = 256 << 10
     /// Runs in answer to one question.
@@ -91,7 +92,7 @@ extension NodeCore {
                 called.append(mailbox.relay)
                 continue
             }
-            // A request says nothing but who asks.
+            // A request says only who asks.
             let contents = question.isRequest ? [[]] : frames.map { [$0] }
             for frames in contents {
                 let number = try nextLetterNumber(at: turn.now, turn.store)
@@ -106,18 +107,18 @@ extension NodeCore {
                     .put(envelope: letter), of: mailbox.inbox, as: mailbox.writer,
                     on: mailbox.relay, for: question, &turn)
             }
-            // What a letter says must not be taken back by a crash of the machine.
+            // A crash of the machine must not undo what a letter says.
             turn.emit(.commitFully)
             return true
         }
-        // What is for one relay alone is made anew once that is connected.
+        // Letters for one relay alone are made again once it is connected.
         for relay in called where only == nil {
             keep(frames, to: part, of: person, for: relay, at: turn.now)
         }
         return false
     }
 
-    /// What a letter begins with: who writes it, and what lets them.
+    /// The beginning of a letter: its author, and what entitles them.
     private func presented(
         _ card: Card, to person: PersonID, in inbox: MailboxID, _ number: LetterNumber,
         _ store: some Store
@@ -190,9 +191,9 @@ extension NodeCore {
         lines[relay]?.absent[inbox].map { now.monotonic < $0 } ?? false
     }
 
-    /// Tells devices of the epoch that this device made, where they are not known to hold it: lane 0
-    /// to those that were never heard of in the space, to others what this device added to it. They
-    /// know then at once where all that is new lies.
+    /// Tells devices about the epoch that this device made, if they are not known to hold it: lane
+    /// 0 to those that were never heard of in the space, to others what this device added to it.
+    /// They then know at once where the newest messages lie.
     ///
     /// - Parameter acknowledged: the places after what devices said they hold of own logs.
     mutating func welcome(
@@ -215,7 +216,7 @@ extension NodeCore {
             let question = RelayQuestion.welcome(space.number, device, epoch: epoch.id)
             let known = try turn.store.value(.welcome, space.id.bytes + device.bytes)
                 .flatMap(Welcome.init)
-            // Who has not accepted reads no more by another epoch.
+            // A person who has not accepted can read no more with another epoch.
             let isGuest = roster.person(of: device).map(roster.isInvited) == true
             let isFresh = known.map {
                 ($0.epoch == epoch.id || isGuest) && turn.now.wall < $0.time + Self.welcomeInterval

@@ -16,9 +16,9 @@ struct CoreLink: Sendable {
     var unacknowledged: [SpaceNumber: Set<LogTag>] = [:]
     /// Spaces of which the peer may hold something, to be asked for once their source is done.
     var unasked: Set<SpaceNumber> = []
-    /// Bytes of lane 0 that came and do not join what is held: nothing of it is kept.
+    /// Bytes of lane 0 that arrived and do not join what is held: none of them are kept.
     var unconnected: [SpaceNumber: UInt64] = [:]
-    /// How eagerly the peer is asked for what is missing of a space.
+    /// How often the peer is asked for what a space lacks.
     var rounds: [SpaceNumber: RoundPace] = [:]
     /// Spaces introduced unasked.
     var introduced: Set<SpaceNumber> = []
@@ -34,16 +34,16 @@ struct CoreLink: Sendable {
     var hasBeaten = false
     /// It is being hung up: what still comes is not looked at.
     var isEnding = false
-    /// What was shared when it was hung up.
+    /// What was shared when it was disconnected.
     var spacesBefore: [SpaceNumber] = []
-    /// What is shared on it, or was until it was hung up.
+    /// What is shared on it, or was until it was disconnected.
     var spaces: [SpaceNumber] { session?.sharedSpaces ?? spacesBefore }
 }
 
 extension NodeCore {
     /// A link shows itself alive this often.
     static let heartbeatInterval: UInt64 = 30_000
-    /// A peer not heard for so long is gone.
+    /// A peer silent for this long is gone.
     static let silenceMax: UInt64 = 75_000
     /// Spaces introduced unasked on one link.
     static let introducedCountMax = 64
@@ -71,7 +71,7 @@ extension NodeCore {
             // one whose initiator has the smaller key stays.
             guard isBetter(peer, than: other.value.peer) else {
                 turn.emit(.hangUp(id, .duplicate))
-                // What was dialled came about, and is not needed; a better way still is.
+                // The dialled link is up, and not needed; a better path still is.
                 guard peer.isInitiator else { return }
                 dialer.note(.lost, of: peer.device)
                 if other.value.peer.isPiped, !timers.isPending(.dial(peer.device)) {
@@ -119,7 +119,7 @@ extension NodeCore {
         let outputs = try session.open(hello, sharing: shared, store: turn.store)
         links[id]?.session = session
         turn.emit(.admitted(id))
-        // Whoever links again and again has all of it compared each time.
+        // A peer that links again and again has everything compared each time.
         _ = allowances.take(
             UInt64(4 * shared.count), for: link.peer.person, sharing: shared.count,
             at: turn.now.monotonic)
@@ -154,8 +154,8 @@ extension NodeCore {
     mutating func received(_ bytes: [UInt8], on id: LinkID, _ turn: inout some Turn)
         throws(StoreError)
     {
-        // Only what is needed of the link is taken out: a copy of all would make its session
-        // be copied as well when that changes.
+        // Only the needed parts of the link are taken out: a copy of all would cause its session to
+        // be copied when that changes.
         guard let peer = links[id]?.peer, links[id]?.isEnding == false else { return }
         links[id]?.lastHeard = turn.now.monotonic
         guard links[id]?.session != nil || FrameWork.mayPrecedeSession(bytes) else {
@@ -293,7 +293,7 @@ extension NodeCore {
             // Ten seconds to say who one is; only strangers take longer.
             return hangUp(id, .stranger, &turn)
         }
-        // Who is in no common space any more has been told so by now.
+        // A peer without a common space has been told so by now.
         guard try mayLink(link.peer.person, turn.store) else {
             turn.emit(.send(id, Frame.bye.encoded()))
             dialer.note(.turnedAway, of: link.peer.device)

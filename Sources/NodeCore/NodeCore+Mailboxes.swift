@@ -14,7 +14,7 @@ extension NodeCore {
     /// Mailboxes of days before today that are looked into.
     static let readDayCountMax: UInt64 = 31
 
-    /// Subscribes to the mailboxes that are not read on this connection yet, and asks for what they
+    /// Subscribes to the mailboxes that are not read on this connection yet, and requests what they
     /// hold.
     ///
     /// - Parameter spaces: those that are looked at; all of them where it is nil.
@@ -25,7 +25,7 @@ extension NodeCore {
         let own = try ownRelays(turn.store)
         if own.contains(where: { $0.relay == relay }) {
             let keys = try inboxKeys(on: relay, &turn)
-            // Every day: a mailbox that nobody opens is let go of.
+            // Every day: a mailbox that nobody opens is deleted.
             if line.inboxDay != line.day {
                 lines[relay]?.inboxDay = line.day
                 lines[relay]?.inbox = keys.inbox
@@ -50,8 +50,8 @@ extension NodeCore {
         try watch(drops, on: relay, &turn)
     }
 
-    /// Goes on with the look at all spaces for mailboxes to read: a node with very many looks at some
-    /// at a time, and reads those that are of most use once it has seen all.
+    /// Continues the walk over all spaces for mailboxes to read: a node with very many spaces
+    /// examines some at a time, and reads the most useful ones once it has seen all.
     mutating func lookForMailboxes(on relay: NoiseKey, _ turn: inout some Turn) throws(StoreError) {
         guard let line = lines[relay], line.isReading, var walk = line.walk else {
             lines[relay]?.walk = nil
@@ -70,7 +70,7 @@ extension NodeCore {
             return timers.set(.backlog, in: 1, &turn)
         }
         lines[relay]?.walk = nil
-        // Keys of epochs and days that are over are let go of.
+        // Keys of past epochs and days are erased.
         if !line.dropKeys.isEmpty {
             let wanted = Set(walk.drops.map(\.watched))
             lines[relay]?.dropKeys = line.dropKeys.filter { wanted.contains($0.key) }
@@ -112,7 +112,7 @@ extension NodeCore {
                 lines[relay]?.shut.insert(space.number)
                 continue
             }
-            // What was written while nobody looked may be older than all that was read.
+            // What was written while nobody read may be older than everything that was read.
             let wasShut = lines[relay]?.shut.remove(space.number) != nil
             let first = wasShut ? today.lowered(by: Self.readDayCountMax) : first
             for (place, epoch) in try newestEpochs(of: space, store).enumerated() {
@@ -168,8 +168,8 @@ extension NodeCore {
         return free + done.count
     }
 
-    /// The epochs of a space whose mailboxes are of use: those that somebody who is in may use now,
-    /// the one that is used where all is known first; then the others, the newest first.
+    /// The epochs of a space with useful mailboxes: those that a member may use now, first the one
+    /// used when everything is known; then the others, the newest first.
     func newestEpochs(
         of space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> [ReadableEpoch] {
@@ -192,8 +192,8 @@ extension NodeCore {
         return Array(found.prefix(Self.readEpochCountMax))
     }
 
-    /// The epoch under which a device that is out of a space tells what it has not told yet: those
-    /// who are in read there still.
+    /// The epoch under which a device that is out of a space reports what it has not reported yet:
+    /// the members still read there.
     func lastEpoch(
         of space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> OperationID? {
@@ -246,19 +246,18 @@ extension NodeCore {
     }
 }
 
-/// A mailbox that is of use, with what it takes to read it.
+/// A useful mailbox, with the means to read it.
 struct DropDay: Sendable {
     let watched: WatchedDay
     /// How many epochs of the space are newer.
     let age: Int
     let space: SpaceNumber
     let keys: EpochKeys
-    /// Whether what comes there is to be pushed.
+    /// Whether new envelopes are to be pushed.
     let isLive: Bool
 
-    /// The mailboxes of these that are of most use, as many as are read on one connection, the oldest
-    /// day first: what comes later hangs on what came before. That of tomorrow is the first to be
-    /// left out.
+    /// The most useful of these mailboxes, as many as are read on one connection, the oldest day
+    /// first: later envelopes depend on earlier ones. Tomorrow's is the first to be left out.
     static func newest(_ drops: [DropDay], on today: RelayDay) -> [DropDay] {
         let sorted = drops.sorted {
             ($0.watched.day, $1.age, $0.space) < ($1.watched.day, $0.age, $1.space)

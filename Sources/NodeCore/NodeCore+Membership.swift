@@ -4,10 +4,10 @@ import ParleyRoster
 import ParleySealing
 import ParleyWire
 
-/// Commands that change who is in a conversation. Each asks first whether it may: what a roster does
-/// not allow would be written for nothing.
+/// Commands that change who is in a conversation. Each first asks whether it may: an operation that
+/// the roster does not allow would be written for nothing.
 extension NodeCore {
-    /// Writes operations of lane 0, and lets everything follow that hangs on them.
+    /// Writes operations of lane 0, and updates everything that depends on them.
     ///
     /// Every change of a roster that this device makes comes through here.
     mutating func changeRoster(_ drafts: [Draft], in space: SpaceRecord, _ turn: inout some Turn)
@@ -51,8 +51,9 @@ extension NodeCore {
         return .success(.done)
     }
 
-    /// Names, describes and shows a conversation as it is, for who may not be given that from below their
-    /// horizon: under most policies a newcomer, under each who comes back.
+    /// Writes the group's name, description and picture again, for a person who may not be given
+    /// them from below their horizon: under most policies a newcomer, under every policy a person
+    /// who comes back.
     mutating func nameAnew(
         _ space: SpaceRecord, for person: PersonID, by policy: HistoryPolicy,
         _ turn: inout some Turn
@@ -204,7 +205,7 @@ extension NodeCore {
     mutating func horizon(
         by policy: HistoryPolicy, in space: SpaceRecord, at now: Instant, _ store: some Store
     ) throws(StoreError) -> Horizon {
-        // What people do together concerns whoever comes: it is given whole.
+        // Shared work concerns newcomers as well: it is given in full.
         let logs = try store.agreedLogs(in: space.number).filter {
             $0.lane == .content || $0.lane == .receipts
         }
@@ -246,8 +247,9 @@ extension NodeCore {
 }
 
 extension LogPlaces {
-    /// As many of these places as one operation holds; content before receipts, the liveliest logs
-    /// first. Of what is left out a newcomer of a very large group is given more than the policy says.
+    /// As many of these places as fit in one operation; content before receipts, the most active
+    /// logs first. For logs left out, a newcomer of a very large group is given more than the
+    /// policy says.
     fileprivate static func most(of places: [LogPlace], _ logs: [LogRecord]) -> LogPlaces {
         func order(_ place: LogPlace) -> (Int, UInt64) {
             let log = logs.first { $0.device == place.device && $0.lane == place.lane }
@@ -272,8 +274,8 @@ extension LogRecord {
 
     /// The last place that stands before this moment, or that this node may not have itself.
     ///
-    /// Stands ascend within a span, clocks need not; above a hole they begin anew. What lies in a hole
-    /// is taken for older, unless what is held right below it is newer.
+    /// Stands ascend within a span, clocks need not; above a gap they start over. What lies in a
+    /// gap is assumed to be older, unless what is held right below it is newer.
     func last(before time: UInt64, _ store: some LogStore) throws(StoreError) -> LogPlace? {
         var low = end
         for span in spans.reversed() where span.last >= base {

@@ -110,7 +110,7 @@ extension NodeCore {
         guard let target = try target(number, turn.store) else { return .failure(.unknownMessage) }
         if let refusal = refusal() { return .failure(refusal) }
         if target.isDeleted {
-            // Who came back is told of a deletion from before by another one alone.
+            // A person who came back learns of an earlier deletion only by a repeated one.
             guard byAuthor == false,
                 try isDeletionLacked(of: target.reference, in: target.space, turn.store)
             else { return .failure(.deleted) }

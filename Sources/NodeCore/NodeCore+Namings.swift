@@ -3,11 +3,11 @@ import ParleyLedger
 import ParleyRoster
 import ParleyWire
 
-/// Who is named in which space: kept in the store with each control operation, so that what comes
-/// from a person costs by the spaces that name them and not by all that there are.
+/// Who is named in which space: stored with each control operation, so that data from a person
+/// costs by the spaces that name them and not by all spaces.
 /// Source: `Protocol/06-sync.md`, "What others cost".
 extension NodeCore {
-    /// Notes whom a control log names now and who of them is in the space with this person.
+    /// Records whom a control log names now and which of them are in the space with this person.
     ///
     /// - Parameter former: the roster before; nil where nothing is known to be noted.
     func noteNamings(

@@ -30,7 +30,7 @@ extension NodeCore {
             !dialer.isUnderway(device)
         else { return }
         let isDirect = links.values.contains { $0.peer.device == device && !$0.peer.isPiped }
-        // What was tried a moment ago is tried again in its turn.
+        // An address tried a moment ago is tried again in its turn.
         guard !isDirect, isUntried || !timers.isPending(.dial(device)) else { return }
         dialer.restart(device, of: person)
         try dial(device, &turn)
@@ -48,7 +48,7 @@ extension NodeCore {
                 return (person, part.device)
             }
         }
-        // Nothing but their invite may be known of somebody whom one is to meet.
+        // Of a person to be met only their invite may be known.
         for pending in try PendingInvite.all(store) {
             if let target = pending.invite.target,
                 LocalTag.tag(of: target.noiseKey, salt: sighting.salt) == sighting.tag

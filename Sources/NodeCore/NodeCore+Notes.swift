@@ -4,7 +4,8 @@ import ParleyNotes
 import ParleyRoster
 import ParleyWire
 
-/// Texts that everybody in a conversation may edit. Source: `Protocol/03-operations.md`, "Notes".
+/// Texts that everybody in a conversation may edit.
+/// Source: `Protocol/03-operations.md`, "Notes".
 extension NodeCore {
     mutating func begin(
         _ title: NoteTitle, _ text: String, in id: SpaceID, _ turn: inout some Turn
@@ -72,7 +73,7 @@ extension NodeCore {
         }
         if let refusal = Self.refusal(title) { return .failure(refusal) }
         if let refusal = try refusal(sharingIn: space, turn.store) { return .failure(refusal) }
-        // What it is called already needs not be said again.
+        // A title that it already has need not be written again.
         if note.title != title.text {
             _ = try write([title.draft(of: note.reference)], in: space, &turn)
         }

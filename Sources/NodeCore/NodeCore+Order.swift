@@ -2,16 +2,16 @@ import ParleyConversation
 import ParleyLedger
 import ParleyWire
 
-/// Where operations stand follows from what they name, and that can come after them. Then they are placed
-/// again, and what people see is folded again where anything stands elsewhere.
+/// The place of an operation follows from what it names, which can arrive later. Then operations
+/// are placed again, and views are recomputed if anything moved.
 ///
 /// Source: `Protocol/03-operations.md`, "Order".
 extension NodeCore {
     /// In a space of so many operations they are placed again at once.
     static let placedAtOnceMax: UInt64 = 4_096
-    /// In a larger one so long after something came that others had named, in milliseconds, and a tenth
-    /// of a millisecond later for each operation: whoever names what nobody has can keep much unsettled,
-    /// and must not make everything that comes cost as much.
+    /// In a larger space this long after the arrival of an operation that others had named, in
+    /// milliseconds, and a tenth of a millisecond later for each operation: naming operations that
+    /// nobody has can keep much unsettled, and must not make every arrival cost as much.
     static let placingDelay: UInt64 = 100
 
     /// Places operations of a space again, at once or soon, where some are not settled.
@@ -29,7 +29,7 @@ extension NodeCore {
         timers.set(.placing(space), in: Self.placingDelay + heldCount / 10, &turn)
     }
 
-    /// Goes on at the start with what was to be placed again.
+    /// Continues at the start with what was to be placed again.
     mutating func placeAll(_ turn: inout some Turn) throws(StoreError) {
         for (key, _) in try turn.store.values(.unplaced) {
             guard let id = SpaceID(key), let space = try turn.store.space(id) else { continue }
@@ -37,7 +37,7 @@ extension NodeCore {
         }
     }
 
-    /// Places what is not placed for good.
+    /// Places what is not placed yet.
     mutating func place(_ number: SpaceNumber, _ turn: inout some Turn) throws(StoreError) {
         guard let space = try turn.store.space(number) else { return }
         try turn.store.setValue(nil, .unplaced, space.id.bytes)

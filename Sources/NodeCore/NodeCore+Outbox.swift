@@ -5,40 +5,42 @@ import ParleyRoster
 import ParleySealing
 import ParleyWire
 
-/// What this device wrote, on its way to those who are not linked: sealed in the transaction before
-/// it leaves. Source: `Protocol/06-relay.md`, "Outbox".
+/// What this device wrote, in transit to devices that are not linked: sealed in the transaction
+/// before it leaves.
+/// Source: `Protocol/06-relay.md`, "Outbox".
 extension NodeCore {
     /// Bytes of operations that an envelope is filled up to.
     static let parcelByteCount = 40 << 10
     /// Envelopes that are on their way to one relay.
     static let putCountMax = 64
-    /// Those who are linked have so long to acknowledge before an envelope is made for them, in
+    /// Linked devices have this long to acknowledge before an envelope is made for them, in
     /// milliseconds.
     static let linkedPatience: UInt64 = 5_000
-    /// What nobody acknowledged is put again after so long, before relays let go of it.
+    /// What nobody acknowledged is put again after this long, before relays delete it.
     static let putAgainTime: UInt64 = 25 * day
-    /// Spaces with more logs tell through relays only what they write, not how far they are.
+    /// Spaces with more logs send through relays only what they write, not how far they are.
     static let toldLogCountMax = 64
     /// Lane 0 goes into the mailboxes of so many epochs before the current one, too.
     static let formerEpochCountMax = 2
 
-    /// Who reads what is put at a relay, and whose cards say where it is.
+    /// The readers of a relay, and the devices whose cards name it.
     struct Readers {
         var devices: [DeviceID] = []
         var names: [(person: PersonID, mailbox: CardMailbox)] = []
     }
 
-    /// Puts to relays what those who are linked had time enough to acknowledge and did not.
+    /// Puts on relays what linked devices had time enough to acknowledge and did not.
     mutating func postUnacknowledged(_ turn: inout some Turn) throws(StoreError) {
         for number in outbox.takeUnacknowledged() {
             try post(number, besidesLinks: true, &turn)
         }
     }
 
-    /// Puts what own logs hold of a space and others lack to the relays that they read. Who is out
-    /// puts as well what counts of it: whoever leaves tells so, and what they said before.
+    /// Uploads own operations that peers lack to the relays those peers read. A former member also
+    /// uploads the part of its log that still counts, so that its Leave and its last messages reach
+    /// the others.
     ///
-    /// - Parameter besidesLinks: also for those who are linked and have not acknowledged all.
+    /// - Parameter besidesLinks: also for linked devices that have not acknowledged everything.
     mutating func post(_ number: SpaceNumber, besidesLinks: Bool = false, _ turn: inout some Turn)
         throws(StoreError)
     {
@@ -46,7 +48,7 @@ extension NodeCore {
             let roster = try roster(of: space, turn.store),
             belongs(to: roster) || roster.isFormer(identity.device), try !isShut(space, turn.store)
         else { return }
-        // Who has not accepted is told of the space, and waited for by nobody.
+        // A person who has not accepted is told of the space, and nobody waits for them.
         let others = roster.participatingDevices.map(\.device).filter { $0 != identity.device }
         let invited = roster.invited.flatMap { roster.devicesEver(of: $0) }
         guard !others.isEmpty || !invited.isEmpty else { return }
@@ -81,7 +83,7 @@ extension NodeCore {
                 call(relay, &turn)
                 continue
             }
-            // First what others wrote: it may hold the epoch that is to be used.
+            // First what others wrote: it may contain the epoch that is to be used.
             guard line.isDrained, !line.pace.isBusy(at: turn.now.monotonic) else { continue }
             let participants = reading.devices.filter { !guests.contains($0) }
             if !participants.isEmpty {
@@ -146,7 +148,8 @@ extension NodeCore {
             for mark in try store.marks(kind, in: space.number) {
                 let device = DeviceID(reinterpreting: mark.actor)
                 let known = ends[device]?[mark.tag] ?? 0
-                // A receipt begins where the log does for its author: what is below was given to nobody.
+                // A receipt begins where the log does for its author: nobody was given what is
+                // below.
                 let floor = roster?.horizon(of: device).place(of: identity.device, .content)
                 let end = mark.places.end(from: floor.map { $0.sequence + 1 } ?? 0)
                 ends[device, default: [:]][mark.tag] = max(known, end)
@@ -155,8 +158,8 @@ extension NodeCore {
         return ends
     }
 
-    /// Puts what is new to one relay: into a mailbox of the current epoch, or, by who does not
-    /// belong to the space any more, into one of the last that was.
+    /// Puts new operations on one relay: into a mailbox of the current epoch or, for a former
+    /// member, into one of the last epoch it had.
     private mutating func post(
         _ space: SpaceRecord, to relay: NoiseKey, read devices: [DeviceID],
         _ acknowledged: [DeviceID: [LogTag: UInt64]], _ belongs: Bool, _ turn: inout some Turn
@@ -165,7 +168,7 @@ extension NodeCore {
             $0.device == identity.device && $0.end > 0
         }
         var due: [(log: LogRecord, first: UInt64)] = []
-        // Of who is known to be out nothing is taken but lane 0: that goes last then.
+        // From a known former member only lane 0 is accepted: that goes last then.
         let ordered = own.sorted { belongs ? $0.lane < $1.lane : $1.lane < $0.lane }
         for log in ordered {
             let held = devices.map { acknowledged[$0]?[log.tag] ?? 0 }.min() ?? 0
@@ -192,7 +195,7 @@ extension NodeCore {
 
     /// The first place of a log that is still to be put to a relay.
     ///
-    /// - Parameter held: everybody who reads there has all below this place.
+    /// - Parameter held: everybody who reads there has everything below this place.
     private func firstDue(
         _ log: LogRecord, above held: UInt64, of space: SpaceRecord, at relay: NoiseKey,
         at now: Instant, _ store: some Store
@@ -204,7 +207,7 @@ extension NodeCore {
         guard let entry = try store.value(.outbox, key).flatMap(Outbox.Entry.init) else {
             return first
         }
-        // Nobody tells who is out what they hold by now.
+        // Nobody tells a former member what they hold now.
         guard held < entry.end, belongs(to: roster), now.wall > entry.since + Self.putAgainTime
         else {
             return max(first, entry.end)
@@ -213,8 +216,8 @@ extension NodeCore {
         return first
     }
 
-    /// The first place of a log, from this one on, that may go into a mailbox that all read: what lies
-    /// below the horizon of any of them goes into none.
+    /// The first place of a log, from this one on, that may go into a mailbox that all read: what
+    /// lies below the horizon of any of them goes into none.
     func lowestShared(
         _ log: LogRecord, above held: UInt64, of space: SpaceRecord
     ) -> UInt64 {

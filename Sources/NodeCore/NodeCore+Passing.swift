@@ -80,7 +80,7 @@ extension NodeCore {
         }
     }
 
-    /// A relay is connected: what waited for it goes out, and who reads there is told who is here.
+    /// A relay is connected: what waited for it goes out, and its readers are told who is here.
     mutating func passWaiting(to relay: NoiseKey, _ turn: inout some Turn) throws(StoreError) {
         for waiting in passing.takeWaiting(for: relay, at: turn.now) {
             let part = try CardReader.parts(of: waiting.person, turn.store).first {
@@ -118,8 +118,8 @@ extension NodeCore {
 
     // MARK: In
 
-    /// A relay passed something on to this device's inbox. Who wrote it must be a device of a person
-    /// that this one talks to; it must be fresh, and must not have come before.
+    /// A relay passed a signal on to this device's inbox. Its author must be a device of a person
+    /// whom this node serves; it must be fresh, and not a repetition.
     mutating func openPassed(
         _ bytes: [UInt8], in mailbox: MailboxID, by relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) {
@@ -152,8 +152,8 @@ extension NodeCore {
         try passedOn(content.signal, from: peer, &turn)
     }
 
-    /// Who wrote something that was passed on, if they are talked to: as on a link. Of a person whose
-    /// card is not known nothing is taken.
+    /// The author of a signal that was passed on, if they are served: as on a link. Nothing is
+    /// accepted from a person whose card is not known.
     private mutating func passer(
         _ device: DeviceID, _ person: PersonID, _ store: some Store
     ) throws(StoreError) -> LinkPeer? {
@@ -175,7 +175,7 @@ extension NodeCore {
     mutating func passedOn(_ bytes: [UInt8], from peer: LinkPeer, _ turn: inout some Turn)
         throws(StoreError)
     {
-        // Nobody compared clocks, and what is no signal ends no link.
+        // Nobody compared clocks, and an invalid signal ends no link.
         guard let signal = try? Signal.decode(bytes) else { return }
         try heard(
             signal, from: Participant(person: peer.person, device: peer.device), offset: nil, &turn)

@@ -5,7 +5,7 @@ import ParleyRoster
 import ParleySealing
 import ParleyWire
 
-/// What a person decides about another.
+/// Decisions of a person about another.
 public enum ContactAnswer: String, CaseIterable, Sendable {
     /// Takes up a request.
     case accept
@@ -19,7 +19,7 @@ public enum ContactAnswer: String, CaseIterable, Sendable {
 
 // How persons come to know each other: `Protocol/05-identity.md`, "Contacts".
 extension NodeCore {
-    /// Whether a link to this person is wanted: contacts, and who is in a space with oneself.
+    /// Whether a link to this person is wanted: contacts, and members of a common space.
     func mayLink(_ person: PersonID, _ store: some Store) throws(StoreError) -> Bool {
         if person == identity.person { return true }
         let contact = try contact(person, store)
@@ -53,7 +53,7 @@ extension NodeCore {
         turn.emit(.send(id, frame.encoded()))
     }
 
-    /// Says at the beginning of a link who one is, to whom one wants to be known.
+    /// Introduces this person at the beginning of a link, to peers that may know them.
     mutating func greet(_ id: LinkID, _ turn: inout some Turn) throws(StoreError) {
         guard let peer = links[id]?.peer else { return }
         let person = peer.person
@@ -71,8 +71,8 @@ extension NodeCore {
         if mayLink { try admit(id, &turn) }
     }
 
-    /// Somebody presents themself: a contact with news, somebody invited, somebody who asks, or the
-    /// answer to one's own invite or request.
+    /// A peer presents themselves: a contact with news, an invited person, a contact request, or
+    /// the answer to an own invite or request.
     mutating func introduced(_ introduction: Introduction, on id: LinkID, _ turn: inout some Turn)
         throws(StoreError)
     {
@@ -91,7 +91,7 @@ extension NodeCore {
         if known?.isBlocked == true { return endQuietly(id, &turn) }
         let isKnown = try isAccepted(person, turn.store)
         if rejoin != nil, !isKnown {
-            // Taking somebody in writes operations: they come again. Who is in a space with oneself may
+            // Accepting a person writes operations: they come again. A member of a common space may
             // hold what the store lacks, and be the only one who does.
             guard try mayTalk(link.peer, turn.store) else { return hangUp(id, .ended, &turn) }
             return try talk(on: id, to: card, isContact: introduction.isContact, &turn)
@@ -116,7 +116,7 @@ extension NodeCore {
         }
         if wantsContact, !isKnown {
             try ask(card, root: link.peer.root, &turn)
-            // Who is in a space with oneself goes on talking about that.
+            // A member of a common space continues to talk about that.
             guard links[id]?.session == nil else { return }
             return endQuietly(id, &turn)
         }
@@ -129,7 +129,7 @@ extension NodeCore {
         try talk(on: id, to: card, isContact: introduction.isContact, &turn)
     }
 
-    /// Goes on with somebody who may be talked to, and has presented themself.
+    /// Continues with a peer that may be served, and has presented themselves.
     ///
     /// - Parameter isContact: whether one is a contact of theirs.
     private mutating func talk(
@@ -161,7 +161,8 @@ extension NodeCore {
             hangUp(id, .stranger, &turn)
             return true
         }
-        // Who took the invite makes the conversation; where both took one, the lesser does.
+        // The guest of the invite creates the conversation; if both used one, the person with the
+        // smaller identifier does.
         let isMutual = try pendingInvite(of: peer.person, turn.store) != nil
         try accept(peer, card, &turn)
         try introduce(on: id, &turn)
@@ -171,13 +172,14 @@ extension NodeCore {
         return true
     }
 
-    /// Ends a link without a word why: who waits, who was declined and who is blocked hear the same.
+    /// Ends a link without a reason: pending, declined and blocked persons get the same answer.
     private mutating func endQuietly(_ id: LinkID, _ turn: inout some Turn) {
         turn.emit(.send(id, Frame.bye.encoded()))
         hangUp(id, .ended, &turn)
     }
 
-    /// The person whose invite was taken, or who was asked, presents themself: the two are contacts.
+    /// The person whose invite was accepted, or who was asked, presents themselves: the two are
+    /// contacts.
     private mutating func answered(
         _ introduction: Introduction, _ card: Card, on id: LinkID, _ turn: inout some Turn
     ) throws(StoreError) {
@@ -186,8 +188,8 @@ extension NodeCore {
         let wasInvited = try pendingInvite(of: peer.person, turn.store) != nil
         try accept(peer, card, &turn)
         try admit(id, &turn)
-        // Who took an invite makes the conversation. Where both asked, neither makes it for having
-        // been asked: the lesser does.
+        // The guest of an invite creates the conversation. If both asked, having asked does not
+        // decide: the person with the smaller identifier does.
         guard wasInvited || isMutual && identity.person < peer.person else { return }
         try meet(peer.person, peer.identity, &turn)
     }
@@ -313,7 +315,7 @@ extension NodeCore {
         return .success(.done)
     }
 
-    /// What is noted of a person, or what can be noted of somebody whose card is known.
+    /// The note about a person, or what can be noted about somebody whose card is known.
     func noted(_ person: PersonID, _ store: some Store) throws(StoreError) -> Contact? {
         guard person != identity.person else { return nil }
         if let contact = try contact(person, store) { return contact }
@@ -331,7 +333,7 @@ extension NodeCore {
         }
         contact.isVerified = true
         _ = try write([contact.draft()], in: ownSpace, &turn)
-        // Whoever compares again has read what happened to their devices since.
+        // A person who compares again has read what happened to the devices since.
         for notice in try Notice.all(in: turn.store)
         where notice.person == person && notice.kind == .devicesChanged {
             try turn.store.setValue(nil, .notice, notice.key)
@@ -341,7 +343,7 @@ extension NodeCore {
 }
 
 extension NodeCore {
-    /// Follows what the own space says of a person, whichever of the own devices said it.
+    /// Applies what the own space says about a person, whichever of the own devices wrote it.
     mutating func heed(_ person: PersonID, _ turn: inout some Turn) throws(StoreError) {
         guard let contact = try contact(person, turn.store) else { return }
         guard !contact.isBlocked else {
@@ -364,7 +366,7 @@ extension NodeCore {
             if links[id]?.session == nil {
                 try greet(id, &turn)
             } else {
-                // One hears of it, and may have waited for it.
+                // They hear of it, and may have waited for it.
                 try introduce(on: id, &turn)
             }
         }

@@ -68,7 +68,7 @@ extension NodeCore {
         }
         guard choices.fit(question) else { return .failure(.together(.oneAnswer)) }
         let own = poll.ballots.first { $0.person == identity.person }?.choices ?? PollChoices([])
-        // What was said already is not said again: votes are counted.
+        // An unchanged vote is not repeated: votes are counted.
         if own == choices { return .success(.messages([number])) }
         let log = LogTag(
             OperationHash.log(space: space.id, device: identity.device, lane: .shared))
@@ -173,7 +173,7 @@ extension NodeCore {
         schedulePolls(for: first, &turn)
     }
 
-    /// Goes on after a restart.
+    /// Continues after a restart.
     mutating func resumePolls(_ turn: inout some Turn) throws(StoreError) {
         guard let first = try turn.store.number(.profile, Self.pollKey) else { return }
         schedulePolls(for: first, &turn)
@@ -210,7 +210,7 @@ extension NodeCore {
             let open = try Overview.openPolls(of: log, in: space.number, store: store)
             // Most spaces have none, and a roster that is not known yet takes long to read.
             if open.isEmpty { continue }
-            // Who is out, or may only read, closes nothing any more.
+            // A former member or reader closes nothing any more.
             let roster = try knownRoster(of: space, store)
             guard belongs(to: roster), roster?.member(identity.person)?.role ?? .reader >= .member
             else { continue }
@@ -222,8 +222,8 @@ extension NodeCore {
         return polls
     }
 
-    /// Whether this device has written the end of a poll of its own. Where that does not count, as of who
-    /// was made a reader meanwhile, to say it again would change nothing.
+    /// Whether this device has written the close of its own poll. If that does not count, for
+    /// example because its person became a reader, repeating it would change nothing.
     private func hasClosed(
         _ poll: OperationReference, in space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> Bool {

@@ -9,10 +9,9 @@ extension NodeCore {
     /// Servers that are asked in a call: each makes every call slower to begin.
     public static let callServerCountMax = 8
 
-    /// What a person is let know of when this one is there, as it was set for them; nil where
-    /// nothing was.
+    /// What a person may see of this person's presence, as it was set for them; nil if nothing was.
     ///
-    /// - Parameter person: nil for everybody of whom nothing else was said.
+    /// - Parameter person: nil for everybody without a setting of their own.
     public static func privacy(
         for person: PersonID?, ownSpace: SpaceNumber, in store: some MergeStore
     ) throws(StoreError) -> PresenceBook.Privacy? {
@@ -29,8 +28,8 @@ extension NodeCore {
         try store.setValue([1], .profile, recoveredKey)
     }
 
-    /// What is let know where nothing was said: what an earlier program kept on this device, else
-    /// everything. On a device that does not know what was said it is nothing.
+    /// The default: what an earlier version stored on this device, else everything. On a device
+    /// that does not know the setting it is nothing.
     public static func privacyUnsaid(
         for person: PersonID?, in store: some NodeStore
     ) throws(StoreError) -> PresenceBook.Privacy {
@@ -39,12 +38,12 @@ extension NodeCore {
         return try store.value(.profile, recoveredKey) == nil ? .everything : .nothing
     }
 
-    /// Under what earlier programs kept what a person is let know, on each device for itself.
+    /// The key under which earlier versions stored presence privacy, on each device separately.
     public static func formerPrivacyKey(_ person: PersonID?) -> [UInt8] {
         Array("presence".utf8) + (person?.bytes ?? [])
     }
 
-    /// What lies there, until it is noted for all devices.
+    /// The stored value, until it is recorded for all devices.
     public static func formerPrivacy(
         for person: PersonID?, in store: some NodeStore
     ) throws(StoreError) -> PresenceBook.Privacy? {
@@ -54,9 +53,10 @@ extension NodeCore {
         }
     }
 
-    /// What a value tells of what is let know.
+    /// The presence privacy in a value.
     static func privacy(_ value: [UInt8]) -> PresenceBook.Privacy {
-        // What only a newer device understands may be meant to hide more: nothing is told.
+        // A value that only a newer device understands may be meant to hide more: nothing is
+        // revealed.
         guard value.count == 1, value[0] > 0 else { return .nothing }
         return PresenceBook.Privacy(rawValue: value[0] - 1) ?? .nothing
     }
@@ -70,14 +70,14 @@ extension NodeCore {
             .compactMap(callServer)
     }
 
-    /// The server that a preference tells of, or nil for what is none.
+    /// The server in a preference, or nil if it is invalid.
     static func callServer(_ said: Preference) -> TurnServer? {
         String(validating: said.topic, as: UTF8.self).flatMap {
             TurnServer(address: $0, bytes: said.value)
         }
     }
 
-    /// Carries out what is about the person's preferences.
+    /// Performs commands about the person's preferences.
     mutating func prefer(_ command: Command, _ turn: inout some Turn) throws(StoreError) -> Result<
         CommandReply, CommandRefusal
     > {
@@ -121,7 +121,7 @@ extension NodeCore {
         _ = try write([said.draft()], in: ownSpace, &turn)
     }
 
-    /// Lets follow what hangs on a preference that changed, on whichever device it was set.
+    /// Applies the consequences of a changed preference, on whichever device it was set.
     mutating func heed(_ keys: Set<PreferenceKey>, _ turn: inout some Turn) throws(StoreError) {
         if keys.contains(.presence) {
             try tellPresenceAnew(&turn)
@@ -138,8 +138,8 @@ struct Deletion: Equatable {
     static let expulsionCountMax = Limits.departureCountMax
     private static let version: UInt8 = 1
 
-    /// What had taken the person out of the group by then; none of a conversation of two. Whoever
-    /// comes back after these is in a group that was not deleted.
+    /// The operations that had removed the person from the group by then; none for a conversation
+    /// of two. A person who comes back after these is in a group that was not deleted.
     var expulsions: [OperationID]
 
     init(expulsions: [OperationID]) { self.expulsions = expulsions }

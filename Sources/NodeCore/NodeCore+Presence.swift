@@ -5,12 +5,12 @@ import ParleySealing
 import ParleySignalling
 import ParleyWire
 
-// Who is there, and whom that is told: `Protocol/11-calls.md`, "Presence".
+// Who is there, and who is told: `Protocol/11-calls.md`, "Presence".
 extension NodeCore {
-    /// What others are let know of changed.
+    /// The setting of what others may see changed.
     mutating func tellPresenceAnew(_ turn: inout some Turn) throws(StoreError) {
         try tellLinked(&turn)
-        // Whoever was told more than they may know now must not go on believing it.
+        // A contact who was told more than they may know now must not go on believing it.
         tellLater(desk.told.keys.sorted())
         try tellReaders(of: nil, turn.store)
     }
@@ -63,7 +63,7 @@ extension NodeCore {
         try say(word ?? nothing, in: space, to: .device(device.device), &turn)
     }
 
-    /// What somebody is let know; nil for who is no contact.
+    /// What a person may see; nil if they are no contact.
     private func privacy(
         towards person: PersonID, _ store: some Store
     ) throws(StoreError) -> PresenceBook.Privacy? {
@@ -105,16 +105,16 @@ extension NodeCore {
 
 // MARK: - Through relays
 
-/// Whoever is not linked is told through relays that they read: those who are there, who answer when
-/// they hear of somebody first, and for the rest those whose relay is connected in any case. So
-/// whoever comes is told who is here, and nobody is told again and again who is not.
+/// Devices that are not linked are told through relays that they read: first those that are there,
+/// which answer when they hear of somebody, and then those whose relay is connected in any case. So
+/// a device that comes online is told who is here, and absent devices are not told again and again.
 extension NodeCore {
-    /// Devices that are told at a time: not more than relays take while calls go on.
+    /// How many devices are told at a time: not more than relays accept during calls.
     static let presenceCountMax = 16
     /// How long the next ones wait, in milliseconds.
     static let presencePause: UInt64 = 1_000
 
-    /// Somebody said how they are, and is told how this person is if they were not there before.
+    /// A person reported their presence, and is told this person's if they were not there before.
     mutating func answerPresence(_ presence: Presence, of device: Participant) {
         guard presence != .offline, !desk.presences.isThere(device), !isLinked(device.device)
         else { return }
@@ -149,7 +149,7 @@ extension NodeCore {
             contentsOf: devices.filter { !known.contains($0) && !isLinked($0.device) })
     }
 
-    /// Tells the next of those who are to be told.
+    /// Tells the next of the devices that are to be told.
     mutating func tellNext(_ turn: inout some Turn) throws(StoreError) {
         guard !desk.untold.isEmpty, desk.toldNext <= turn.now.monotonic else { return }
         desk.toldNext = turn.now.monotonic + Self.presencePause

@@ -3,7 +3,7 @@ import ParleyLedger
 import ParleyRoster
 import ParleyWire
 
-/// What the person says of themselves, beside the name: kept in the own space, and told to contacts in the
+/// The person's profile, beside the name: stored in the own space, and sent to contacts in the
 /// conversations of two.
 extension NodeCore {
     /// Says something of oneself, on all devices and to contacts.
@@ -27,7 +27,7 @@ extension NodeCore {
         return .success(.done)
     }
 
-    /// Tells the other one of a conversation of two what of it they have not been told.
+    /// Sends the other person of a conversation of two the parts that they have not been sent.
     mutating func tellProfile(in space: SpaceRecord, _ turn: inout some Turn) throws(StoreError) {
         guard space.kind == .direct, let ownSpace, !ownHistory.hasGap(in: space.number),
             try refusal(writingIn: space, turn.store) == nil

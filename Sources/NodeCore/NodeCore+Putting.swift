@@ -4,24 +4,26 @@ import ParleyRoster
 import ParleySealing
 import ParleyWire
 
-/// Putting what is due into the mailboxes that all members read.
+/// Puts what is due into the mailboxes that all members read.
 /// Source: `Protocol/06-relay.md`, "What envelopes carry".
 extension NodeCore {
-    /// Puts the own card, and the own logs of a space once more from where a device says it holds them,
-    /// into the mailbox that all read: it takes no letters, and may have nowhere to write one to. What
-    /// is put counts for nothing, so that it ends nowhere.
+    /// Puts the own card, and the own logs of a space once more from where a device says it holds
+    /// them, into the mailbox that all read: the device accepts no letters, and may have no address
+    /// for writing one. This does not count as putting something new, so that it does not repeat
+    /// forever.
     mutating func putAgain(
         _ number: SpaceNumber, for device: DeviceID, to relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) {
         guard lines[relay]?.phase == .open, let space = try turn.store.space(number) else { return }
         let current = try currentEpoch(of: space, in: turn.store)?.id
         guard let epoch = current, try !isUnpaid(epoch, of: space, on: relay, turn.store) else {
-            // Who has written nothing since others left may have no epoch for those who are in now.
+            // A member who has written nothing since others left may have no epoch for the present
+            // members.
             guard current == nil else { return }
             return try putCard(in: space, nil, to: relay, &turn)
         }
         try putCard(in: space, epoch, to: relay, &turn)
-        // A store that was set back may lack the newest of what it wrote.
+        // A store that was rolled back may lack the newest of what it wrote.
         guard rejoin == nil, !ownHistory.hasGap(in: number) else { return }
         let acknowledged = try acknowledgedEnds(in: space, turn.store)[device] ?? [:]
         var due: [(log: LogRecord, first: UInt64)] = []
@@ -72,7 +74,7 @@ extension NodeCore {
                 if tellsProgress, index == due.count - 1, run.last + 1 >= log.end {
                     try tellProgress(of: space, in: &parcel, turn.store)
                 }
-                // First: once the relay has answered for what follows, it has this as well.
+                // First: once the relay has confirmed what follows, it has this as well.
                 if log.lane == .control {
                     try putForFormer(parcel, of: space, besides: epoch, to: relay, &turn)
                 }

@@ -3,15 +3,16 @@ import ParleyLedger
 import ParleySealing
 import ParleyWire
 
-/// Reading mailboxes: those of a space in the order in which they were filled, the cursor kept with
-/// what came; and a glance at the newest before, so that nobody waits for what is old.
+/// Reading mailboxes: those of a space in the order in which they were filled, with the cursor
+/// stored together with the operations; and a glance at the newest first, so that old messages do
+/// not delay new ones.
 /// Source: `Protocol/06-relay.md`, "Reading".
 extension NodeCore {
     /// The first question about a mailbox brings so many bytes of envelopes, the newest.
     static let glanceByteCount = 32 << 10
     /// Bytes of envelopes that wait for their turn; of more, they are asked for again.
     static let waitingByteCountMax = 4 << 20
-    /// After so long letters are asked for again that were too many at once, in milliseconds.
+    /// When letters that exceeded the pace are requested again, in milliseconds.
     static let letterRest: UInt64 = 1_000
 
     /// Whether mailboxes of a space are not read to their end yet.
@@ -118,7 +119,7 @@ extension NodeCore {
 
     // MARK: In their turn
 
-    /// Takes what came of mailboxes whose turn it is.
+    /// Processes the envelopes of mailboxes whose turn it is.
     private mutating func goOn(
         with space: SpaceNumber?, on relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) {
@@ -139,7 +140,7 @@ extension NodeCore {
         try noteDrained(relay, &turn)
     }
 
-    /// What came through a relay left something out: that is asked for, unless it may come with
+    /// A delivery through a relay left something out: that is requested, unless it may come with
     /// what is being read.
     mutating func noteSuspectedGap(
         in space: SpaceRecord, reportedBy holder: DeviceID, isDisconnected: Bool,
@@ -154,13 +155,13 @@ extension NodeCore {
             in: space.number, reportedBy: holder, isDisconnected: isDisconnected)
     }
 
-    /// Whether what is held of a space, or waits, has causes that did not come.
+    /// Whether what is held of a space, or waits, has causes that did not arrive.
     private func leavesOut(_ space: SpaceNumber, _ store: some Store) throws(StoreError) -> Bool {
         if waiting.lacksControl(of: space) { return true }
         return try hasHole(space, store)
     }
 
-    /// All of a space was read: what is missing now is asked for.
+    /// The whole space was read: what is missing now is requested.
     private mutating func resolveSuspectedGap(
         in space: SpaceNumber, _ turn: inout some Turn
     ) throws(StoreError) {
@@ -245,7 +246,7 @@ extension NodeCore {
         if newest != nil {
             for mailbox in queue { lines[relay]?.mailboxes[mailbox]?.newest = [] }
         }
-        // Whatever is there is taken now, in its turn.
+        // Whatever is there is processed now, in its turn.
         guard !isTaken, let newest else { return }
         lines[relay]?.glanced.insert(space)
         try openAhead(newest.entries, in: newest.mailbox, on: relay, &turn)

@@ -3,13 +3,13 @@ import ParleyLedger
 import ParleySealing
 import ParleyWire
 
-/// What somebody is told who holds the root key of a person one knows, and nothing else of them.
+/// What a peer is told who holds the root key of a known person, and nothing else of them.
 ///
-/// Who lost every device has the recovery code alone, and cannot even say who they are: that is
-/// the hash of an operation that only others have. So they call as a person of their own making,
-/// founded by the same root key, and are shown the card of the one they were. To whoever lacks the
-/// root key the caller is a stranger like any other. Source: `Protocol/05-identity.md`,
-/// "Coming back".
+/// A person who lost every device has only the recovery code, and cannot even say who they are:
+/// that is the hash of an operation that only others have. So they call as a new person, founded by
+/// the same root key, and are shown the card of the person they were. For a node that does not know
+/// the root key the caller is a stranger like any other.
+/// Source: `Protocol/05-identity.md`, "Coming back".
 extension NodeCore {
     /// Shows the card and ends the link, if that is who calls. Returns whether it was.
     mutating func tellWhoTheyWere(on id: LinkID, _ turn: inout some Turn) throws(StoreError) -> Bool
@@ -24,8 +24,8 @@ extension NodeCore {
         return true
     }
 
-    /// Goes on reading where the card says that the person's former devices read: what others send
-    /// lies there, and nobody else can tell a device that the recovery code alone has made.
+    /// Continues reading where the card says that the person's former devices read: what others
+    /// send lies there, and nobody else can inform a device made with the recovery code alone.
     mutating func resumeRelays(of card: Card?, _ turn: inout some Turn) throws(StoreError) {
         guard let ownSpace, let card else { return }
         var choices: [RelayChoice] = []

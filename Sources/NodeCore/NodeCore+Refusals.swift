@@ -2,19 +2,19 @@ import ParleyLedger
 import ParleySealing
 import ParleyWire
 
-/// What a relay does not do, and when it is asked again.
+/// What a relay refuses, and when it is asked again.
 /// Source: `Protocol/06-relay.md`, "What a relay refuses".
 extension NodeCore {
-    /// An inbox that is not there is written to again after so long, in milliseconds.
+    /// When an inbox that does not exist is written to again, in milliseconds.
     static let absencePause: UInt64 = 60_000
 
-    /// A relay did not do what was asked.
+    /// A relay refused a request.
     mutating func refused(
         _ refusal: RelayRefusal, _ asked: AskedQuestion, by relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) {
         switch asked.question {
         case .put(let space, let tag, _), .letter(let space, let tag, _, _):
-            // What was asked after it counts for nothing either: it is put again from here on.
+            // Later requests count for nothing either: everything from here on is put again.
             lines[relay]?.underway[space]?[tag] = nil
         case .page(let mailbox), .glance(let mailbox):
             lines[relay]?.mailboxes[mailbox]?.stage = .unknown
@@ -41,7 +41,7 @@ extension NodeCore {
         }
     }
 
-    /// A drop takes nothing more: what is due there waits for the next day's. All else goes on.
+    /// A drop is full: what is due there waits for the next day's. Everything else continues.
     private mutating func foundFull(
         _ asked: AskedQuestion, by relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) {
@@ -49,14 +49,14 @@ extension NodeCore {
         case .put(let space, _, _):
             lines[relay]?.full[asked.mailbox] = space
             turn.emit(.linksChanged)
-        // Others who hold the invite filled its drop: what lies there stays.
+        // Other holders of the invite filled its drop: its content stays.
         case .inviteCard: break
         default: try mistook(asked, by: relay, &turn)
         }
     }
 
-    /// A relay refuses what an honest one takes. It is tried again on the next connection, and not
-    /// before an hour.
+    /// A relay refuses what an honest one accepts. It is tried again on the next connection, and
+    /// not before an hour.
     private mutating func mistook(
         _ asked: AskedQuestion, by relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) {
@@ -94,8 +94,8 @@ extension NodeCore {
         timers.set(.relay(relay), in: time, &turn)
     }
 
-    /// A mailbox is subscribed to. What came before, where the relay had no time at first, is asked
-    /// for: it was not pushed.
+    /// A mailbox is subscribed to. If the relay had no time at first, earlier envelopes are
+    /// requested: they were not pushed.
     mutating func wasSubscribed(
         _ mailbox: MailboxID, newest: UInt64, on relay: NoiseKey, _ turn: inout some Turn
     ) {
@@ -105,7 +105,7 @@ extension NodeCore {
         missedPushes(of: mailbox, on: relay, &turn)
     }
 
-    /// Asks again what a relay had no time for.
+    /// Repeats requests for which a relay had no time.
     mutating func askAnew(_ relay: NoiseKey, _ turn: inout some Turn) throws(StoreError) {
         guard let line = lines[relay] else { return }
         for mailbox in line.mailboxes.keys.sorted() {

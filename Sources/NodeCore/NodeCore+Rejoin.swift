@@ -5,12 +5,12 @@ import ParleyWire
 
 /// What others hold of this device's own logs, and is not here.
 ///
-/// A store may have been set back as a whole, and nobody but a peer can tell. Whoever says so proves it
-/// with this device's own signature. Then nothing is written in that space until it is back, or this
-/// device would write a second history; what its person writes meanwhile is kept.
-/// Source: `Protocol/06-sync.md`, "Claims about one's own logs".
+/// A whole store may have been rolled back, and only a peer can tell. The peer proves it with this
+/// device's own signature. Then nothing is written in that space until it is recovered, or this
+/// device would write a second history; what its person writes meanwhile is queued. Source:
+/// `Protocol/06-sync.md`, "Claims about one's own logs".
 extension NodeCore {
-    /// Looks at what a peer says it holds of this device's own logs.
+    /// Examines what a peer says it holds of this device's own logs.
     mutating func compareOwnLogs(_ frame: Frame, on id: LinkID, _ turn: inout some Turn)
         throws(StoreError)
     {
@@ -36,19 +36,19 @@ extension NodeCore {
         }
     }
 
-    /// Looks at what a device says it holds of a space that it belongs to.
+    /// Examines what a device says it holds of a space that it belongs to.
     mutating func compareOwnLogs(
         _ frontier: Frontier, of space: SpaceRecord, by peer: DeviceID, _ turn: inout some Turn
     ) throws(StoreError) {
         let isProven = try proveOwnTips(of: frontier, of: space, by: peer, &turn)
-        // Who claims what it does not prove has shown nothing.
+        // A peer that claims what it does not prove has shown nothing.
         guard isProven, frontier.isComplete else { return }
         confirm(space, &turn)
         try noteAnswer(turn.store)
     }
 
-    /// Believes what is proven to have been written here. Returns whether all is that the peer lists
-    /// of own logs above what is held.
+    /// Believes what is proven to have been written here. Returns whether that is everything that
+    /// the peer lists of own logs above what is held.
     private mutating func proveOwnTips(
         of frontier: Frontier, of space: SpaceRecord, by peer: DeviceID, _ turn: inout some Turn
     ) throws(StoreError) -> Bool {
@@ -56,7 +56,7 @@ extension NodeCore {
         var claimed: Set<LogTag> = []
         for entry in frontier.entries {
             if let log = try turn.store.log(entry.tag, in: space.number) {
-                // What lies above a fork of one's own cannot be taken back from anybody.
+                // What lies above a fork of an own log cannot be recovered from anybody.
                 guard log.device == identity.device, log.fork == nil,
                     entry.sequence >= log.end
                 else { continue }
@@ -111,7 +111,7 @@ extension NodeCore {
         return Dictionary(names.map { (LogTag($0), $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// A peer has shown what it holds: whatever it did not list, it does not have either.
+    /// A peer has shown what it holds: it does not have what it did not list.
     private mutating func noteAnswer(_ store: some Store) throws(StoreError) {
         guard ownHistory.noteAnswer() else { return }
         try finishRecovery(store)
@@ -128,7 +128,7 @@ extension NodeCore {
         turn.emit(.changed([.conversation(space.number)]))
     }
 
-    /// Goes on after a restart: nobody may be there to prove it again.
+    /// Continues after a restart: there may be nobody to prove it again.
     mutating func resumeOwnGaps(_ store: some Store) throws(StoreError) {
         for (key, _) in try store.values(.ownGap) {
             guard key.count == 16, let space = SpaceNumber(key: Array(key[..<8])),
@@ -155,9 +155,9 @@ extension NodeCore {
         }
     }
 
-    /// The store was set back: where nobody is linked, nobody tells what it lacks. Of spaces whose own
-    /// logs it is known to lack some of, all are asked soon; of the others, with what they hold of
-    /// others, as after something was put.
+    /// The store was rolled back: if nobody is linked, nobody tells what it lacks. For spaces whose
+    /// own logs are known to be incomplete, all are asked soon; for the others, including what they
+    /// hold of others, as after something was put.
     mutating func requestOwnHistory(_ turn: inout some Turn) throws(StoreError) {
         guard let ends = ownHistory.found?.ends else { return }
         for space in try turn.store.spaces() {
@@ -191,7 +191,7 @@ extension NodeCore {
         guard let missing = ownHistory.missingLogs(holding: ends) else { return }
         let isComplete = isWhole && missing.isEmpty
         let isUnrecoverable = try belongToFormerSpaces(missing, store)
-        // Before the verdict: as long as something is missing, what is expanded counts as used.
+        // Before the verdict: as long as something is missing, expanded chains count as used.
         if isComplete || isUnrecoverable, !wasUnrecoverable { try expandReturned(store) }
         ownHistory.judgeRecovery(isComplete: isComplete, isUnrecoverable: isUnrecoverable)
     }
@@ -215,7 +215,7 @@ extension NodeCore {
         of space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> Bool {
         guard let roster = try roster(of: space, store) else { return true }
-        // Who is invited may have accepted before the store was set back.
+        // An invited person may have accepted before the store was rolled back.
         return !isListed(in: roster)
             && !letsItselfIn(identity.device, of: identity.person, to: roster)
     }

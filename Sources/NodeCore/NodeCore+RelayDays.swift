@@ -2,8 +2,8 @@ import ParleyLedger
 import ParleySealing
 import ParleyWire
 
-/// What a relay says of its day and of its store, and what follows where it cannot be so.
-/// Source: `Protocol/06-relay.md`, "Days" and "Loss".
+/// What a relay reports of its day and of its store, and what follows if it is impossible. Source:
+/// `Protocol/06-relay.md`, "Days" and "Loss".
 extension NodeCore {
     /// A relay is heard no sooner after it told another day, in milliseconds: each costs a question
     /// for every mailbox.
@@ -34,7 +34,7 @@ extension NodeCore {
         outbox.noteAll()
     }
 
-    /// Follows a day that was told too soon, once it is time.
+    /// Follows a day that was reported too soon, once it is time.
     mutating func followDay(of relay: NoiseKey, _ turn: inout some Turn) throws(StoreError) {
         if let day = lines[relay]?.nextDay {
             try change(relay, to: day, &turn)
@@ -48,8 +48,8 @@ extension NodeCore {
         try watchMailboxes(on: relay, &turn)
     }
 
-    /// Notes the day that a relay told. Where it leapt, what was put by the days that it told before
-    /// lies where nobody looks: it is put again, and everything is read that others may have put.
+    /// Records the day that a relay reported. After a leap, what was put under the earlier days
+    /// lies where nobody looks: it is put again, and everything that others may have put is read.
     mutating func note(
         _ day: RelayDay, in record: inout RelayRecord, of relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) {
@@ -68,7 +68,7 @@ extension NodeCore {
         try beginAnew(with: relay, &turn)
     }
 
-    /// What a relay had is gone, or of no use: all is put and asked for again.
+    /// The content of a relay is gone, or useless: everything is put and requested again.
     mutating func beginAnew(with relay: NoiseKey, _ turn: inout some Turn) throws(StoreError) {
         lines[relay]?.full = [:]
         // Which relay took a welcome is not known, so all that nobody has acknowledged go again.

@@ -4,14 +4,14 @@ import ParleyRoster
 import ParleySealing
 import ParleyWire
 
-/// Which relays are used, and how it goes with the connections to them.
+/// Which relays are used, and the state of the connections to them.
 /// Source: `Protocol/06-relay.md`, "What nodes do".
 extension NodeCore {
     /// Relays that a person's devices use at a time.
     public static let relayCountMax = CardMailbox.countMax
-    /// A relay that another took the place of is still read for so long, in milliseconds.
+    /// How long a replaced relay is still read, in milliseconds.
     public static let relayLeaveTime: UInt64 = 30 * day
-    /// A relay that is not read is left once nothing was asked of it for so long.
+    /// When a relay that is not read is disconnected after its last request.
     static let lineIdleTime: UInt64 = 60_000
 
     // MARK: Choosing
@@ -38,7 +38,7 @@ extension NodeCore {
         return .success(.done)
     }
 
-    /// What the own space says of relays.
+    /// What the own space says about relays.
     func ownRelays(_ store: some Store) throws(StoreError) -> [RelayChoice] {
         guard let ownSpace else { return [] }
         return try Overview.relays(ownSpace: ownSpace.number, in: store)
@@ -131,7 +131,7 @@ extension NodeCore {
         try callForRequests(&turn)
     }
 
-    /// Calls a relay, unless a connection is there or under way.
+    /// Calls a relay, unless a connection exists or is being made.
     mutating func call(_ relay: NoiseKey, _ turn: inout some Turn) {
         guard let line = lines[relay], line.phase == .idle, !timers.isPending(.relay(relay)) else {
             return
@@ -188,7 +188,7 @@ extension NodeCore {
         }
     }
 
-    /// Takes what the shell tells of a relay.
+    /// Handles an event that the shell reports about a relay.
     mutating func told(_ news: RelayNews, by relay: NoiseKey, _ turn: inout some Turn)
         throws(StoreError)
     {
@@ -233,7 +233,8 @@ extension NodeCore {
         }
     }
 
-    /// A connection stands. Where the relay has lost what it had, all is put and asked for anew.
+    /// A connection was established. If the relay has lost its store, everything is put and
+    /// requested again.
     private mutating func reached(
         _ relay: NoiseKey, _ welcome: RelayWelcome, _ turn: inout some Turn
     ) throws(StoreError) {

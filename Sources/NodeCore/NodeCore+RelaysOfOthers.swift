@@ -3,7 +3,7 @@ import ParleyLedger
 import ParleySealing
 import ParleyWire
 
-/// Relays that others' cards name: whose word counts how much, and what it may cost.
+/// Relays that others' cards name: how much each person's word counts, and what it may cost.
 /// Source: `Protocol/06-relay.md`, "Addresses".
 extension NodeCore {
     /// Relays that are called because one person alone names them: as many as a person uses.
@@ -22,7 +22,7 @@ extension NodeCore {
         try note(mailbox.relay, at: mailbox.addresses, namedBy: person, at: now, store)
     }
 
-    /// The same for a relay that somebody names who may have no card yet.
+    /// The same for a relay named by a person who may have no card yet.
     mutating func note(
         _ relay: NoiseKey, at named: [String], namedBy person: PersonID, at now: Instant,
         _ store: some Store
@@ -51,8 +51,8 @@ extension NodeCore {
         return true
     }
 
-    /// Whether one more relay of others may be called. For whom a contact names, one that members
-    /// alone name and nobody needs now is let go of.
+    /// Whether one more relay of others may be called. If a contact names it, one that only members
+    /// name and nobody needs now is dropped.
     private mutating func makeRoomForRelay(_ trust: RelayPlaces.Trust) -> Bool {
         guard lines.values.count(where: { !$0.places.isOwn }) >= Self.namedRelayCountMax else {
             return true
@@ -67,7 +67,8 @@ extension NodeCore {
     func trust(
         in person: PersonID, _ store: some Store
     ) throws(StoreError) -> RelayPlaces.Trust {
-        // Whose invite was taken, or who was asked, is trusted as a contact: one wants to meet them.
+        // A person whose invite was accepted, or who was asked, is trusted like a contact: the
+        // person wants to meet them.
         if try isSought(person, store) { return .contact }
         return try isAccepted(person, store) ? .contact : .member
     }

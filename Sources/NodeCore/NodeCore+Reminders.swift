@@ -5,9 +5,9 @@ import ParleyRoster
 import ParleySealing
 import ParleyWire
 
-/// A relay may lose something without a word, and where nothing new is said, nothing shows it. So who
-/// put something tells those who have not said that they hold it how far it is; and once it is quiet,
-/// devices compare what they hold of others, who may be gone.
+/// A relay may lose something silently, and if nothing new is written, nothing reveals it. So the
+/// author tells devices that have not acknowledged how far it is; and once it is quiet, devices
+/// compare what they hold of other authors, who may be gone.
 /// Source: `Protocol/06-relay.md`, "Reminders".
 extension NodeCore {
     /// A device without a link.
@@ -27,7 +27,7 @@ extension NodeCore {
         try setReminder(of: space, count: 0, &turn)
     }
 
-    /// Goes on after a restart.
+    /// Continues after a restart.
     mutating func resumeReminders(_ turn: inout some Turn) throws(StoreError) {
         for (key, _) in try turn.store.values(.reminder) {
             guard let space = SpaceNumber(key: key),
@@ -54,7 +54,8 @@ extension NodeCore {
         timers.set(.reminder(space), in: delay, &turn)
     }
 
-    /// Tells devices that seem to lack some of the own logs, and asks them for what is missing here.
+    /// Tells devices that seem to lack some of the own logs, and asks them for what is missing
+    /// here.
     mutating func remindDevices(of number: SpaceNumber, _ turn: inout some Turn) throws(StoreError)
     {
         guard let count = reminders.count(of: number) else { return }
@@ -91,8 +92,8 @@ extension NodeCore {
         try setReminder(of: number, count: next, &turn)
     }
 
-    /// The relays that take no letters to a device, where none does: a right to write to it was
-    /// retired, and what tells of the new one may have been lost with the rest.
+    /// The relays that accept no letters to a device, if none does: a right to write to it was
+    /// retired, and what announces the new one may have been lost with the rest.
     private func relaysThatRefuse(
         letters device: DeviceID, of person: PersonID, at now: Instant, _ store: some Store
     ) throws(StoreError) -> [NoiseKey] {

@@ -4,12 +4,13 @@ import ParleyReconciliation
 import ParleyRoster
 import ParleyWire
 
-/// What relays did not bring is asked for, by letters. Source: `Protocol/06-relay.md`, "Repair".
+/// What relays did not bring is asked for, by letters.
+/// Source: `Protocol/06-relay.md`, "Repair".
 extension NodeCore {
     /// Something of a space is missing that came, or should have come, through a relay.
     ///
     /// - Parameters:
-    ///   - device: who has it; nil where anybody may.
+    ///   - device: the holder; nil if anybody may be.
     ///   - ends: how far that device is with logs that end before here, where it is known.
     mutating func scheduleRepair(
         of space: SpaceNumber, from device: DeviceID?, upTo ends: [LogTag: UInt64] = [:],
@@ -22,7 +23,7 @@ extension NodeCore {
         timers.set(.repair(space), in: repair.delay, &turn)
     }
 
-    /// Goes on after a restart: what showed that something is missing does not come again.
+    /// Continues after a restart: what showed the gap does not come again.
     mutating func resumeRepairs(_ turn: inout some Turn) throws(StoreError) {
         for (key, holder) in try turn.store.values(.repair) {
             guard let space = SpaceNumber(key: key) else { continue }
@@ -30,7 +31,7 @@ extension NodeCore {
         }
     }
 
-    /// Keeps a repair, or that there is none any more.
+    /// Stores a repair, or that there is none any more.
     private mutating func keep(
         _ repair: Repair?, of space: SpaceNumber, _ store: some Store
     ) throws(StoreError) {
@@ -39,8 +40,8 @@ extension NodeCore {
             repair.map { $0.holders.last?.bytes ?? [] }, .repair, space.key)
     }
 
-    /// Asks for what is missing. Linked peers are tried first. A device that is not a member, as far as
-    /// it knows, asks only those that said they hold more.
+    /// Requests what is missing. Linked peers are tried first. A device that is not a member, as
+    /// far as it knows, asks only those that said they hold more.
     mutating func requestRepair(of number: SpaceNumber, _ turn: inout some Turn) throws(StoreError)
     {
         guard var repair = repairs.repair(of: number), let space = try turn.store.space(number)
@@ -104,11 +105,11 @@ extension NodeCore {
         return true
     }
 
-    /// Ends a repair once nothing is missing any more of what a device said it holds.
+    /// Ends a repair once nothing is missing of what a device said it holds.
     mutating func finishRepair(
         of space: SpaceRecord, by frontier: Frontier, _ store: some Store
     ) throws(StoreError) {
-        // Who holds nothing tells nothing of what is missing.
+        // A device that holds nothing says nothing about what is missing.
         guard repairs.repair(of: space.number) != nil, !frontier.entries.isEmpty else { return }
         let ends = frontier.entries.map { ($0.tag, $0.sequence + 1) }
         guard try holdsLogs(upTo: Dictionary(ends, uniquingKeysWith: max), of: space, store) else {

@@ -4,10 +4,10 @@ import ParleyReconciliation
 import ParleySealing
 public import ParleyWire
 
-/// Requests to be a contact that go by letter, since who is asked may be away.
+/// Contact requests by letter, for people who may be away.
 /// Source: `Protocol/05-identity.md`, "Contacts".
 extension NodeCore {
-    /// A request that nobody answers is put again after so long, in milliseconds.
+    /// When an unanswered request is put again, in milliseconds.
     private static let requestInterval: UInt64 = 7 * day
 
     // MARK: Who asks
@@ -72,7 +72,7 @@ extension NodeCore {
         try store.values(.request).contains { $0.key.starts(with: person.bytes) }
     }
 
-    /// A person is asked anew, or what a relay had is gone: of one person, or of all.
+    /// A person is asked again, or a relay's content is gone: for one person, or for all.
     func forgetRequests(of person: PersonID?, _ store: some Store) throws(StoreError) {
         for (key, _) in try store.values(.request) where key.starts(with: person?.bytes ?? []) {
             try store.setValue(nil, .request, key)
@@ -81,11 +81,11 @@ extension NodeCore {
 
     // MARK: Who is asked
 
-    /// Takes what a letter says about being contacts: a stranger asks, or somebody answers whom this person
-    /// had asked. What they show is proven at a pace of its own, so that strangers keep nobody
-    /// else from being read.
+    /// Handles what a letter says about being contacts: a stranger asks, or somebody answers whom
+    /// this person had asked. It is verified at a separate pace, so that strangers do not keep
+    /// anybody else from being read.
     ///
-    /// - Returns: whether the letter is a request of somebody who is not talked to.
+    /// - Returns: whether the letter is a request from a person who is not served.
     mutating func tookRequest(
         _ introduction: Introduction, by sender: DeviceID, _ card: Card, from relay: NoiseKey,
         _ turn: inout some Turn
@@ -109,7 +109,7 @@ extension NodeCore {
             }
             return false
         case .none:
-            // Who counts this person among their contacts has been one: that is told on links.
+            // A person who counts this one among their contacts has been one: links tell that.
             guard introduction.isRequest else { return false }
             guard letters.mayProveRequest(at: turn.now.monotonic) else {
                 try count(.tooManyFrames, turn.store)
@@ -127,7 +127,7 @@ extension NodeCore {
 
     /// The card that a letter shows with the part of its sender, and the root of its person, if it holds.
     private static func proven(_ card: Card, by sender: DeviceID) -> (Card, Digest)? {
-        // Why it does not hold is not told: whoever wrote it is counted.
+        // The reason is not told: the sender is counted.
         guard let log = try? IdentityLog(operations: card.identity), log.person == card.person,
             log.certificate(of: sender) != nil,
             let part = card.parts.first(where: { $0.device == sender }),

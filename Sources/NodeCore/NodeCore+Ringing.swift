@@ -2,7 +2,7 @@ public import ParleyConversation
 public import ParleyLedger
 import ParleyWire
 
-/// What is done about the person's reminders.
+/// Performs commands about the person's reminders.
 public enum ReminderCommand: Equatable, Sendable {
     /// Reminds of a text, or of something that is here, at a time in Unix milliseconds, on this device.
     case add(text: String, about: OperationNumber?, at: UInt64)
@@ -10,11 +10,12 @@ public enum ReminderCommand: Equatable, Sendable {
     case finish(Reminder.ID)
     /// One rings on this device from now on, wherever it would have.
     case take(Reminder.ID)
-    /// Ends one for good.
+    /// Deletes a reminder for good.
     case remove(Reminder.ID)
 }
 
-/// What the person wants to be reminded of. Source: `Protocol/05-identity.md`, "Reminders".
+/// What the person wants to be reminded of.
+/// Source: `Protocol/05-identity.md`, "Reminders".
 extension NodeCore {
     /// How often a reminder that waits is looked at, at least, in milliseconds: clocks are set,
     /// and devices sleep.
@@ -82,15 +83,15 @@ extension NodeCore {
         return .success(.reminder(id))
     }
 
-    /// Sees to it that what this device is to ring for rings in time.
+    /// Makes sure that this device's reminders ring in time.
     mutating func scheduleRinging(_ turn: inout some Turn) throws(StoreError) {
         guard let first = try ownWaiting(turn.store).first else { return }
         let wait = min(first.time - min(first.time, turn.now.wall), Self.ringPauseMax)
         timers.move(.ringing, to: turn.now.monotonic + max(wait, 1), &turn)
     }
 
-    /// Rings for what is due by this device's own clock, and tells that it did. What was due while the device
-    /// was off rings when it is there again: once, for it is noted.
+    /// Rings for what is due by this device's own clock, and records that it did. What was due
+    /// while the device was off rings when it is on again: once, because it is recorded.
     mutating func ring(_ turn: inout some Turn) throws(StoreError) {
         guard try mayWrite(turn.store) else {
             return timers.move(.ringing, to: turn.now.monotonic + Self.ringRetry, &turn)
@@ -103,7 +104,7 @@ extension NodeCore {
         try scheduleRinging(&turn)
     }
 
-    /// What this device is to ring for and has not, what rings first first.
+    /// This device's reminders that have not rung, the earliest first.
     private func ownWaiting(_ store: some Store) throws(StoreError) -> [Reminder] {
         guard let ownSpace, !identity.isRevoked else { return [] }
         return try Overview.reminders(ownSpace: ownSpace.number, in: store).filter {

@@ -6,7 +6,7 @@ import ParleyWire
 extension NodeCore {
     /// Spaces whose control operations are held in memory: made again from the store when needed.
     static let judgeCountMax = 256
-    /// So many are let go of at a time, those that nobody asked for the longest.
+    /// This many are dropped at a time, the least recently used.
     private static let judgeDropCount = 64
 
     /// Who belongs to a space; nil for a space without a readable genesis.
@@ -57,12 +57,12 @@ extension NodeCore {
         return belongs(to: roster)
     }
 
-    /// Whether the roster has this device, be it that its person has not accepted.
+    /// Whether the roster contains this device, even if its person has not accepted.
     func isListed(in roster: Roster?) -> Bool {
         roster?.member(with: identity.device)?.person == identity.person
     }
 
-    /// Why somebody who does not belong to a space may do nothing there.
+    /// Why a person who does not belong to a space may do nothing there.
     func outsideRefusal(_ roster: Roster?) -> CommandRefusal {
         guard let roster, roster.member(identity.person) != nil else { return .notMember }
         return roster.isInvited(identity.person) ? .invited : .notMemberYet
@@ -79,7 +79,7 @@ public enum RosterReader {
         return roster.members.isEmpty && roster.everyDevice.isEmpty ? nil : roster
     }
 
-    /// What the control operations of a space say of everything in it.
+    /// What the control operations of a space say about everything in it.
     public static func judge(
         of space: SpaceRecord, in store: some LogStore
     ) throws(StoreError) -> Judge {
@@ -97,7 +97,7 @@ public enum RosterReader {
         return Judge(try self.graph(of: space, logs, ends, store), below: graph)
     }
 
-    /// What others vouch for of a log of lane 0 with a proven fork, or nil for nothing.
+    /// What others vouch for in a log of lane 0 with a proven fork, or nil for nothing.
     static func vouchedPart(
         of log: LogRecord, by judge: inout Judge, _ store: some LogStore
     ) throws(StoreError) -> VouchedPart? {

@@ -4,12 +4,13 @@ import ParleyLedger
 import ParleySealing
 import ParleyWire
 
-/// What relays answer about shelves. Nothing of it holds up anything else.
-/// Source: `Protocol/13-files.md`, "Shelves".
+/// Answers of relays about shelves. None of them blocks anything else. Source:
+/// `Protocol/13-files.md`, "Shelves".
 extension NodeCore {
-    /// Where a relay refuses what an honest one takes, nothing is laid there for so long, in milliseconds.
+    /// If a relay refuses what an honest one accepts, nothing is put there for this long, in
+    /// milliseconds.
     static let shelfRefusalPause: UInt64 = 3_600_000
-    /// A relay that has no time is asked again about shelves after so long at least, in milliseconds.
+    /// When a relay that has no time is asked again about shelves at the earliest, in milliseconds.
     static let shelfRest: UInt64 = 2_000
 
     /// Does what is due about shelves.
@@ -80,13 +81,13 @@ extension NodeCore {
         }
     }
 
-    /// What is told of a file changed.
+    /// The state shown for a file changed.
     private func showShelves(of blob: BlobID, _ turn: inout some Turn) throws(StoreError) {
         let naming = try turn.store.naming(blob, limit: Self.namingCountMax)
         turn.emit(.changed(naming.map { .message($0.space, $0.operation) }))
     }
 
-    /// What lies first on a shelf was looked at.
+    /// The first piece on a shelf was checked.
     private mutating func lookedInto(
         _ place: ShelfPlace, _ answer: RelayAnswer, _ turn: inout some Turn
     ) throws(StoreError) {
@@ -97,7 +98,7 @@ extension NodeCore {
                 record.seen = turn.now.wall
                 return try record.keep(place, in: turn.store)
             }
-            // It was emptied, or is about to be: nothing may be left of it that stands before its hashes.
+            // It was emptied, or is about to be: nothing may be left that precedes its hashes.
             let key = try shelfKey(of: place.blob, &turn)
             ask(
                 .acknowledge(upTo: .max), of: MailboxID(shelf: key.device), as: key,

@@ -4,14 +4,14 @@ import ParleyLedger
 import ParleySealing
 import ParleyWire
 
-/// Reading files from shelves that others laid them on, where nobody who is linked gives them.
-/// Source: `Protocol/13-files.md`, "Shelves".
+/// Reading files from shelves that others put them on, if no linked device delivers them. Source:
+/// `Protocol/13-files.md`, "Shelves".
 extension NodeCore {
     /// Pages of shelves that are asked for at a time.
     static let shelfPageCountMax = 2
     /// How long after a shelf had nothing new it is asked again.
     static let shelfBackoff = Backoff(first: 10_000, max: 600_000)
-    /// A shelf that brings too much of no use is left for so long, in milliseconds.
+    /// How long a shelf with too many useless envelopes is left, in milliseconds.
     static let uselessShelfPause: UInt64 = 3_600_000
     /// Which shelves a file may lie on is looked up so often, in milliseconds.
     static let shelfSourcesInterval: UInt64 = 60_000
@@ -85,7 +85,7 @@ extension NodeCore {
     private func reader(
         of blob: BlobID, key: [UInt8], _ store: some Store
     ) throws(StoreError) -> ShelfReader? {
-        // Nothing of it lies on the disk before something came.
+        // Nothing of it is on the disk before something arrived.
         guard let shape = fileDesk.fetcher.shape(of: blob) else { return nil }
         var known: [BlobSection] = []
         for number in 0..<shape.sectionCount {
@@ -108,7 +108,7 @@ extension NodeCore {
         case .entries(let entries, let hasMore, let newest):
             lines[shelf.relay]?.pace.noteWork(at: turn.now.monotonic)
             if entries.isEmpty, newest < reading.cursor.counter {
-                // It was laid there anew.
+                // It was put there again.
                 reading.cursor = ShelfCursor(begun: turn.now.wall)
                 reading.reader = nil
             } else {
@@ -117,7 +117,7 @@ extension NodeCore {
         case .refused(let refusal): rest(&reading, after: refusal, at: turn.now)
         default: return
         }
-        // What came may have been the last of it.
+        // The arrived piece may have been the last.
         guard fileDesk.fetcher.blobs.contains(shelf.blob) else { return }
         shelves.readings[shelf] = reading
     }
@@ -134,7 +134,7 @@ extension NodeCore {
         for entry in fresh {
             switch reader.read(entry.envelope) {
             case .section(let section):
-                // What does not fit here is fetched no more, and nothing of it is kept.
+                // What does not fit here is no longer fetched, and nothing of it is kept.
                 guard try takesRoom(for: section, &turn) else { return }
                 outputs += try fileDesk.fetcher.takeShelved(
                     section, at: turn.now.monotonic, in: turn.store.blobs)
@@ -153,7 +153,7 @@ extension NodeCore {
         if hasFailed { return try perform(outputs, &turn) }
         reading.reader = reader
         if let last = fresh.last { reading.cursor.counter = last.counter }
-        // What is read of parts alone is kept nowhere: it is read again after a new start.
+        // The position within parts is stored nowhere: they are read again after a restart.
         if !reader.awaitsParts, !fresh.isEmpty { try reading.cursor.keep(shelf, in: turn.store) }
         if reader.hasEnough {
             try count(.uselessShelf, turn.store)
@@ -175,7 +175,8 @@ extension NodeCore {
             turn.now.monotonic + Self.shelfBackoff.delay(after: reading.fruitlessCount)
         let awaitsParts = reading.reader?.awaitsParts == true
         reading.reader = nil
-        // What came out of its order, or was lost here since, is found by reading all of it once more.
+        // What arrived out of order, or was lost here since, is found by reading everything once
+        // more.
         let isDue = turn.now.wall >= reading.cursor.begun + Self.day
         if reading.isToBeRepeated {
             reading.nextAt =

@@ -5,22 +5,23 @@ import ParleyRoster
 import ParleySealing
 import ParleyWire
 
-/// Laying own files at relays for those who are away, and taking them away once all have them.
+/// Putting own files on relays for devices that are away, and removing them once all have them.
 /// Source: `Protocol/13-files.md`, "Shelves".
 extension NodeCore {
-    /// Who is linked has so long to fetch a file before it is laid at a relay, in milliseconds.
+    /// How long a linked device has to fetch a file before it is put on a relay, in milliseconds.
     static let shelfDelay: UInt64 = 10_000
-    /// It is looked so often again who lacks what, in milliseconds: while something is to be laid somewhere,
-    /// and while it only lies there.
+    /// How often it is checked who lacks what, in milliseconds: while something is to be put
+    /// somewhere, and while it only lies there.
     static let shelfInterval: UInt64 = 600_000
     static let quietShelfInterval: UInt64 = 6 * 3_600_000
     /// Files that are laid at relays at a time.
     static let laidFileCountMax = 32
     /// Pieces of files that are on their way to one relay.
     static let laidPieceCountMax = 4
-    /// What lies at a relay is looked after so often, in milliseconds: it may have been emptied.
+    /// How often files on a relay are checked, in milliseconds: the shelf may have been emptied.
     static let shelfCheckInterval: UInt64 = day
-    /// A file is laid at a relay anew at most so often, whatever the relay says and whoever lacks it.
+    /// How often at most a file is put on a relay again, whatever the relay says and whoever lacks
+    /// it.
     static let shelfRoundCountMax: UInt8 = 5
     /// So many tickets are left for other mailboxes.
     static let ticketReserveCount = 4
@@ -32,7 +33,7 @@ extension NodeCore {
         ShelfKeys.owner(of: blob, secret: try inboxSecret(&turn))
     }
 
-    /// The same messages, with this device's shelves for what they bring.
+    /// The same messages, with this device's shelves for their files.
     func shelved(
         _ messages: [TextMessage], _ turn: inout some Turn
     ) throws(StoreError) -> [TextMessage] {
@@ -60,13 +61,13 @@ extension NodeCore {
         }
     }
 
-    /// Goes on with what was laid at relays before this start.
+    /// Continues with what was put on relays before this start.
     mutating func resumeShelves(_ turn: inout some Turn) throws(StoreError) {
         shelves.hasOwn = try !turn.store.values(.ownShelf).isEmpty
         lookAtShelves(in: Self.shelfDelay, &turn)
     }
 
-    /// Looks in a while who lacks what, if there is anything to look after.
+    /// Checks later who lacks what, if there is anything to check.
     mutating func lookAtShelves(in milliseconds: UInt64, _ turn: inout some Turn) {
         let moment = turn.now.monotonic + milliseconds
         guard shelves.hasOwn, shelves.lookAt.map({ moment < $0 }) ?? true else { return }
@@ -74,7 +75,7 @@ extension NodeCore {
         timers.move(.shelves, to: moment, &turn)
     }
 
-    /// Looks who lacks which of this device's files, and where they read.
+    /// Checks who lacks which of this device's files, and which relays they read.
     mutating func lookAfterShelves(_ turn: inout some Turn) throws(StoreError) {
         shelves.lookAt = nil
         var laid: [BlobID: ShelfDesk.Laying] = [:]
@@ -113,7 +114,7 @@ extension NodeCore {
         case absent(ShelfDesk.Laying)
     }
 
-    /// Who lacks a file, by what messages of this device name it.
+    /// Who lacks a file, by the messages of this device that name it.
     private mutating func need(
         of blob: BlobID, _ turn: inout some Turn
     ) throws(StoreError) -> ShelfNeed {
@@ -226,7 +227,7 @@ extension NodeCore {
         let opening = Opening(
             key: laying.owner, writers: [laying.reader], use: .shelf(place.blob))
         open(mailbox, opening, on: relay, &turn)
-        // How much it holds is told by the answer.
+        // The answer says how much it holds.
         guard shelves.room(at: place) != nil else { return }
         let kept = try ShelfRecord.kept(place, in: turn.store)
         var record = kept ?? ShelfRecord(space: laying.space, at: turn.now.wall)
@@ -242,7 +243,7 @@ extension NodeCore {
             lines[relay]?.questions.pieceCount ?? .max < Self.laidPieceCountMax
         {
             guard let envelope = try laying.writer.envelope(at: next, from: turn.store.blobs) else {
-                // A part of it was lost here: it is laid once it is whole again.
+                // A part was lost here: the file is put there once it is complete again.
                 return lookAtShelves(in: Self.shelfDelay, &turn)
             }
             ask(
@@ -253,7 +254,7 @@ extension NodeCore {
         }
     }
 
-    /// Looks whether what was laid there first still lies there: a relay that needs room empties shelves, and
+    /// Checks whether the first piece is still there: a relay that needs room empties shelves, and
     /// says nothing.
     private mutating func look(
         at place: ShelfPlace, _ mailbox: MailboxID, _ key: DeviceSigningKey,
@@ -266,7 +267,7 @@ extension NodeCore {
             for: question, &turn)
     }
 
-    /// Takes away what lies there, if anything does, so that all of it is laid down in its order.
+    /// Removes what is there, if anything is, so that everything is put in order.
     private mutating func layAnew(
         _ place: ShelfPlace, _ record: inout ShelfRecord, _ mailbox: MailboxID,
         _ key: DeviceSigningKey, _ turn: inout some Turn
@@ -282,7 +283,7 @@ extension NodeCore {
 
     // MARK: Taking away
 
-    /// Takes a file away from relays. Returns whether some of it may still lie there.
+    /// Removes a file from relays. Returns whether some of it may still be there.
     private mutating func takeAway(
         _ blob: BlobID, _ turn: inout some Turn
     ) throws(StoreError) -> Bool {
@@ -324,7 +325,7 @@ extension NodeCore {
         }
     }
 
-    /// A relay may have lost what lay there: all that is lacked is laid down anew.
+    /// A relay may have lost its content: everything that others lack is put again.
     mutating func shelvesAreLost(at relay: NoiseKey, _ turn: inout some Turn) throws(StoreError) {
         for (place, record) in try ShelfRecord.all(in: turn.store) where place.relay == relay {
             var record = record
@@ -343,7 +344,7 @@ extension ShelfRecord {
         now >= seen + NodeCore.shelfCheckInterval || now < seen
     }
 
-    /// Whether the relay is soon to let go of it.
+    /// Whether the relay will soon delete it.
     func isOld(at now: UInt64) -> Bool {
         pieceCount > 0 && now >= since + NodeCore.putAgainTime
             && round < NodeCore.shelfRoundCountMax

@@ -5,7 +5,7 @@ import ParleyRoster
 import ParleySignalling
 import ParleyWire
 
-// What is said and heard fast, and kept nowhere: `Protocol/11-calls.md`, "Signals".
+// Fast signals that are stored nowhere: `Protocol/11-calls.md`, "Signals".
 extension NodeCore {
     /// A signal came over a link.
     mutating func signalled(_ bytes: [UInt8], on id: LinkID, _ turn: inout some Turn)
@@ -14,11 +14,11 @@ extension NodeCore {
         guard let link = links[id] else { return }
         let signal: Signal
         do {
-            // What a newer version may say is left out.
+            // Signals of a newer version are ignored.
             guard let decoded = try Signal.decode(bytes) else { return }
             signal = decoded
         } catch { return try breach(.malformed, .malformedFrame, on: id, &turn) }
-        // A greeting that was held up makes the peer's clock look late; what is quicker corrects it.
+        // A delayed greeting makes the peer's clock look late; faster messages correct it.
         links[id]?.clock?.note(signal.stamp.clockOffset(at: turn.now), at: turn.now)
         let offset = links[id]?.clock?.ahead(at: turn.now)
         try heard(
@@ -51,7 +51,7 @@ extension NodeCore {
     }
 
     /// Whether a device may say anything in a space: its person is in it, as this one's is, and is
-    /// not kept away.
+    /// not blocked.
     private mutating func isHeard(
         _ sender: Participant, in space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> Bool {
@@ -104,8 +104,8 @@ extension NodeCore {
         Participant(person: identity.person, device: identity.device)
     }
 
-    /// Says something to devices of a space: over their links, and where there is none by other
-    /// ways. To whom is kept away nothing is said.
+    /// Sends a signal to devices of a space: over their links, and to others by other ways. A
+    /// blocked person gets nothing.
     mutating func say(
         _ body: SignalBody, in space: SpaceRecord, to recipients: Call.Recipients,
         _ turn: inout some Turn
@@ -137,7 +137,7 @@ extension NodeCore {
         }
     }
 
-    /// Carries out what calls want done; what is for the shell is left to it.
+    /// Carries out the outputs of calls; what concerns the shell is left to it.
     mutating func perform(_ outputs: [Calls.Output], _ turn: inout some Turn) throws(StoreError) {
         for output in outputs {
             guard let space = try turn.store.space(output.space) else { continue }
@@ -157,7 +157,7 @@ extension NodeCore {
 // MARK: - What people do
 
 extension NodeCore {
-    /// Carries out what is about calls, typing and presence.
+    /// Performs commands about calls, typing and presence.
     mutating func signal(_ command: Command, _ turn: inout some Turn) throws(StoreError) -> Result<
         CommandReply, CommandRefusal
     > {
@@ -256,7 +256,7 @@ extension NodeCore {
         _ = try write([record.draft()], in: space, &turn)
     }
 
-    /// At the end of every step: heeds who has gone, and has itself called in time.
+    /// At the end of every step: handles departures, and schedules the next call of itself.
     mutating func tendSignals(_ turn: inout some Turn) throws(StoreError) {
         let departed = desk.departed
         desk.departed = []
@@ -264,7 +264,7 @@ extension NodeCore {
             let outputs = desk.calls.gone(gone.person, from: gone.space, at: turn.now.monotonic)
             try perform(outputs, &turn)
         }
-        // Whoever has to take back first what they forgot writes it down when they have.
+        // A node that first has to recover what it forgot writes it down when it has.
         if desk.calls.hasNotes, try mayWrite(turn.store) {
             for note in desk.calls.takeNotes() {
                 try write(note, &turn)

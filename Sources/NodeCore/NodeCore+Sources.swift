@@ -14,7 +14,7 @@ struct SpaceSource: Sendable {
     var fruitlessCount: UInt64 = 0
     /// A hole was open: once it is closed, there may be more above it.
     var hadHole = false
-    /// Something of it did not join what is held: it is asked again when its time is over.
+    /// Something did not join what is held: it is asked again when its time is over.
     var mustAskAgain = false
 
     /// How long it may deliver nothing: 3 s, 6 s … 3 min. What nobody holds is not asked for at
@@ -25,7 +25,7 @@ struct SpaceSource: Sendable {
 }
 
 extension NodeCore {
-    /// A source that delivers nothing for so long is replaced.
+    /// A source that delivers nothing for this long is replaced.
     static let sourcePatience: UInt64 = 3_000
 
     /// A peer may hold what is missing here: it becomes the source unless another one is.
@@ -36,7 +36,8 @@ extension NodeCore {
             let record = try turn.store.space(space)
         else { return }
         let isServed = sources[space].map { $0.link != id && links[$0.link]?.session != nil }
-        // Of what this person has not accepted no more is kept: nobody need send it at each link.
+        // Of a space that this person has not accepted no more is kept: nobody need send it on each
+        // link.
         let isFull = try !mayGrow(record, from: peer.person, on: id, turn.store)
         if isFull { return try declineRest(of: record, on: id, &turn) }
         if isServed == true {
@@ -60,7 +61,7 @@ extension NodeCore {
     }
 
     /// Operations of the space did not join what is held. The source is asked again, but not for
-    /// every frame that was under way: it would send all of them over and over.
+    /// every frame in transit: it would send everything over and over.
     mutating func wasDisconnected(_ space: SpaceNumber, link id: LinkID, _ turn: inout some Turn)
         throws(StoreError)
     {
@@ -75,7 +76,7 @@ extension NodeCore {
     ) throws(StoreError) {
         let due = links[source.link]?.rounds[space]?.due ?? 0
         guard turn.now.monotonic >= due else {
-            // It was asked over and over, and nothing came of it.
+            // It was asked over and over without result.
             if sources[space]?.link == source.link { sources[space] = nil }
             links[source.link]?.unasked.insert(space)
             return timers.set(.source(space), in: due - turn.now.monotonic, &turn)
@@ -111,8 +112,8 @@ extension NodeCore {
         }
     }
 
-    /// Begins to ask for holes that opened while nobody was asked: a frame before came to nothing.
-    /// Digests tell of tips, so nothing else would ever show them.
+    /// Starts requesting gaps that opened while nobody was being asked, because an earlier frame
+    /// failed. Digests cover only tips, so nothing else would ever show the gaps.
     mutating func missHoles(of space: SpaceNumber, from id: LinkID, _ turn: inout some Turn)
         throws(StoreError)
     {
@@ -129,7 +130,7 @@ extension NodeCore {
             try !hasHole(space, turn.store)
         else { return }
         sources[space] = nil
-        // Others who said that they hold more need not be asked for what has come meanwhile.
+        // Others who said that they hold more need not be asked for what has arrived meanwhile.
         for other in links.keys.sorted() where links[other]?.unasked.contains(space) == true {
             if try lacksNothing(space, on: other, turn.store) {
                 links[other]?.unasked.remove(space)
@@ -174,15 +175,15 @@ extension NodeCore {
         try replace(source, of: space, &turn)
     }
 
-    /// Something was learned of a space: whoever was asked in vain may be asked again.
+    /// Something was learned about a space: peers that were asked in vain may be asked again.
     mutating func learnedMore(of space: SpaceNumber, _ turn: inout some Turn) throws(StoreError) {
         for id in links.keys.sorted() { links[id]?.rounds[space] = nil }
         if sources[space] == nil { try askUnasked(space, &turn) }
     }
 
-    /// Asks whoever said that they hold more and was not asked, as soon as one may be. Of a hole nobody
-    /// says that they hold it, so everybody may be asked for that: who says at all times that they hold
-    /// more, and gives nothing, must not hide another one who has it.
+    /// Asks a peer that said that it holds more and was not asked, as soon as one may be. Nobody
+    /// announces that they can fill a gap, so everybody may be asked for that: a peer that always
+    /// claims to hold more, and delivers nothing, must not hide one that can.
     private mutating func askUnasked(_ space: SpaceNumber, _ turn: inout some Turn)
         throws(StoreError)
     {
@@ -199,14 +200,14 @@ extension NodeCore {
             of: space, &turn)
     }
 
-    /// Asks another linked peer for what is missing of a space. Where there is no other, the same
-    /// once more: it may have got since then what it could not give.
+    /// Asks another linked peer for what a space lacks. If there is no other, the same one again:
+    /// it may have received since what it could not deliver.
     private mutating func replace(
         _ former: SpaceSource, of space: SpaceNumber, _ turn: inout some Turn
     ) throws(StoreError) {
         let able = links.keys.sorted().filter { links[$0]?.session?.shares(space) == true }
-        // Who said that it holds more; then the next in turn: two that lack the same must not hide
-        // a third that has it.
+        // A peer that said that it holds more; then the next in turn: two that lack the same must
+        // not hide a third that has it.
         let unasked = able.first { links[$0]?.unasked.contains(space) == true }
         guard let next = unasked ?? able.first(where: { $0 > former.link }) ?? able.first else {
             return
@@ -227,7 +228,7 @@ extension NodeCore {
     }
 
     /// Whether something that others hold is still to come: the own space of a new device, what is
-    /// being asked for, or what lies between what is held.
+    /// being requested, or what lies in a gap.
     public func isCatchingUp(in store: some Store) throws(StoreError) -> Bool {
         guard ownSpace != nil, sources.isEmpty else { return true }
         for space in try store.spaces() where try hasHole(space.number, store) { return true }

@@ -3,7 +3,8 @@ import ParleyLedger
 import ParleyWire
 
 extension NodeCore {
-    /// Marks a message for the person's own devices, or ends that. What was deleted is marked no more.
+    /// Stars a message for the person's own devices, or unstars it. A deleted message is no longer
+    /// starred.
     mutating func star(_ number: OperationNumber, _ isOn: Bool, _ turn: inout some Turn)
         throws(StoreError) -> Result<CommandReply, CommandRefusal>
     {

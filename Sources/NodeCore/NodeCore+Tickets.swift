@@ -5,9 +5,9 @@ import ParleyRoster
 import ParleySealing
 import ParleyWire
 
-/// Relays that make mailboxes for tickets alone: a ticket is shown where one is asked for; and where
-/// there is none for a drop, what would lie in it goes into the inboxes of those who read there, who
-/// pay for these. Source: `Protocol/06-relay.md`, "Tickets".
+/// Relays that create mailboxes only for tickets: a ticket is shown when one is required; and if
+/// there is none for a drop, its content goes into the inboxes of its readers, who pay for these.
+/// Source: `Protocol/06-relay.md`, "Tickets".
 extension NodeCore {
     /// Tickets that are kept for one relay.
     public static let ticketCountMax = 1_000
@@ -44,7 +44,7 @@ extension NodeCore {
     mutating func open(
         _ mailbox: MailboxID, _ opening: Opening, on relay: NoiseKey, _ turn: inout some Turn
     ) {
-        // An inbox is opened every day: one that nobody opens is let go of.
+        // An inbox is opened every day: one that nobody opens is deleted.
         let isFirst = lines[relay]?.opened.insert(mailbox).inserted == true
         guard isFirst || opening.use == .inbox else { return }
         lines[relay]?.openings[mailbox] = opening
@@ -83,7 +83,7 @@ extension NodeCore {
         lines[relay]?.opened.subtract(unpaid)
         lines[relay]?.unpaid = []
         if !unpaid.isEmpty { outbox.noteAll() }
-        // What was written to this device meanwhile went nowhere.
+        // What was written to this device meanwhile was lost.
         guard wasUnpaid else { return }
         for space in try turn.store.spaces() {
             try scheduleRepair(of: space.number, from: nil, &turn)
@@ -169,9 +169,9 @@ extension NodeCore {
         return line.unpaid.contains(keys.drop(at: relay, ofDay: line.day).id)
     }
 
-    /// Whether the other one of a direct conversation has not answered yet: what is written there goes
-    /// into their inboxes, where it waits for them however long they are away; drops are read back
-    /// only to when their keys came.
+    /// Whether the other person of a direct conversation has not answered yet: what is written
+    /// there goes into their inboxes, where it waits however long they are away; drops are read
+    /// back only to when their keys arrived.
     func awaitsAnswer(in space: SpaceRecord, _ store: some Store) throws(StoreError) -> Bool {
         guard space.kind == .direct else { return false }
         let members = judges[space.number]?.roster.members ?? []
@@ -217,7 +217,7 @@ extension NodeCore {
                 next = places.upperBound
             }
         }
-        // Who has heard how far this device is may say how far they are.
+        // A device that has heard how far this one is may answer how far it is.
         for reader in readers {
             let own = try Catchup.frontier(
                 of: space, .everything(), for: reader.device, asks: false, in: turn.store)

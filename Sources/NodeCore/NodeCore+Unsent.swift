@@ -2,9 +2,9 @@ import ParleyConversation
 import ParleyLedger
 import ParleyWire
 
-/// What a person began to write and has not sent.
+/// A text that a person began to write and has not sent.
 extension NodeCore {
-    /// Keeps a text for the person's own devices; an empty one ends what is kept.
+    /// Stores a draft for the person's own devices; an empty text removes it.
     mutating func keepUnsent(_ text: String, in id: SpaceID, _ turn: inout some Turn)
         throws(StoreError) -> Result<CommandReply, CommandRefusal>
     {
@@ -18,8 +18,8 @@ extension NodeCore {
         return .success(.done)
     }
 
-    /// Sends messages. One that is what was begun ends that; another leaves it, for a program may send
-    /// while a person writes.
+    /// Sends messages. One equal to the draft removes the draft; any other leaves it, because a
+    /// program may send while a person writes.
     mutating func sendEndingUnsent(
         _ messages: [TextMessage], _ parent: OperationNumber?, to id: SpaceID,
         _ turn: inout some Turn

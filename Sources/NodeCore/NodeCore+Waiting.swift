@@ -3,7 +3,7 @@ import ParleyLedger
 import ParleyRoster
 import ParleyWire
 
-/// What waits for its causes, and what follows once they have come.
+/// Runs that wait for their causes, and what follows once these have arrived.
 extension NodeCore {
     /// Applies what waited for causes that have come, until nothing moves any more.
     mutating func admitWaiting(
@@ -22,8 +22,8 @@ extension NodeCore {
                     try apply(waiter, in: space, store, &ingested)
                     continue
                 }
-                // While it waited, some of it may have come another way, or proved a branch that
-                // nobody takes any more; and what is newer may have come ahead of it.
+                // While it waited, some of it may have arrived another way, or proved to be of a
+                // branch that nobody accepts; and newer operations may have arrived first.
                 for part in log.lacking(run) {
                     guard let rest = part.below(log.intakeEnd)?.below(limit),
                         try store.log(log.tag, in: space.number)?.canHold(rest) == true
@@ -38,9 +38,9 @@ extension NodeCore {
         }
     }
 
-    /// Lets count what was stored of lane 0, and what that lets in of what waited, until nothing moves
-    /// any more. Whom one roster lets in has written what the next is made of: who is let in by the word
-    /// of others above a fork has their Accept waiting.
+    /// Applies what was stored of lane 0, and what that admits from the waiting room, until nothing
+    /// changes any more. A member admitted by one roster has written what the next is made of: the
+    /// Accept of a member admitted by others' words above a fork is waiting.
     mutating func followKept(
         _ ingested: inout Ingested, in space: SpaceRecord, _ turn: inout some Turn
     ) throws(StoreError) {
@@ -55,9 +55,9 @@ extension NodeCore {
         } while ingested.hasUnheardControl
     }
 
-    /// Applies what waited, where something else than operations let it go on.
+    /// Applies what waited, if something other than operations released it.
     ///
-    /// - Parameter id: the link that brought what let it go on, if one did.
+    /// - Parameter id: the link that brought what released it, if one did.
     mutating func admit(in space: SpaceRecord, from id: LinkID?, _ turn: inout some Turn)
         throws(StoreError)
     {
@@ -68,8 +68,9 @@ extension NodeCore {
         try settle(ingested, in: space, from: id, &turn)
     }
 
-    /// Ends the wait of those who waited long enough. No merge rule needs causes first, so who waits
-    /// only keeps a screen in order; and whoever names what one member invented would wait for ever.
+    /// Ends the wait of runs that waited long enough. No merge rule needs causes first, so waiting
+    /// only preserves the order on a screen; and an operation that names what one member invented
+    /// would wait forever.
     mutating func endWaiting(_ turn: inout some Turn) throws(StoreError) {
         for number in waiting.overdueSpaces(at: turn.now.monotonic) {
             guard let space = try turn.store.space(number) else {
@@ -81,8 +82,8 @@ extension NodeCore {
         watchWaiting(&turn)
     }
 
-    /// Who waits is looked at no more often, in milliseconds: whatever keeps somebody waiting who is
-    /// overdue costs no more than that.
+    /// The least time between checks of waiting runs, in milliseconds: keeping an overdue run
+    /// waiting costs no more than that.
     private static let waitingCheckMin: UInt64 = 1_000
 
     mutating func watchWaiting(_ turn: inout some Turn) {

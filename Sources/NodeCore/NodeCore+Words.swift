@@ -4,9 +4,9 @@ import ParleyReconciliation
 import ParleyRoster
 public import ParleyWire
 
-/// From where on it is known whether what this device did in lanes 3 and 4 is delivered. Nobody says in a receipt
-/// that they have it, and what was acknowledged on links is lost with a repair: of what was written before
-/// that nothing is known, and nothing is said.
+/// The place from which it is known whether this device's operations of lanes 3 and 4 are
+/// delivered. No receipt reports them, and what was acknowledged on links is lost in a repair:
+/// nothing is known about earlier ones, and nothing is shown.
 extension NodeCore {
     private static func key(ofWordsIn log: LogTag) -> [UInt8] { Array("words".utf8) + log.bytes }
 
@@ -35,9 +35,10 @@ extension NodeCore {
         return known
     }
 
-    /// A linked device holds all of a space. What it has not said of the own words, because it ended or
-    /// the link did before it could, it says once the last of them comes again. Source:
-    /// `Protocol/06-sync.md`, "ACK".
+    /// A linked device holds everything of a space. If it could not acknowledge this device's
+    /// operations, because it or the link ended first, it does so once the last of them is sent
+    /// again.
+    /// Source: `Protocol/06-sync.md`, "ACK".
     mutating func askForAcknowledgement(
         in number: SpaceNumber, on id: LinkID, _ turn: inout some Turn
     ) throws(StoreError) {
@@ -54,7 +55,7 @@ extension NodeCore {
         }
     }
 
-    /// Forgets it, with what was acknowledged.
+    /// Forgets it, with the acknowledgements.
     public static func forgetWords(
         of space: SpaceRecord, by device: DeviceID, in store: some NodeStore
     ) throws(StoreError) {

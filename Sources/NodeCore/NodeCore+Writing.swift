@@ -58,7 +58,7 @@ extension NodeCore {
         return applied
     }
 
-    /// Says what was delivered since the last receipts.
+    /// Reports what was received since the last receipts.
     mutating func writeReceipts(_ turn: inout some Turn) throws(StoreError) {
         guard try mayWrite(turn.store) else { return }
         for number in unreceipted.sorted()
@@ -71,9 +71,10 @@ extension NodeCore {
             let actor = Digest(reinterpreting: identity.device)
             let roster = judges[number]?.roster
             for log in try turn.store.agreedLogs(in: number) where log.lane == .content {
-                // No mark is kept of whom nothing counts, nor one that tells nothing, as of a log that is
-                // held up to where it begins for this device. It would be told at every look, and
-                // each receipt is a reason to look for whoever else would tell such a one.
+                // No mark is kept for an author who does not count, nor one that says nothing, for
+                // example of a log that is held up to where it begins for this device. It would be
+                // reported at every check, and each receipt causes a search for others that could
+                // report the same.
                 guard log.device != identity.device, roster?.person(of: log.device) != nil,
                     let held = try FormerMarks.received(log, &judges[number], in: turn.store)
                 else { continue }
@@ -94,7 +95,7 @@ extension NodeCore {
         }
     }
 
-    /// Says beside each progress what stands at its last place: of a log that has two branches it tells which
+    /// Adds to each progress the check of its last place: if a log has two branches it tells which
     /// one is meant.
     func checked(
         _ progress: [Receipts.Progress], _ kind: MarkKind, in space: SpaceNumber,
@@ -130,7 +131,7 @@ extension NodeCore {
         guard message.files.count <= Limits.attachmentCountMax else {
             return .tooManyFiles(limit: Limits.attachmentCountMax)
         }
-        // All of it has to fit one operation.
+        // Everything has to fit in one operation.
         let byteCount = message.draft().payload?.count ?? 0
         guard byteCount <= Limits.messagePayloadByteCountMax else {
             return .tooLong(byteCount: byteCount, limit: Limits.messagePayloadByteCountMax)

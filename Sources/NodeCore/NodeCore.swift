@@ -13,7 +13,7 @@ public import ParleyWire
 /// saved before the commit that holds it. When a step or the commit fails, the shell drops the
 /// effects and puts the core back to its value before the batch.
 ///
-/// What grows with history lives in the store; a core holds only what is in flight.
+/// Data that grows with history lives in the store; a core holds only what is in flight.
 public struct NodeCore: Sendable {
     /// Who this node is. The keys never change; the identity log grows.
     var identity: NodeIdentity
@@ -21,11 +21,11 @@ public struct NodeCore: Sendable {
     /// What everybody may still cost.
     var allowances = Allowances()
     var waiting = WaitingRoom()
-    /// How it goes with reaching devices.
+    /// The state of reaching devices.
     var dialer = Dialer()
-    /// Which link is asked for what is missing of a space.
+    /// The link that is asked for what a space lacks.
     var sources: [SpaceNumber: SpaceSource] = [:]
-    /// What control operations say of their spaces, for as many spaces as are in use.
+    /// The results of the control operations of spaces, for as many spaces as are in use.
     var judges: [SpaceNumber: Judge] = [:]
     /// Which of these were asked for last.
     var judgeUses = JudgeUses()
@@ -37,18 +37,18 @@ public struct NodeCore: Sendable {
     var unreceipted: Set<SpaceNumber> = []
     /// When the own card last went into each space, on the monotonic clock.
     var cardsShared: [SpaceNumber: UInt64] = [:]
-    /// What is to happen later.
+    /// Pending timers.
     var timers = Timers()
     /// The greatest version that a part of the card of this device is known to have had. A store that was
     /// set back may know an older part alone, and others keep the newer one.
     var cardVersionMin: CardVersion
-    /// What must be taken back from others before anything may be written; nil otherwise.
-    /// Found out by the shell; what a peer proves concerns its space alone.
+    /// What must be recovered from others before anything may be written; nil otherwise. Determined
+    /// by the shell; what a peer proves concerns only its space.
     public var rejoin: Rejoin? { ownHistory.rejoin }
-    /// Whether something that this device wrote is not known here any more, be it that nobody brings
-    /// it: the shell then keeps in its guard what it remembered there.
+    /// Whether something that this device wrote is no longer known here, even if nobody can deliver
+    /// it: the shell then keeps what its guard remembered.
     public var isBehind: Bool { ownHistory.isBehind }
-    /// What the store lacks of what this device wrote.
+    /// What the store lacks of this device's own operations.
     var ownHistory: OwnHistory
     /// What peers have shown since the start.
     var confirmations = Confirmations()
@@ -58,25 +58,25 @@ public struct NodeCore: Sendable {
     var awaited: [SpaceNumber: [AwaitedLog: AwaitedPlace]] = [:]
     /// When missing payloads are requested, and from whom.
     var bodyRequests = BodyRequests()
-    /// What is known of the epochs of spaces.
+    /// What is known about the epochs of spaces.
     var epochs: [SpaceNumber: EpochProgress] = [:]
-    /// Connections to relays, and what was asked there.
+    /// Connections to relays, and pending requests.
     var lines: [NoiseKey: RelayLine] = [:]
     /// What is due about relays.
     var relayUpkeep = RelayUpkeep()
     /// Spaces of which something may have to go to relays.
     var outbox = OutboxQueue()
-    /// What goes through relays and is kept nowhere.
+    /// Signals through relays, which are stored nowhere.
     var passing = Passing()
     /// Where devices were seen on the local network.
     var neighbours = Neighbours()
     /// What seems to be missing of spaces that are being read at a relay.
     var suspectedGaps = SuspectedGaps()
-    /// What is missing of spaces and is asked for through relays.
+    /// What spaces lack and is requested through relays.
     var repairs = Repairs()
     /// When devices without a link are reminded of what was put for them.
     var reminders = Reminders()
-    /// What came as letters, and may still come.
+    /// Which letters arrived, and how many more may.
     var letters = LetterBook()
     /// Files of messages.
     var fileDesk = FileDesk()
@@ -124,13 +124,13 @@ public struct NodeCore: Sendable {
     /// Who types where.
     public var typing: Typing { desk.typing }
 
-    /// Who is there.
+    /// Presence of others.
     public var presences: PresenceBook { desk.presences }
 
-    /// Whether this device's person is at it, as others are told.
+    /// This person's presence, as others are told.
     public var presence: Presence { desk.presence }
 
-    /// Takes one input and says what is to be done.
+    /// Processes one input and returns the effects to perform.
     ///
     /// - Parameters:
     ///   - input: what happened.
@@ -146,7 +146,7 @@ public struct NodeCore: Sendable {
         let now = Instant(
             monotonic: moment.monotonic, wall: WallTime(clamping: moment.wall).value)
         var turn = StepTurn(at: now, in: store, using: random)
-        // What was drawn is drawn, though the step may fail.
+        // The random numbers are used up, even if the step fails.
         defer { random = turn.random }
         let lastBefore = store.lastOperation
         try take(input, &turn)
@@ -154,10 +154,11 @@ public struct NodeCore: Sendable {
         return turn.effects
     }
 
-    /// The order of what follows an input: what it changed is followed up first, then signals and relays
-    /// hear of it, and what links carry comes last, so that one frame holds all of it.
+    /// The order of what follows an input: its changes are followed up first, then signals and
+    /// relays learn of them, and what links carry comes last, so that one frame contains
+    /// everything.
     private mutating func take(_ input: Input, _ turn: inout some Turn) throws(StoreError) {
-        // First of all: what is not looked at must not cost what follows either.
+        // First of all: a frame that is not examined must not cause any of the later work.
         if case .frame(let link, let bytes) = input, try !mayLook(at: bytes, on: link, &turn) {
             return
         }
@@ -235,7 +236,7 @@ public struct NodeCore: Sendable {
     }
 }
 
-/// What a node turned away, as `status` shows it.
+/// What a node refused, as `status` shows it.
 public enum Refusal: String, CaseIterable, Sendable {
     /// Bytes that are no frame.
     case malformedFrame = "malformed-frame"
@@ -266,11 +267,11 @@ public enum Refusal: String, CaseIterable, Sendable {
     case invite = "invite"
     /// An invite that this node took was refused by who gave it: used, expired or unknown there.
     case ownInvite = "invite-refused-by-peer"
-    /// Somebody who asks to be a contact, while too many wait for an answer.
+    /// A contact request, while too many are pending.
     case request = "contact-request"
     /// A card that does not hold.
     case card = "card"
-    /// An identity log that does not fit what is known of the person.
+    /// An identity log that contradicts what is known of the person.
     case identity = "identity"
     /// A device that its person has revoked.
     case revokedDevice = "revoked-device"
@@ -278,13 +279,13 @@ public enum Refusal: String, CaseIterable, Sendable {
     case emptyClaim = "empty-claim"
     /// An envelope or letter that nothing here opens.
     case envelope = "unopened-envelope"
-    /// A relay that did not do what was asked of it.
+    /// A relay that did not do what was requested.
     case relay = "relay-refused"
     /// A ticket for a relay that the relay did not take: somebody else has spent it.
     case ticket = "ticket-refused"
     /// A peer sent more frames that cost a look at everything than any honest one does.
     case tooManyFrames = "too-many-frames"
-    /// A signal of a device that is not in the space, or of somebody who is kept away.
+    /// A signal of a device that is not in the space, or of a blocked person.
     case foreignSignal = "foreign-signal"
     /// A peer sent more signals than calls need.
     case tooManySignals = "too-many-signals"
@@ -304,7 +305,7 @@ public struct Rejoin: Equatable, Sendable {
     public var reason: String
     /// Own logs and the place after the last operation that is known to exist.
     public var ends: [LogTag: UInt64]
-    /// Whether a peer must have shown what it holds before that is known at all.
+    /// Whether a peer must first show what it holds before that is known.
     public var needsPeer: Bool
 
     /// A rejoin with these fields.

@@ -5,21 +5,21 @@ public import ParleySealing
 public import ParleyWire
 
 extension NodeIdentity {
-    /// The identity log of the person whose device this is, as what was written tells it: the notes of
-    /// the node were lost with it. The longest that names the device, or nil where none does.
+    /// The identity log of this device's person, reconstructed from operations: the node's notes
+    /// were lost with it. The longest that names the device, or nil if none does.
     ///
-    /// It may lack what came last; whoever is met tells of that, as always.
+    /// It may lack the newest part; the next peer delivers that, as always.
     public static func found(
         for device: DeviceID, in store: some Store
     ) throws(StoreError) -> IdentityLog? {
         var best: IdentityLog?
         func consider(_ operations: [[UInt8]]) {
-            // A space is told what it has not seen yet: that alone may be no whole log.
+            // A space is told only what it has not seen yet: that alone may not be a complete log.
             let known = best?.encoded ?? []
             let all = known + operations.filter { !known.contains($0) }
             // What does not hold is nobody's log.
             let joined = try? IdentityLog(operations: all)
-            // The same: what came whole may hold by itself.
+            // The same: what arrived complete may be valid by itself.
             let alone = try? IdentityLog(operations: operations)
             guard let log = joined ?? alone,
                 log.certificate(of: device) != nil || log.revoked.contains(device),

@@ -4,8 +4,8 @@ public import ParleyWire
 
 /// Who the node is: a person's device, with what the person's devices are known to be.
 ///
-/// The keys are the device's for good. The identity log grows whenever a device of the person adds
-/// or revokes one; ``NodeCore`` keeps it in the store and says when it did.
+/// The keys are permanent. The identity log grows whenever a device of the person adds or revokes
+/// one; ``NodeCore`` stores it and reports when it did.
 public struct NodeIdentity: Sendable {
     /// The person's identity log: it certifies this device until another one revokes it.
     public internal(set) var log: IdentityLog

@@ -29,23 +29,23 @@ public enum ValueTable: UInt8, CaseIterable, Sendable {
     case join = 9
     /// When a device was first found to be out of a space, by space and device.
     case departure = 10
-    /// What was last known of a relay's store, by relay. See ``RelayRecord``.
+    /// The last known state of a relay's store, by relay. See ``RelayRecord``.
     case relay = 11
     /// Up to which counter a mailbox was read, by relay and mailbox.
     case cursor = 12
     /// What of an own log a relay has on its disk, by relay, space and log. See ``Outbox``.
     case outbox = 13
-    /// When a device was told of a space through its inbox, by space and device.
+    /// When a device was informed of a space through its inbox, by space and device.
     case welcome = 14
     /// Which log was the first to name a log of which nothing is known and without which something
     /// was applied, by space and the log named.
     case awaitedLog = 15
     /// Tickets that pay for mailboxes and were not spent, by relay and ticket.
     case ticket = 16
-    /// Who is asked through relays for what is missing of a space, by the space's number; empty where
+    /// Who is asked through relays for what a space lacks, by the space's number; empty if
     /// everybody is.
     case repair = 17
-    /// How often those were told who seem to lack what was put last, by the space's number.
+    /// How often the devices were told that seem to lack what was put last, by the space's number.
     case reminder = 18
     /// Groups that this person was added to and has not accepted, by space. See ``Invitation``.
     case invitation = 19
@@ -69,8 +69,8 @@ public enum ValueTable: UInt8, CaseIterable, Sendable {
     case request = 34
     /// Lines that were brought in and deleted since, by space, time and author. See ``DeletedImports``.
     case deletedImport = 35
-    /// What this device had told of logs of conversations that were deleted here, by space, kind and log.
-    /// See ``FormerMarks``.
+    /// What this device had reported of logs of conversations that were deleted here, by space,
+    /// kind and log. See ``FormerMarks``.
     case formerMark = 36
     /// Sealed files that are wanted and not all here, by file. See ``WantedFile``.
     case wantedFile = 37
@@ -86,15 +86,15 @@ public enum ValueTable: UInt8, CaseIterable, Sendable {
     case shelfCursor = 42
     /// Messages whose files are all here, which is still to be told, by space, log and place.
     case untoldFiles = 43
-    /// Sealed files that came and that the disk may not have for good yet, by file.
+    /// Sealed files that arrived and that the disk may not have stored durably yet, by file.
     case unkeptFile = 44
-    /// What was sent under a key of a program's, by the hash of that. See ``SentOnce``.
+    /// What was sent under a program's idempotency key, by the hash of that key. See ``SentOnce``.
     case sentOnce = 45
     /// Which key has each place of the ring of keys; the next place, under the empty key.
     case onceSlot = 46
 }
 
-/// What the node keeps beside logs and views. All of it is sealed at rest, keys included.
+/// The node's data beside logs and views. All of it is sealed at rest, including keys.
 public protocol NodeStore: AnyObject {
     /// Where sealed files lie: beside the transactions, since a chunk is what its hash says.
     var blobs: any BlobStore { get }
@@ -104,13 +104,13 @@ public protocol NodeStore: AnyObject {
     func setValue(_ value: [UInt8]?, _ table: ValueTable, _ key: [UInt8]) throws(StoreError)
     /// All of a table, ascending by key.
     func values(_ table: ValueTable) throws(StoreError) -> [(key: [UInt8], value: [UInt8])]
-    /// The spaces whose control logs name a person, ascending: what comes from a person asks these
-    /// and not every space.
+    /// The spaces whose control logs name a person, ascending: data from a person costs by these
+    /// and not by every space.
     func spaces(naming person: PersonID) throws(StoreError) -> [NamingSpace]
     /// Notes that the control log of a space names a person.
     ///
-    /// - Parameter isShared: whether that person and this node's own are both in it; nil where
-    ///   that stays as it was, or is not so yet.
+    /// - Parameter isShared: whether that person and this node's own are both in it; nil if that
+    ///   stays as it was, or is not known yet.
     func noteNaming(
         of person: PersonID, in space: SpaceNumber, isShared: Bool?
     ) throws(StoreError)
@@ -160,9 +160,9 @@ extension SpaceNumber {
     }
 }
 
-/// What a secret in the store is for. The numbers are stored: never reuse one.
+/// The purpose of a secret in the store. The numbers are stored: never reuse one.
 public enum SecretPurpose: UInt8, CaseIterable, Sendable {
-    /// What this device alone mixes into everything that it draws for others.
+    /// The secret that this device alone mixes into everything that it draws for others.
     case hedge = 0
     /// The private half of a prekey, by its public half; of no space.
     case prekey = 1
@@ -180,8 +180,8 @@ public enum SecretPurpose: UInt8, CaseIterable, Sendable {
     case inboxWriter = 7
 }
 
-/// Secrets that come and go, each in a row of its own in the vault. What was dropped can be opened
-/// by nobody once the vault was sealed anew.
+/// Temporary secrets, each in a separate row of the vault. Nobody can open a dropped one once the
+/// vault was re-encrypted.
 public protocol KeyStore: AnyObject {
     /// The secret with this name, or nil.
     ///
@@ -206,9 +206,9 @@ public typealias Store = LogStore & ConversationStore & NodeStore & KeyStore & E
 
 /// How much a commit must survive.
 public enum Durability: Sendable {
-    /// A crash of the process. For what a peer can send again.
+    /// A crash of the process. For data that a peer can send again.
     case normal
-    /// A crash of the machine as well. For what was written here.
+    /// A crash of the machine as well. For data that was written here.
     case full
 }
 
@@ -216,9 +216,9 @@ public enum Durability: Sendable {
 public protocol TransactionalStore: Store {
     /// Begins a transaction; there is no other open.
     func begin(_ durability: Durability) throws(StoreError)
-    /// Ends the transaction and keeps what it did. After an error nothing of it is kept.
+    /// Commits the transaction. After an error nothing of it is kept.
     func commit() throws(StoreError)
-    /// Ends the transaction and forgets what it did.
+    /// Rolls the transaction back.
     func rollback()
     /// Makes everything that was committed before survive a crash of the machine.
     func makeDurable() throws(StoreError)

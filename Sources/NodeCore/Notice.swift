@@ -15,7 +15,7 @@ public struct Notice: Equatable, Sendable {
         case compromised = 2
     }
 
-    /// Whom it concerns.
+    /// The person or device concerned.
     public var person: PersonID
     /// What happened.
     public var kind: Kind
@@ -57,7 +57,7 @@ public struct Notice: Equatable, Sendable {
         return writer.bytes
     }
 
-    /// The notice in a row of ``ValueTable/notice``, or nil where the row is none.
+    /// The notice in a row of ``ValueTable/notice``, or nil if the row is invalid.
     public init?(key: [UInt8], value: [UInt8]) {
         var keyReader = ByteReader(key)
         var reader = ByteReader(value)

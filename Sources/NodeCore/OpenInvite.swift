@@ -16,7 +16,7 @@ public struct OpenInvite: Equatable, Sendable {
     public let relay: NoiseKey?
     /// As above.
     public let addresses: [String]
-    /// Who took it. Somebody who comes again, since the answer was lost, takes nothing more.
+    /// Who used it. A person who comes again, because the answer was lost, uses nothing more.
     public internal(set) var guests: [PersonID] = []
     /// Which card the relay answered that it has, as a hash; nil as long as it has none.
     public internal(set) var shown: Digest?
@@ -46,9 +46,9 @@ public struct OpenInvite: Equatable, Sendable {
         return relay != nil && wall < expires + min(patience, .max - expires)
     }
 
-    /// When a letter was written, as far as the invite's end is concerned: when the relay got it, by
-    /// its clock, where that can be; else when it is read. Who was away for the last days of an invite
-    /// takes in those who came in time.
+    /// When a letter was written, as far as the invite's expiry is concerned: when the relay got
+    /// it, by its clock, if that is possible; else when it is read. So an opener who was away for
+    /// the last days of an invite admits guests who came in time.
     func moment(of letter: ArrivedLetter, readAt now: UInt64) -> UInt64 {
         let slack = NodeCore.day
         return letter.came <= now && letter.came + slack >= opened ? letter.came : now
@@ -135,13 +135,14 @@ public struct OpenInvite: Equatable, Sendable {
 struct PendingInvite {
     let invite: Invite
     var alias: String
-    /// Whether the card of who invites is known: it lay on the relay, or they showed it.
+    /// Whether the inviter's card is known: it was on the relay, or they showed it.
     var hasCard = false
     /// Whether who invites did not take it: it is used up, revoked or over. It is kept to be told.
     var isRefused = false
     /// The device whose card lay on the relay, where the link names a relay: it opened the invite.
     var cardDevice: DeviceID?
-    /// Devices of who invites that did not take it, ascending, as long as it is not known which opened it.
+    /// The inviter's devices that refused it, ascending, as long as it is not known which one
+    /// opened it.
     private(set) var refusers: [DeviceID] = []
 
     init(invite: Invite, alias: String) {
@@ -227,7 +228,7 @@ public struct TakenInvite: Equatable, Sendable {
     public let expires: UInt64
     /// Whether who invites did not take it.
     public let isRefused: Bool
-    /// The relay on which the card of who invites is still looked for; nil where it is not.
+    /// The relay on which the inviter's card is still looked for; nil if it is not.
     public let relay: NoiseKey?
     /// Where that relay is, as `host:port`.
     public let address: String

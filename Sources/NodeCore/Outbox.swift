@@ -5,15 +5,15 @@ public import ParleyWire
 
 /// What relays hold of this device's own logs.
 ///
-/// The logs themselves are the outbox: what is kept of a log and a relay is how far the relay
-/// answered that it is on its disk. Sealed bytes are never kept. Source: `Protocol/06-relay.md`,
-/// "Outbox".
+/// The logs themselves are the outbox: for each log and relay it is stored how far the relay
+/// confirmed it durably. Sealed bytes are never stored.
+/// Source: `Protocol/06-relay.md`, "Outbox".
 public enum Outbox {
-    /// What a relay has of one log: places that it answered for, in one go from the first.
+    /// What a relay has of one log: consecutive places that it confirmed.
     struct Entry: Equatable {
         var first: UInt64
         var end: UInt64
-        /// When the oldest of it was put, in Unix milliseconds.
+        /// When the oldest of these was put, in Unix milliseconds.
         var since: UInt64
 
         init(first: UInt64, end: UInt64, since: UInt64) {

@@ -1,22 +1,22 @@
 import ParleyLedger
 import ParleyWire
 
-/// What this device knows of its own operations that its store lacks, and so where it may write.
+/// What this device knows about own operations that its store lacks, and so where it may write.
 ///
 /// Owns two things. What the shell found out about the whole store concerns all spaces: nothing is
 /// written until it is recovered. What a peer proved with this device's own signature concerns one
-/// space: a gap there is open until its logs are held up to the places that were proven. A space whose
-/// gap was closed is handed out once.
+/// space: a gap there is open until its logs are held up to the proven places. A space whose gap
+/// was closed is handed out once.
 /// Source: `Protocol/06-sync.md`, "Claims about one's own logs".
 struct OwnHistory: Sendable {
-    /// What the shell found out about the store being behind, until all of it is recovered.
+    /// What the shell found out about the store being behind, until everything is recovered.
     private(set) var found: Rejoin?
     /// True if every own operation missing from the store belongs to a space this device was removed
     /// from. No peer will serve them, so they must not block writing.
     private var isUnrecoverable = false
     /// The places after the last that own logs are proven to have had, where they end before here.
     private var openGaps: [SpaceNumber: [LogTag: UInt64]] = [:]
-    /// Spaces whose gap was closed and that nobody was told of yet.
+    /// Spaces whose gap was closed and which were not handed out yet.
     private var closedGaps: Set<SpaceNumber> = []
 
     /// The history of a device whose store is whole as far as the shell knows, or lacks this.
@@ -74,7 +74,7 @@ struct OwnHistory: Sendable {
 
     // MARK: Recovery of the store as a whole
 
-    /// Notes that a peer has shown all that it holds: what it did not list, it does not have either.
+    /// Notes that a peer has shown everything it holds: it does not have what it did not list.
     ///
     /// - Returns: whether that was waited for.
     mutating func noteAnswer() -> Bool {

@@ -1,9 +1,10 @@
 import ParleySealing
 import ParleyWire
 
-/// What an envelope or a letter carries: frames as on a link, in their turn.
+/// The content of an envelope or a letter: frames as on a link, in sequence.
 ///
-/// `u8 1 ‖ n × counted frame`. Source: `Protocol/06-relay.md`, "What envelopes carry".
+/// `u8 1 ‖ n × counted frame`.
+/// Source: `Protocol/06-relay.md`, "What envelopes carry".
 struct Parcel {
     fileprivate static let version: UInt8 = 1
     private var writer = ByteWriter(capacity: 1024)
@@ -30,8 +31,8 @@ struct Parcel {
     }
 }
 
-/// The frames of a parcel, one after the other: each is read when it is asked for, and all share one
-/// room to grow to. So nothing is read for a sender who is talked to by nobody but its first frame.
+/// The frames of a parcel, one after the other: each is decoded when it is requested, and all share
+/// one limit on expansion. So for a sender who is not served only the first frame is decoded.
 struct ParcelReader {
     private var reader: ByteReader
     private var room = DecodingRoom()
@@ -39,7 +40,7 @@ struct ParcelReader {
     /// Nil where the bytes are no parcel: another version, a frame that is cut off, or too many.
     init?(_ content: [UInt8]) {
         reader = ByteReader(content)
-        // Why it is none helps nobody.
+        // The reason why it is invalid helps nobody.
         guard (try? reader.byte()) == Parcel.version else { return nil }
         var rest = reader
         var count = 0

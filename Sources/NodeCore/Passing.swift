@@ -1,13 +1,14 @@
 import ParleySealing
 import ParleyWire
 
-/// What is carried through relays and kept nowhere.
+/// Signals that relays carry and nobody stores.
 ///
-/// Owns signals that wait for a connection to a relay, for as long as they are of use; what came
-/// lately, so that a relay which repeats it gains nothing; and how much each relay may bring. All of it
-/// is bounded, and in memory alone. Source: `Protocol/06-relay.md`, "Signals".
+/// Owns signals that wait for a connection to a relay, for as long as they are of use; recent ones,
+/// so that a relay gains nothing by repeating them; and how much each relay may deliver. All of it
+/// is bounded, and in memory only.
+/// Source: `Protocol/06-relay.md`, "Signals".
 struct Passing: Sendable {
-    /// A signal that waits until a relay is there. It is sealed only then.
+    /// A signal that waits for a relay. It is sealed only then.
     struct Waiting: Sendable {
         let signal: [UInt8]
         let device: DeviceID
@@ -22,7 +23,7 @@ struct Passing: Sendable {
     static let waitingCountMax = 32
     /// What one that comes costs, in units of ``Allowance``.
     static let work: UInt64 = 100
-    /// What a relay may bring at once, and in a second, in the same units.
+    /// How much a relay may deliver at once, and per second, in the same units.
     static let burst: UInt64 = 32_000
     /// Signals that are known again: more than a relay may bring within their time.
     static let knownCountMax = 4_096
@@ -35,7 +36,8 @@ struct Passing: Sendable {
     /// How many signals came through relays, and were taken.
     private(set) var takenCount: UInt64 = 0
 
-    /// Lets a signal wait for a relay; of too many the oldest is dropped, for what is newest counts.
+    /// Queues a signal for a relay; if there are too many the oldest is dropped, because the newest
+    /// counts.
     mutating func enqueue(_ signal: Waiting, for relay: NoiseKey) {
         let queue = fresh(waiting[relay] ?? [], at: signal.since)
         waiting[relay] = queue.suffix(Self.waitingCountMax - 1) + [signal]

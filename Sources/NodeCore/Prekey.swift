@@ -4,8 +4,9 @@ import ParleyWire
 
 /// A prekey with its private half, before that is in the vault.
 ///
-/// A device that is about to be linked makes its first before it has a node, so that whoever adds
-/// it seals the next epoch to it. Source: `Protocol/09-epochs.md`, "Prekeys".
+/// A device that is about to be linked makes its first prekey before it has a node, so that the
+/// adding device seals the next epoch to it.
+/// Source: `Protocol/09-epochs.md`, "Prekeys".
 public struct Prekey: Sendable {
     /// What others are shown.
     public let certificate: PrekeyCertificate

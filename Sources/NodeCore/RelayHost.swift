@@ -1,7 +1,7 @@
 /// What kind of host an address names: `host:port`, or `[v6]:port`.
 ///
-/// A card can name any host and port, and whoever reads it calls there. Only those whom a person
-/// accepted may so point at that person's own machine and network.
+/// A card can name any host and port, and its readers call there. Only accepted persons may point
+/// at this person's own machine and network.
 /// Source: `Protocol/06-relay.md`, "Addresses".
 enum RelayHost: Equatable {
     /// On the internet, or a name of at least two labels.
@@ -9,7 +9,8 @@ enum RelayHost: Equatable {
     /// On this machine or its network: loopback, link-local and private addresses, `localhost`,
     /// `.local` and names of one label.
     case near
-    /// No relay is there: a group of hosts, no host, or an odd spelling of an address.
+    /// Never a relay: a multicast or reserved address, no host, or an unusual spelling of an
+    /// address.
     case nowhere
 
     /// The kind of an address.

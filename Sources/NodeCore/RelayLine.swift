@@ -2,7 +2,7 @@ import ParleyLedger
 public import ParleySealing
 public import ParleyWire
 
-/// What the shell, which holds the connection to a relay, tells of it.
+/// What the shell, which holds the connection to a relay, reports about it.
 public enum RelayNews: Sendable {
     /// The connection stands, and the relay proved its key.
     case opened(RelayWelcome)
@@ -42,14 +42,14 @@ public struct MailboxRequest: Sendable {
     }
 }
 
-/// What a mailbox is to this device.
+/// The role of a mailbox for this device.
 enum MailboxUse: Equatable, Sendable {
     /// This device's inbox.
     case inbox
     /// Shared by the devices of an epoch.
     case drop(SpaceNumber, OperationID)
 
-    /// Whose operations lie in it; nil for the inbox, which has them of all.
+    /// The author whose operations are in it; nil for the inbox, which has everybody's.
     var space: SpaceNumber? {
         if case .drop(let space, _) = self { space } else { nil }
     }
@@ -58,7 +58,7 @@ enum MailboxUse: Equatable, Sendable {
 /// How far a mailbox is read on a connection.
 struct OpenMailbox: Sendable {
     enum Stage: Sendable {
-        /// What it holds is to be asked for.
+        /// Its content is to be requested.
         case unknown
         /// It was asked for.
         case asked
@@ -66,9 +66,9 @@ struct OpenMailbox: Sendable {
         case whole([RelayEntry])
         /// It holds more than came: it is asked for page by page, in its turn.
         case long
-        /// A page of it was asked for.
+        /// A page of it was requested.
         case paging
-        /// All that was there has been taken; what comes from now on is pushed.
+        /// Everything that was there has been processed; new envelopes are pushed.
         case read
     }
 
@@ -79,15 +79,15 @@ struct OpenMailbox: Sendable {
     /// Everything up to this counter was taken.
     var cursor: UInt64
     var stage = Stage.unknown
-    /// Of what it holds the newest, until that was looked at.
+    /// The newest of its content, until that was examined.
     var newest: [RelayEntry] = []
     /// Something was pushed before that, or not told: there is another page to ask for.
     var hasMore = false
-    /// The relay was asked to push what comes.
+    /// The relay was asked to push new envelopes.
     var isLive = false
-    /// The relay had no time to be asked to push what comes.
+    /// The relay had no time to be asked for pushes.
     var lacksSubscription = false
-    /// It is asked to push only after what was there was asked for.
+    /// It is asked for pushes only after the existing content was requested.
     var isSubscribedLate = false
 
     init(use: MailboxUse, key: DeviceSigningKey, day: RelayDay, cursor: UInt64) {
@@ -113,7 +113,7 @@ struct OpenMailbox: Sendable {
 struct RelayLine: Sendable {
     enum Phase: Sendable { case idle, calling, open }
 
-    /// Where it may be, by who says so.
+    /// Its addresses, by who names them.
     var places: RelayPlaces
     /// Whether this device reads there; else it only brings something.
     var isReading: Bool
@@ -127,12 +127,12 @@ struct RelayLine: Sendable {
     /// A day that it told too soon after another.
     var nextDay: RelayDay?
     var leaptAt: UInt64?
-    /// What was asked and has no answer yet.
+    /// Requests without an answer yet.
     var questions = RelayQuestions()
     var mailboxes: [MailboxID: OpenMailbox] = [:]
     /// Mailboxes that are not read yet, by space, in the order in which they are.
     var queues: [SpaceNumber?: Queue<MailboxID>] = [:]
-    /// The look at all spaces for mailboxes to read, while it goes on.
+    /// The walk over all spaces for mailboxes to read, while it lasts.
     var walk: MailboxWalk?
     /// Conversations that were not read here, as their other person was blocked.
     var shut: Set<SpaceNumber> = []
@@ -192,7 +192,7 @@ struct RelayLine: Sendable {
     /// Whether this device's inbox could not be opened.
     var lacksTicket: Bool { inbox.map(unpaid.contains) ?? false }
 
-    /// Begins anew: nothing that was asked is answered any more.
+    /// Resets: no pending request is answered any more.
     mutating func reset(_ phase: Phase) {
         self.phase = phase
         questions.removeAll()
@@ -214,7 +214,7 @@ struct RelayLine: Sendable {
     }
 }
 
-/// What was last known of a relay's store.
+/// The last known state of a relay's store.
 struct RelayRecord: Equatable {
     /// Its newest start.
     var start: UInt64
@@ -232,7 +232,7 @@ struct RelayRecord: Equatable {
         self.toldDay = toldDay
     }
 
-    /// Whether what was put and read by the days that it told before is of no use: it goes back, or on
+    /// Whether what was put and read under earlier days is useless: the day goes back, or forward
     /// by more days than others look back.
     func hasLeapt(to day: RelayDay) -> Bool {
         day < toldDay || day.excess(over: toldDay) > NodeCore.readDayCountMax

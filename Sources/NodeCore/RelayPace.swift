@@ -1,7 +1,7 @@
 /// How patient this device is with a relay: when it calls it again, and when it asks it again.
 ///
-/// Owns how often in a row calls failed, connections ended early, and the relay had no time. Whatever
-/// concerns one connection is forgotten with it.
+/// Owns how often in a row calls failed, connections ended early, and the relay had no time.
+/// Anything about one connection is forgotten with it.
 /// Source: `Protocol/06-relay.md`, "What a relay refuses".
 struct RelayPace: Sendable {
     /// 1 s, 2 s, 4 s … 5 min between calls.
@@ -19,7 +19,7 @@ struct RelayPace: Sendable {
     private(set) var failureCount: UInt64 = 0
     /// How many connections in a row ended soon after they had come about.
     private var shortCount: UInt64 = 0
-    /// When the connection came about, on the monotonic clock; nil where there is none.
+    /// When the connection was established, on the monotonic clock; nil if there is none.
     private var openedAt: UInt64?
     /// The relay wants to be left alone until this moment of the monotonic clock.
     private(set) var busyUntil: UInt64 = 0
@@ -47,10 +47,10 @@ struct RelayPace: Sendable {
     ///
     /// - Parameter placeFailureCount: of the place that is tried next: another person's word may be
     ///   tried sooner than one that failed often.
-    /// - Returns: how long to wait before the next call, in milliseconds: as the backoff says and up to a
-    ///   quarter longer; not before a relay that said goodbye may be back, as far as 5 min. One that
-    ///   takes each call and soon hangs up, though it fails at none, is called after 2 s, 4 s … 64 s from
-    ///   the fourth time on: what is asked at the beginning costs both.
+    /// - Returns: how long to wait before the next call, in milliseconds: the backoff and up to a
+    ///   quarter more; not before a relay that said goodbye may be back, up to 5 min. A relay that
+    ///   accepts each call and soon hangs up, though it fails at none, is called after 2 s, 4 s …
+    ///   64 s from the fourth time on: the requests at the beginning cost both sides.
     mutating func close(
         at now: UInt64, placeFailureCount: UInt64,
         using random: inout some RandomNumberGenerator
@@ -79,8 +79,8 @@ struct RelayPace: Sendable {
     /// Leaves the relay alone until a moment of the monotonic clock.
     mutating func pause(until moment: UInt64) { busyUntil = moment }
 
-    /// Notes that the relay has no time: as long as it says, and as its backoff says at least. What was
-    /// asked at once and is refused at once counts once.
+    /// Notes that the relay has no time: for as long as it says, and at least its backoff. Requests
+    /// made together and refused together count once.
     ///
     /// - Returns: how long that is, in milliseconds.
     mutating func rest(for delay: UInt64, at now: UInt64) -> UInt64 {

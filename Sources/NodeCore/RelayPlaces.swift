@@ -1,6 +1,6 @@
 import ParleyWire
 
-/// Where a relay may be, by who says so, and how it went there.
+/// The addresses of a relay, by who names them, and how calls there went.
 ///
 /// Nobody's word replaces another's: the addresses of each person are tried on their own, those that
 /// failed least first, the more trusted first among equals. So a liar costs a try, not the relay.
@@ -12,7 +12,7 @@ struct RelayPlaces: Sendable {
         case own
         /// An accepted contact, or another device of this person.
         case contact
-        /// Somebody who is only in a conversation with this person.
+        /// A person who is only in a conversation with this one.
         case member
 
         static func < (left: Trust, right: Trust) -> Bool { left.rawValue < right.rawValue }
@@ -61,8 +61,8 @@ struct RelayPlaces: Sendable {
     /// Whether nobody but members names the relay.
     var isNamedByMembersOnly: Bool { sources.allSatisfy { $0.trust == .member } }
 
-    /// Notes what a person's card says. Where there is no room, who is trusted more takes the place
-    /// of who is trusted less, and of equals nobody takes another's.
+    /// Records what a person's card says. If there is no room, a more trusted person displaces a
+    /// less trusted one, and among equals nobody displaces anybody.
     mutating func note(_ addresses: [String], namedBy person: PersonID, _ trust: Trust) {
         guard !isOwn else { return }
         if let place = sources.firstIndex(where: { $0.person == person }) {

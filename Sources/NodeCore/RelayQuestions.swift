@@ -2,7 +2,7 @@ import ParleyLedger
 import ParleySealing
 import ParleyWire
 
-/// What a request was for.
+/// The purpose of a request.
 enum RelayQuestion: Equatable, Sendable {
     /// The oldest that was not taken yet.
     case page(MailboxID)
@@ -21,19 +21,19 @@ enum RelayQuestion: Equatable, Sendable {
     case open(MailboxID, ticket: [UInt8]?)
     /// A card, for those who take an invite.
     case inviteCard(UInt64, Digest)
-    /// The card of who gave an invite.
+    /// The card of an inviter.
     case card(MailboxID)
-    /// A piece of a file that is laid on this device's shelf of it.
+    /// A piece of a file that is put on this device's shelf for it.
     case piece(BlobID, Int)
-    /// Whether what was laid there first still lies there.
+    /// Whether the first piece is still there.
     case shelf(BlobID)
     /// That nothing lies there any more.
     case takenAway(BlobID)
-    /// What lies on a shelf of somebody else.
+    /// The content of another person's shelf.
     case shelfPage(ForeignShelf)
     /// Something that is of use now or never.
     case passing
-    /// Whatever comes of it changes nothing.
+    /// Its result changes nothing.
     case whatever
 
     /// Whether it asks somebody to be a contact.
@@ -68,9 +68,9 @@ struct AskedQuestion: Equatable, Sendable {
     let mailbox: MailboxID
 }
 
-/// What a relay was asked and has not answered yet.
+/// Requests that a relay has not answered yet.
 ///
-/// Owns the numbers by which answers are told apart: none is given out twice, on however many
+/// Owns the numbers that match answers to requests: none is used twice, on however many
 /// connections.
 struct RelayQuestions: Sendable {
     private var lastNumber: UInt64 = 0
@@ -116,9 +116,9 @@ struct RelayQuestions: Sendable {
         return lastNumber
     }
 
-    /// Takes what was asked by a number; nil where nothing was, or it has been answered.
+    /// Takes the request with a number; nil if there was none, or it has been answered.
     mutating func take(_ number: UInt64) -> AskedQuestion? { pending.removeValue(forKey: number) }
 
-    /// Forgets what was asked: the connection on which the answers would come is gone.
+    /// Forgets a request: the connection on which its answer would arrive is gone.
     mutating func removeAll() { pending = [:] }
 }

@@ -2,8 +2,8 @@ import ParleyLedger
 
 /// What is due about relays once a step has done everything else.
 ///
-/// Owns notes alone: whoever changes something notes what follows from it, and the end of the step
-/// takes it, each once however often it was noted.
+/// Owns only notes: a change notes what follows from it, and the end of the step takes each note
+/// once, however often it was made.
 struct RelayUpkeep: Sendable {
     /// Something that is due for all relays together.
     enum Chore: Hashable, Sendable {
@@ -11,7 +11,7 @@ struct RelayUpkeep: Sendable {
         case findRelays
         /// Somebody was blocked, and holds a right to write into this device's inboxes.
         case retireWriters
-        /// Relays that are connected are to be told who may write into this device's inboxes.
+        /// Connected relays are to be told who may write into this device's inboxes.
         case renewWriters
         /// The own card changed, an invite was opened, or a mailbox for a card was.
         case showInviteCards

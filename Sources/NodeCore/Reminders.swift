@@ -1,7 +1,8 @@
 import ParleyLedger
 import ParleyWire
 
-/// How often devices without a link were reminded of what was put for them, and when they are again.
+/// How often devices without a link were reminded of what was put for them, and when they are
+/// again.
 ///
 /// Owns one count for each space that has a reminder due; the core keeps the same counts in the store.
 /// Source: `Protocol/06-relay.md`, "Reminders".
@@ -15,7 +16,7 @@ struct Reminders: Sendable {
     static let countMax: UInt64 = 30
     /// So many devices are reminded at a time.
     static let deviceCountMax = 3
-    /// How often devices compare what they hold once nothing new comes: within a day and a half.
+    /// How often devices compare what they hold once nothing new arrives: within a day and a half.
     static let comparisonCountMax: UInt64 = 4
 
     private var counts: [SpaceNumber: UInt64] = [:]
@@ -52,10 +53,10 @@ struct Reminders: Sendable {
         return min(first << (3 * min(count, 4)), Self.delayMax)
     }
 
-    /// Who is written to this time, others each time: of the devices that are behind in something that
-    /// was written here, and in the first rounds of the others as well, at least one. What a third one
-    /// wrote is compared with these, for its author may be gone; and a device that never acknowledges, as
-    /// one that is gone, keeps nobody from that.
+    /// Who is written to this time, different devices each time: those that lack something written
+    /// here, and in the first rounds also others, at least one. Operations of third authors are
+    /// compared with these, because their author may be gone; and a device that never acknowledges
+    /// does not prevent that.
     ///
     /// - Parameter device: who reminds.
     func due<One>(

@@ -1,9 +1,9 @@
 import ParleyLedger
 import ParleyWire
 
-/// What is missing of a space, and who has it.
+/// What a space lacks, and who has it.
 struct Repair: Sendable {
-    /// So many devices are asked at a time where nobody is known to hold what is missing.
+    /// How many devices are asked at a time if nobody is known to hold what is missing.
     static let askedDeviceCountMax = 3
     /// So many holders are known of one space.
     static let holderCountMax = 8
@@ -28,7 +28,7 @@ struct Repair: Sendable {
     /// to hold more one question is enough, for an answer may bring another.
     var isExhausted: Bool { holders.isEmpty || roundCount > Self.roundCountMax }
 
-    /// Notes a device that holds what is missing.
+    /// Records a device that holds what is missing.
     mutating func addHolder(_ device: DeviceID) {
         holders.removeAll { $0 == device }
         holders = holders.suffix(Self.holderCountMax - 1) + [device]
@@ -47,7 +47,8 @@ struct Repair: Sendable {
     /// Notes that a round is over.
     mutating func endRound() { roundCount += 1 }
 
-    /// Who is asked in this round: who has it, then others in turn, for who was asked before may be gone.
+    /// Who is asked in this round: known holders, then others in turn, because those asked before
+    /// may be gone.
     ///
     /// - Parameter others: devices that may have it; empty where only holders may be asked.
     func devices(among others: [DeviceID]) -> [DeviceID] {
@@ -62,8 +63,8 @@ struct Repair: Sendable {
 
 /// The repairs that are underway, one for each space at most.
 ///
-/// Owns what is known to be missing; the core keeps the last holder of each in the store, for the next
-/// start. Source: `Protocol/06-relay.md`, "Repair".
+/// Owns what is known to be missing; the core stores the last holder of each for the next start.
+/// Source: `Protocol/06-relay.md`, "Repair".
 struct Repairs: Sendable {
     private var bySpace: [SpaceNumber: Repair] = [:]
 
@@ -72,7 +73,7 @@ struct Repairs: Sendable {
 
     /// Keeps the repair of a space; nil ends it.
     ///
-    /// - Returns: whether the store is to keep another holder of it, or none any more.
+    /// - Returns: whether the store is to keep another holder, or none any more.
     mutating func keep(_ repair: Repair?, of space: SpaceNumber) -> Bool {
         let before = bySpace[space].map { $0.holders.last?.bytes ?? [] }
         bySpace[space] = repair

@@ -1,7 +1,8 @@
-/// How eagerly a peer is asked what it holds of a space.
+/// How often a peer is asked what it holds of a space.
 ///
-/// A question, and what it brings, is a round. Rounds that bring nothing follow each other ever more
-/// slowly: two who cannot become equal, for whatever reason, would else keep the link busy for ever.
+/// A question and its answer are a round. Rounds that bring nothing follow each other ever more
+/// slowly: two peers that cannot become equal, for whatever reason, would otherwise keep the link
+/// busy forever.
 struct RoundPace: Sendable {
     /// So many rounds may follow each other at once.
     static let freeCount: UInt64 = 4
@@ -9,7 +10,7 @@ struct RoundPace: Sendable {
     static let delayMin: UInt64 = 250
     /// The longest delay in milliseconds.
     static let delayMax: UInt64 = 600_000
-    /// What the peer says of itself is no news any more where so often nothing came of it.
+    /// The peer's own claims are no longer news after this many without result.
     private static let newsCountMax = 16
 
     private var roundCount: UInt64 = 0
@@ -29,7 +30,7 @@ struct RoundPace: Sendable {
         lastAsked = now
     }
 
-    /// The peer says that it holds what it did not say before.
+    /// The peer claims to hold what it did not claim before.
     mutating func hearNews() {
         guard newsCount < Self.newsCountMax else { return }
         newsCount += 1

@@ -3,9 +3,9 @@ public import ParleyLedger
 import ParleySealing
 public import ParleyWire
 
-/// What a program calls something that it wants said once, however often it asks for it.
+/// A program's idempotency key for something that it wants sent once, however often it asks.
 ///
-/// The name is the program's own. Of it, only a hash is kept.
+/// The name is the program's own. Only a hash of it is stored.
 public struct OnceKey: Hashable, Sendable {
     /// The longest name, in bytes.
     public static let byteCountMax = 200
@@ -30,7 +30,8 @@ public struct OnceKey: Hashable, Sendable {
 ///
 /// It is written in the transaction that writes the messages: both are on the disk, or neither is. The
 /// newest ``countMax`` keys are kept. Nothing of the text is, not even a hash: who erases a message erases
-/// it here as well. Source: `Protocol/14-local-api.md`, "Said once".
+/// it here as well.
+/// Source: `Protocol/14-local-api.md`, "Said once".
 struct SentOnce: Equatable {
     /// So many keys are kept.
     static let countMax: UInt64 = 16_384
@@ -63,12 +64,12 @@ struct SentOnce: Equatable {
         return writer.bytes
     }
 
-    /// What was sent under a key; nil where nothing is known of it.
+    /// What was sent under a key; nil if nothing is known.
     static func find(_ key: OnceKey, in store: some NodeStore) throws(StoreError) -> SentOnce? {
         try store.value(.sentOnce, key.digest.bytes).flatMap { SentOnce($0) }
     }
 
-    /// Notes what came of sending under a key that is new, and forgets the oldest beyond the bound.
+    /// Records the result of sending under a new key, and forgets the oldest beyond the bound.
     static func note(
         _ reply: CommandReply, _ key: OnceKey, in store: some NodeStore
     ) throws(StoreError) {
@@ -96,7 +97,7 @@ struct SentOnce: Equatable {
 }
 
 extension NodeCore {
-    /// Sends messages, unless that was done under this key: then it is told what came of it.
+    /// Sends messages, unless that was done under this key: then it returns the earlier result.
     mutating func sendOnce(
         _ messages: [TextMessage], _ parent: OperationNumber?, to id: SpaceID, _ key: OnceKey,
         _ turn: inout some Turn

@@ -3,9 +3,9 @@ import ParleyLedger
 import ParleySealing
 import ParleyWire
 
-/// Which files are laid on shelves, and which shelves are read: what is in flight of it.
+/// Which files are put on shelves, and which shelves are read: what is in flight.
 struct ShelfDesk: Sendable {
-    /// A file that somebody lacks who is not linked.
+    /// A file that a device without a link lacks.
     struct Laying: Sendable {
         let writer: ShelfWriter
         let owner: DeviceSigningKey
@@ -16,7 +16,7 @@ struct ShelfDesk: Sendable {
         let lacking: [NoiseKey: Int]
     }
 
-    /// How it goes with reading one shelf.
+    /// The state of reading one shelf.
     struct Reading: Sendable {
         var reader: ShelfReader?
         var cursor: ShelfCursor
@@ -28,7 +28,7 @@ struct ShelfDesk: Sendable {
         var nextAt: UInt64 = 0
         /// Whether envelopes came since the beginning of which nothing could be made.
         var hasPassedOver = false
-        /// Whether hashes came after those: what was passed over may be of use now.
+        /// Whether hashes arrived after those: skipped envelopes may be of use now.
         var isToBeRepeated = false
         /// How often it was read from the beginning for that; each time hashes had come that were not known
         /// before, so that the sections of the file bound it.
@@ -53,7 +53,7 @@ struct ShelfDesk: Sendable {
     /// Shelves that are read.
     var readings: [ForeignShelf: Reading] = [:]
     private var sources: [BlobID: Sources] = [:]
-    /// When it is looked again who lacks what, on the monotonic clock; nil where it is not.
+    /// When it is checked again who lacks what, on the monotonic clock; nil if it is not.
     var lookAt: UInt64?
     /// Whether there is anything of this device's own to look after.
     var hasOwn = false
@@ -64,7 +64,7 @@ struct ShelfDesk: Sendable {
     /// Something may be given or asked for now.
     mutating func noteDue() { isDue = true }
 
-    /// Takes what was noted. Returns whether it was.
+    /// Takes a note. Returns whether there was one.
     mutating func takeDue() -> Bool {
         defer { isDue = false }
         return isDue
@@ -88,7 +88,7 @@ struct ShelfDesk: Sendable {
     /// The piece after the last that is on its way to a relay; nil where none is.
     func next(at place: ShelfPlace) -> Int? { underway[place] }
 
-    /// Pieces up to this one are on their way; or what was counts for nothing.
+    /// Pieces up to this one are in transit; or earlier ones count for nothing.
     mutating func noteNext(_ piece: Int?, at place: ShelfPlace) { underway[place] = piece }
 
     /// Gives nothing more to a relay for a while.
@@ -132,7 +132,7 @@ struct ShelfDesk: Sendable {
         }
     }
 
-    /// What was read from a relay does not count any more.
+    /// What was read from a relay no longer counts.
     mutating func forgetReadings(at relay: NoiseKey) {
         readings = readings.filter { $0.key.relay != relay }
     }

@@ -3,8 +3,8 @@ import ParleyLedger
 import ParleySealing
 import ParleyWire
 
-/// A sealed file that a message of this device brings and for which it has a shelf: kept until all have it, and
-/// nothing of it lies at a relay.
+/// A sealed file that a message of this device names and for which it has a shelf: kept until all
+/// have it, and nothing of it is on a relay.
 struct OwnShelf: Equatable {
     let blob: BlobID
     /// Since when, in Unix milliseconds.
@@ -57,7 +57,7 @@ struct ShelfRecord: Equatable {
     var since: UInt64
     /// When it was last seen to lie there.
     var seen: UInt64
-    /// How often it was laid there anew.
+    /// How often it was put there again.
     var round: UInt8 = 0
 
     /// Nothing of it, yet.
@@ -77,7 +77,7 @@ struct ShelfRecord: Equatable {
             seen = try reader.uint64()
             round = try reader.byte()
         } catch {
-            // A row that is none says nothing.
+            // An unreadable row says nothing.
             return nil
         }
     }
@@ -94,7 +94,7 @@ struct ShelfRecord: Equatable {
         return writer.bytes
     }
 
-    /// It is to be laid there anew, from the beginning.
+    /// It is to be put there again, from the beginning.
     mutating func beginAnew(at now: UInt64) {
         (pieceCount, first, last, since, seen) = (0, 0, 0, now, now)
         round = round == .max ? .max : round + 1
@@ -131,7 +131,7 @@ struct ShelfRecord: Equatable {
 struct ForeignShelf: Hashable, Comparable {
     let blob: BlobID
     let relay: NoiseKey
-    /// The key of who laid it there.
+    /// The key of the device that put it there.
     let owner: DeviceID
 
     var mailbox: MailboxID { MailboxID(shelf: owner) }

@@ -1,22 +1,23 @@
 import ParleySignalling
 import ParleyWire
 
-/// What goes on between people at this moment: calls, who types, who is there.
+/// What is happening between people at this moment: calls, typing, presence.
 ///
-/// It lives in memory alone and ends with the process; nothing of it is ever stored, but the record
-/// of a call, which is an operation like any other. Source: `Protocol/11-calls.md`.
+/// It lives in memory only and ends with the process; nothing is ever stored, except the record of
+/// a call, which is an operation like any other.
+/// Source: `Protocol/11-calls.md`.
 struct SignalDesk: Sendable {
     /// All calls that this device knows of.
     var calls = Calls()
     /// Who types where.
     var typing = Typing()
-    /// Who is there.
+    /// Presence of others.
     var presences = PresenceBook()
-    /// What was heard, so that copies and what comes late are known.
+    /// Received signals, so that copies and late ones are recognised.
     var freshness = Freshness()
     /// That of the last signal that was sent.
     var stamp = Stamp(0)
-    /// Whether this device's person is at it.
+    /// This person's presence.
     var presence: Presence = .offline
     /// When the person was last at this device, in Unix milliseconds; 0 for never.
     var lastOnline: UInt64 = 0
@@ -28,12 +29,12 @@ struct SignalDesk: Sendable {
     var untold: Queue<Participant> = []
     /// When the next of them may be, on the monotonic clock.
     var toldNext: UInt64 = 0
-    /// Who is no longer in a conversation in which calls may go on, until that is heeded.
+    /// Persons who left a conversation in which calls may be going on, until that is handled.
     var departed: [Departed] = []
     /// Moments for which a timer is set.
     var moments: Set<UInt64> = []
 
-    /// A person is kept away from now on, wherever calls go on.
+    /// A person is blocked from now on, wherever calls are going on.
     mutating func depart(_ person: PersonID) {
         departed += calls.all.map { Departed(person: person, space: $0.space) }
     }
@@ -45,14 +46,14 @@ struct SignalDesk: Sendable {
             .compactMap { $0 }.min()
     }
 
-    /// The clock was set: stamps go on from what it shows, where the last is ahead of that.
+    /// The clock was set: stamps continue from its new time, or from the last one if that is ahead.
     mutating func restartStamps(at wall: UInt64) {
         let ahead = WallTime(clamping: stamp.wallClock).excess(over: WallTime(clamping: wall))
         if ahead > Freshness.skewMax { stamp = Stamp(0) }
     }
 }
 
-/// A person who is no longer in a conversation, or is kept away.
+/// A person who is no longer in a conversation, or is blocked.
 struct Departed: Equatable, Sendable {
     var person: PersonID
     var space: SpaceID

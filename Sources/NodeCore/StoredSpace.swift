@@ -3,12 +3,12 @@ public import ParleyLedger
 import ParleyRoster
 public import ParleyWire
 
-/// Makes anew what follows from the operations of a space, after they were stored all at once.
+/// Recomputes what follows from the operations of a space, after they were stored all at once.
 public enum StoredSpace {
     /// Notes what its operations name as seen, and folds its views.
     ///
-    /// - Returns: whether the person is in the space or was: who is out keeps what they had. Nothing
-    ///   is folded otherwise.
+    /// - Returns: whether the person is or was in the space: a former member keeps what they had.
+    ///   Otherwise nothing is recomputed.
     public static func fold(
         _ space: SpaceRecord, for person: PersonID, in store: some Store
     ) throws(StoreError) -> Bool {

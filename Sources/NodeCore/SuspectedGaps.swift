@@ -7,9 +7,10 @@ import ParleyWire
 struct SuspectedGaps: Sendable {
     /// What showed that something may be missing.
     struct Suspicion: Equatable, Sendable {
-        /// Who has it.
+        /// The holder.
         let holder: DeviceID
-        /// Whether what came did not join what is held: then it is missing, whatever is held since.
+        /// Whether what arrived did not join what is held: then it is missing, whatever is held
+        /// since.
         let isDisconnected: Bool
     }
 

@@ -6,7 +6,7 @@ public import ParleyWire
 public enum TogetherCommand: Equatable, Sendable {
     /// Asks something, with answers to choose from.
     case ask(SpaceID, PollQuestion)
-    /// Chooses answers of a poll; nothing takes back what was chosen.
+    /// Chooses answers of a poll; nothing takes back an earlier choice.
     case vote(OperationNumber, PollChoices)
     /// Ends a poll.
     case close(OperationNumber)
@@ -28,7 +28,7 @@ public enum TogetherCommand: Equatable, Sendable {
     case approve(OperationNumber, Bool)
     /// Says how a decision stands, and where another one takes its place, which.
     case settle(OperationNumber, DecisionState, by: OperationNumber? = nil)
-    /// Takes back for everyone what was asked, begun or proposed.
+    /// Withdraws for everyone what was asked, begun or proposed.
     case withdraw(OperationNumber)
 
     /// Why that was not done. Nothing changed.
@@ -57,7 +57,7 @@ public enum TogetherCommand: Equatable, Sendable {
         case tooManyReminders(limit: Int)
         /// At most so many persons do one thing.
         case tooManyAssignees(limit: Int)
-        /// That day is none.
+        /// There is no such day.
         case badDay
         /// A poll has from 2 to so many options, each another.
         case badOptions(limit: Int)

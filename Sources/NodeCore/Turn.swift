@@ -1,6 +1,6 @@
 import ParleyLedger
 
-/// What one step may use, and what it leads to.
+/// What one step may use, and what it produces.
 ///
 /// A step makes one and passes it to everything that it calls: nothing else of the world outside
 /// reaches a core.

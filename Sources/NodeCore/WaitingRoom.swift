@@ -3,9 +3,9 @@ import ParleyWire
 
 /// Proven operations whose causes have not come yet.
 ///
-/// It is bounded and holds nothing dear: the frontier has not moved, so whatever is dropped is
-/// sent again. No log takes more than a share of it, so that causes that somebody invented, and that
-/// never come, crowd out nobody else. When it is full the oldest go.
+/// It is bounded and holds nothing valuable: the frontier has not moved, so dropped runs are sent
+/// again. No log takes more than a share, so that invented causes that never arrive crowd out
+/// nobody else. When it is full the oldest go.
 struct WaitingRoom: Sendable {
     /// Runs that wait, over all spaces.
     static let runCountMax = 1024
@@ -21,8 +21,8 @@ struct WaitingRoom: Sendable {
         var byteCount = 0
     }
 
-    /// How long a run waits for its causes, in milliseconds. They come on the very link that brought
-    /// the run, so what takes longer was invented, or is held by nobody who can be reached.
+    /// How long a run waits for its causes, in milliseconds. They come on the same link as the run,
+    /// so causes that take longer were invented, or are held by nobody who can be reached.
     static let patience: UInt64 = 20_000
 
     /// Operations that wait, and since when.
@@ -30,8 +30,8 @@ struct WaitingRoom: Sendable {
         var run: VerifiedRun
         /// On the monotonic clock, in milliseconds.
         var since: UInt64
-        /// Whether it waits for lane 0, which it does as long as it takes: what an operation was
-        /// written under is made of that.
+        /// Whether it waits for lane 0, which it does as long as it takes: the authority of an
+        /// operation is computed from lane 0.
         var waitsForControl = false
 
         /// Whether its wait ends one day.
@@ -96,7 +96,7 @@ struct WaitingRoom: Sendable {
         }
     }
 
-    /// Whether the very same is waiting: it comes from everybody who is asked for it.
+    /// Whether the very same run is waiting: every peer that is asked delivers it.
     private func holds(_ run: VerifiedRun) -> Bool {
         guard shares[run.log] != nil else { return false }
         return runs.contains {

@@ -22,7 +22,7 @@ public struct WantedFile: Equatable, Sendable {
         self.isAskedFor = isAskedFor
     }
 
-    /// What comes first: what the person asked for, then what was wanted first.
+    /// The order: what the person asked for first, then what was wanted first.
     static func precedes(_ left: Self, _ right: Self) -> Bool {
         if left.isAskedFor != right.isAskedFor { return left.isAskedFor }
         return (left.since, left.blob) < (right.since, right.blob)
@@ -46,12 +46,12 @@ public struct WantedFile: Equatable, Sendable {
             let isAskedFor = try reader.byte() == 1
             self.init(blob: blob, shape: shape, since: since, isAskedFor: isAskedFor)
         } catch {
-            // A row that is none is no want.
+            // An unreadable row is no want.
             return nil
         }
     }
 
-    /// All that is wanted, what comes first in front.
+    /// All wanted files, in order.
     public static func all(in store: some NodeStore) throws(StoreError) -> [WantedFile] {
         try store.values(.wantedFile).compactMap { WantedFile($0.key, $0.value) }
             .sorted(by: precedes)
@@ -74,7 +74,7 @@ public struct WantedFile: Equatable, Sendable {
     }
 }
 
-/// What a file that was sent from here was sealed as, by its content.
+/// The sealed form of a file that was sent from here, by its content.
 public struct OwnFile: Equatable, Sendable {
     /// The sealed file.
     public var blob: BlobID
@@ -87,7 +87,7 @@ public struct OwnFile: Equatable, Sendable {
         self.key = key
     }
 
-    /// What a file with this content was sealed as, or nil.
+    /// The sealed form of a file with this content, or nil.
     public static func kept(
         _ content: Digest, in store: some NodeStore
     ) throws(StoreError) -> OwnFile? {

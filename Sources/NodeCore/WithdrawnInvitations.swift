@@ -1,8 +1,8 @@
 import ParleyLedger
 import ParleyWire
 
-/// Invitations that were withdrawn before they were answered, and are watched until no more of their
-/// control logs comes: what comes last may say that one holds after all.
+/// Invitations that were withdrawn before they were answered, and are watched until no more of
+/// their control logs arrives: the last part may restore one.
 ///
 /// Owns how much of each control log was held when the watch began; each space is watched once.
 struct WithdrawnInvitations: Sendable {
