@@ -8,7 +8,7 @@ internal import SwiftProtobuf
 public struct Founder: Equatable, Sendable {
     /// The person.
     public var person: PersonID
-    /// What they may do.
+    /// Their role.
     public var role: Role
     /// What they are called.
     public var name: String

@@ -48,7 +48,7 @@ public struct Member: Equatable, Sendable {
 
     /// The person.
     public let person: PersonID
-    /// What they may do.
+    /// Their role.
     public let role: Role
     /// How far from the founder the right over others was passed on: the founder has 0, whoever
     /// was made an admin or an owner by rank k has k + 1, all others ``plainRank``.

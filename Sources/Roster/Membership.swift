@@ -33,7 +33,7 @@ public struct Newcomer: Equatable, Sendable {
 public struct AddMember: Equatable, Sendable {
     /// Who.
     public var newcomer: Newcomer
-    /// What they may do.
+    /// Their role.
     public var role: Role
     /// What the conversation is called; empty for no name.
     public var conversation: String

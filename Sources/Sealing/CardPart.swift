@@ -20,7 +20,7 @@ public struct CardPart: Equatable, Sendable {
     public let version: CardVersion
     /// The device's key for links.
     public let noiseKey: NoiseKey
-    /// What the person is called.
+    /// The person's name.
     public let name: String
     /// Where the device listens, as `host:port`; the best first.
     public let addresses: [String]

@@ -25,7 +25,7 @@ public struct Participant: Hashable, Comparable, Sendable {
 /// knows no link and no clock.
 /// Source: `Protocol/11-calls.md`, "Calls".
 public struct Call: Equatable, Sendable {
-    /// How far it is.
+    /// Its progress.
     public enum Phase: String, CaseIterable, Sendable {
         /// This device began it, and nobody has answered.
         case calling
@@ -115,7 +115,7 @@ public struct Call: Equatable, Sendable {
     public let own: Participant
     /// The device that began it.
     public let founder: Participant
-    /// How far it is.
+    /// Its progress.
     public internal(set) var phase: Phase
     /// The members, by device.
     public internal(set) var members: [Participant]

@@ -39,7 +39,7 @@ public enum MediaNews: Equatable, Sendable {
 /// one asks for an offer. Each offer has a number, by which what belongs to an older one is known
 /// as stale. Source: `Protocol/11-calls.md`, "Legs".
 public struct Leg: Equatable, Sendable {
-    /// How far it is.
+    /// Its progress.
     public enum Phase: String, CaseIterable, Sendable {
         /// The other device shall make an offer.
         case awaitingOffer
@@ -90,7 +90,7 @@ public struct Leg: Equatable, Sendable {
     /// Ways that wait for the description that they belong to.
     public static let waitingCountMax = 64
 
-    /// How far it is.
+    /// Its progress.
     public private(set) var phase: Phase
     /// Whether this device makes the offers.
     public let offers: Bool

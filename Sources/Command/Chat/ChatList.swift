@@ -7,7 +7,7 @@ struct ChatList: Equatable {
     private(set) var conversations: [ConversationView] = []
     /// The one that is chosen.
     private(set) var chosenID: String?
-    /// What the person is called.
+    /// The person's name.
     var ownName = ""
     /// Who types, by conversation.
     var typing: [String: [String]] = [:]

@@ -49,7 +49,7 @@ extension ImportProgress {
 }
 
 extension SearchWork {
-    /// How far it is.
+    /// Its progress.
     var text: String {
         switch step {
         case .removingVectors: "removing vectors: \(done) of \(count) operations"

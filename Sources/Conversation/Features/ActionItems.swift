@@ -10,7 +10,7 @@ public struct ActionItem: Equatable, Sendable {
     public var reference: OperationReference
     /// Where it stands.
     public var order: OrderKey
-    /// Who began it.
+    /// The author.
     public var author: PersonID
     /// When it was begun by its author's clock, in Unix milliseconds.
     public var time: UInt64

@@ -27,9 +27,9 @@ public struct Attachment: Equatable, Sendable {
     public struct Look: Equatable, Sendable {
         /// A small picture: JPEG, PNG or WebP; empty for none.
         public var preview: [UInt8] = []
-        /// Of a picture, in points; 0 where it is not known.
+        /// For a picture, in pixels; 0 if it is not known.
         public var width: UInt32 = 0
-        /// Of a picture, in points; 0 where it is not known.
+        /// For a picture, in pixels; 0 if it is not known.
         public var height: UInt32 = 0
         /// In milliseconds; 0 for what neither sounds nor moves.
         public var duration: UInt32 = 0

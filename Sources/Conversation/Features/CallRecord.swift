@@ -20,7 +20,7 @@ extension EntryField {
 public struct CallRecord: Equatable, Sendable {
     /// The call.
     public var call: CallID
-    /// Who began it.
+    /// The author.
     public var founder: PersonID
     /// When, by the clock of the device that says so, in Unix milliseconds.
     public var began: UInt64

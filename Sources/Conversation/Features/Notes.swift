@@ -11,7 +11,7 @@ public struct Note: Equatable, Sendable {
     public var reference: OperationReference
     /// Where it stands.
     public var order: OrderKey
-    /// Who began it.
+    /// The author.
     public var author: PersonID
     /// When it was begun by its author's clock, in Unix milliseconds.
     public var time: UInt64

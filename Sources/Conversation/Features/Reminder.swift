@@ -48,7 +48,7 @@ public struct Reminder: Equatable, Sendable {
 
     /// Which one it is.
     public var id: ID
-    /// How far it is.
+    /// Its progress.
     public var state: State
     /// When it rings, by the clock of the device that does, in Unix milliseconds.
     public var time: UInt64
