@@ -9,7 +9,7 @@ final class BenchWorld {
     let here: Node
     var there: BenchPeer
     private(set) var group = ""
-    /// Whether the other process says of each message when it shows it.
+    /// Whether the other process reports when it shows each message.
     var isWatched = false
 
     init(

@@ -2,7 +2,8 @@ import Parley
 import ParleySealing
 import ParleyWire
 
-/// What an epoch costs with ever more devices: its bytes, making it, and opening it as one of them.
+/// The cost of an epoch with ever more devices: its bytes, making it, and opening it as one of
+/// them.
 ///
 /// No node and no disk: this is what a change of members adds to what any operation costs. The
 /// budgets are what was reckoned before any of it was built. Source: DESIGN, "Epochs"; design of

@@ -1,8 +1,8 @@
 import Foundation
 import Parley
 
-/// What large files and many small ones take between two processes on the real disk, and what people
-/// feel of it who write to each other meanwhile.
+/// What large files and many small ones cost between two processes on the real disk, and how
+/// messages are delayed meanwhile.
 struct FileBench {
     static let names = [
         "files-seal", "files-transfer", "files-save", "files-memory", "files-resume",

@@ -1,7 +1,7 @@
 import Foundation
 import Parley
 
-/// What others take for the same, where they are installed.
+/// The same work by other programs, if they are installed.
 struct FilePeers {
     let folder: String
     let say: @Sendable (String) -> Void

@@ -6,8 +6,8 @@ import ParleySignalling
 import ParleyStorage
 import ParleyWire
 
-/// A node as others meet it: the production core on the production store, and nothing else. What
-/// it wants done is handed back, so that a single step can be measured.
+/// A node as others meet it: the production core on the production store, and nothing else. Its
+/// effects are returned, so that a single step can be measured.
 final class BareNode {
     let identity: NodeIdentity
     let home: String

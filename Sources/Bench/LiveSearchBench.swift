@@ -2,8 +2,8 @@ import Foundation
 import Parley
 import ParleySearch
 
-/// What a person waits for who searches by meaning in all that they have: while the index is made,
-/// when nothing else happens, and while another node sends messages.
+/// What a person waits for who searches by meaning in everything they have: while the index is
+/// built, when nothing else happens, and while another node sends messages.
 ///
 /// Everything is the product's: two processes, the real disk, the models that are installed, and
 /// what people wrote.

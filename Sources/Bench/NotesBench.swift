@@ -2,7 +2,7 @@ public import Foundation
 import ParleyNotes
 import ParleySearch
 
-/// What it costs to make the text of a note out of its edits.
+/// The cost of computing the text of a note from its edits.
 public enum NotesBench {
     /// A history that was played.
     public struct Played: Codable, Equatable, Sendable {

@@ -6,7 +6,7 @@ import ParleyTransport
 import ParleyWire
 import Synchronization
 
-/// What a relay in a process of its own can carry, measured from here over loopback.
+/// The capacity of a relay in a separate process, measured from here over loopback.
 struct RelayBench {
     static let names =
         [

@@ -21,7 +21,7 @@ public struct QualitySet: Decodable, Sendable {
     public init(_ data: Data) throws { self = try JSONDecoder().decode(Self.self, from: data) }
 }
 
-/// How well a search finds what was meant.
+/// How well a search finds the intended message.
 public struct Quality: Codable, Equatable, Sendable {
     /// In how many of the questions the first hit answers.
     public var first: Double

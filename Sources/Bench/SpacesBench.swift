@@ -2,10 +2,10 @@ import ParleyNodeCore
 import ParleySealing
 import ParleyWire
 
-/// What a node with very many spaces pays for what has nothing to do with their number: a start, a
+/// The cost, for a node with very many spaces, of work unrelated to their number: a start, a
 /// stranger's link, an envelope, the connection to a relay. Each is steps of the production core on
-/// the production store, commits aside, but for the start. Source: `Protocol/06-sync.md`, "What
-/// others cost".
+/// the production store, without commits, except the start.
+/// Source: `Protocol/06-sync.md`, "What others cost".
 enum SpacesBench {
     private struct Row: Sendable {
         let name: String

@@ -1,15 +1,15 @@
 import ArgumentParser
 
-/// The words of a command line, as far as they can be told without parsing them: what is needed
-/// where parsing has failed, or means something else than the person did.
+/// The words of a command line, as far as they can be classified without parsing: needed if parsing
+/// has failed, or means something other than the person did.
 struct CommandWords {
     /// All of them, without the program's name.
     let all: [String]
 
     init(_ words: [String]) { all = Self.commandFirst(words) }
 
-    /// What every command takes may stand in front of it, as in `parley --json status`: the parser wants
-    /// the command first.
+    /// Global options may precede the command, as in `parley --json status`: the parser wants the
+    /// command first.
     private static func commandFirst(_ words: [String]) -> [String] {
         var options: [String] = []
         var rest = words[...]
@@ -63,7 +63,7 @@ struct CommandWords {
         return value(of: word) ?? ""
     }
 
-    /// Whether help, or the like, was asked for, in so many words.
+    /// Whether help, or the like, was requested explicitly.
     var asksForHelp: Bool {
         all.isEmpty || all.first == "help"
             || options.contains { word in
@@ -93,7 +93,7 @@ struct CommandWords {
         return command.configuration.defaultSubcommand != nil || command is any NodeCommand.Type
     }
 
-    /// The first word that should be a command and is none.
+    /// The first word that should be a command and is not one.
     var unknownCommand: String? {
         let isHelp = all.first == "help"
         let (path, rest) = Self.commands(of: isHelp ? all.dropFirst() : all[...])
@@ -119,7 +119,7 @@ struct CommandWords {
         return isShown ? names.dropFirst() + ["--help"] : nil
     }
 
-    /// The longest start of the words that is a command, and what follows it.
+    /// The longest prefix of the words that is a command, and the rest.
     static func commands(
         of words: ArraySlice<String>
     ) -> (path: [any ParsableCommand.Type], rest: ArraySlice<String>) {

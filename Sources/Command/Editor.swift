@@ -50,7 +50,7 @@ enum Editor {
                 hint: "Let TMPDIR name one that you may write.")
         }
 
-        /// Lets the person edit it, and tells what it holds then.
+        /// Lets the person edit it, and returns its content then.
         func edit() throws(NodeError) -> String {
             let environment = World.current.environment
             let named = [environment["VISUAL"], environment["EDITOR"]].compactMap(\.self)
@@ -84,8 +84,8 @@ enum Editor {
             return endsLine && text.hasSuffix("\n") ? String(text.dropLast()) : text
         }
 
-        /// Removes it, or says where what somebody wrote stays: also what an editor that was ended leaves
-        /// beside the file.
+        /// Removes it, or says where the written text stays: also the files that an interrupted
+        /// editor leaves beside it.
         func end() {
             let (files, disk) = (FileManager.default, FileManager.default.contents(atPath: path))
             // A folder that cannot be listed has nothing to name.

@@ -15,8 +15,8 @@ enum Entry {
         exit(status)
     }
 
-    /// Takes what the environment says of the screen away once it is read: who parses arguments reads
-    /// COLUMNS too, and stops at widths at which they cannot draw help.
+    /// Removes the screen's variables from the environment once they are read: the argument parser
+    /// reads COLUMNS too, and fails at widths at which it cannot draw help.
     private static func keepColumns() {
         _ = World.current
         unsetenv("COLUMNS")

@@ -2,7 +2,7 @@
 enum ExitStatus: CaseIterable {
     case done, failed, misused, interrupted
 
-    /// The code of an error that says what was done when a person ended a command.
+    /// The exit code for an error that means that a person ended a command.
     static let interruptedCode = "interrupted"
 
     var number: Int32 {
@@ -11,12 +11,12 @@ enum ExitStatus: CaseIterable {
         case .failed: 1
         // Source: sysexits.h, `EX_USAGE`.
         case .misused: 64
-        // As a shell tells of SIGINT.
+        // As a shell reports SIGINT.
         case .interrupted: 130
         }
     }
 
-    /// What it means, as a sentence without its end.
+    /// Its meaning, as a sentence without its end.
     var meaning: String {
         switch self {
         case .done: "what was asked for is done"

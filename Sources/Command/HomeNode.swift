@@ -47,7 +47,7 @@ enum HomeNode {
         return recoveryCode
     }
 
-    /// What a device is called whose person calls it nothing else.
+    /// The default name of a device.
     static var machineName: String {
         let name = ProcessInfo.processInfo.hostName
         // A container is called by its identifier, which is no name.
@@ -148,9 +148,9 @@ struct RunningHome: Sendable {
     var shutdown: @Sendable () async -> Void
     /// The tokens with which programs may ask over HTTP.
     var tokens: AccessTokens
-    /// The programs that are told what changes.
+    /// Local programs that are told what changes.
     var webhooks: WebhookBook
-    /// Who has the page open in a browser.
+    /// The browser sessions of the page.
     var pageSessions: PageSessions
 
     init(_ node: Node) {

@@ -46,8 +46,8 @@ struct HomeOptions: ParsableArguments {
             environment: World.current.environment)
     }
 
-    /// What is named on the line stands above what the environment says, and that above the
-    /// configuration; in each a folder stands above a name.
+    /// Options override the environment, and that overrides the configuration; in each a folder
+    /// overrides a name.
     ///
     /// Source: XDG Base Directory Specification, `XDG_DATA_HOME`: a relative path there is ignored.
     static func path(
@@ -59,7 +59,7 @@ struct HomeOptions: ParsableArguments {
         if let home { return absolute(home) }
         if let profile { return folders.path(of: profile) }
         if let home = environment["PARLEY_HOME"], !home.isEmpty { return absolute(home) }
-        // Faults are told before a command runs: what is read here is sound.
+        // Problems are reported before a command runs: what is read here is valid.
         let configuration = Configuration(
             path: Configuration.path(named: configFile, environment: environment),
             environment: environment)
@@ -67,8 +67,8 @@ struct HomeOptions: ParsableArguments {
         return chosen.isEmpty ? folders.root : folders.path(of: chosen)
     }
 
-    /// The passphrase from the file or, where a person is there to type it, from them; nil where
-    /// there is neither. It is never taken from an argument or a variable: others can read those.
+    /// The passphrase from the file or, if a person can type it, from them; nil if there is
+    /// neither. It is never taken from an argument or a variable: others can read those.
     @Sendable func passphrase() throws -> [UInt8]? {
         if let passphraseFile { return try Passphrase.read(file: passphraseFile) }
         if let file = try Self.configuredPassphraseFile(config) {
@@ -78,7 +78,7 @@ struct HomeOptions: ParsableArguments {
         return Passphrase.ask("Passphrase: ")
     }
 
-    /// What a service manager handed over, else what the configuration names.
+    /// The sockets from a service manager, else the addresses in the configuration.
     ///
     /// Source: systemd.exec(5), `LoadCredential=`.
     private static func configuredPassphraseFile(_ config: String?) throws -> String? {

@@ -31,7 +31,7 @@ struct MessageArgument: ExpressibleByArgument {
     }
 }
 
-/// Bounds on what a person may pass, checked before anything is opened.
+/// Bounds on arguments, checked before anything is opened.
 enum Check {
     static func text(_ text: String) throws {
         guard !text.allSatisfy(\.isWhitespace) else {

@@ -25,7 +25,7 @@ enum Passphrase {
         }
     }
 
-    /// What is typed, unseen; nil where nothing is.
+    /// Typed text, without echo; nil if there is none.
     static func ask(_ prompt: String) -> [UInt8]? {
         World.current.sayInPlace(prompt)
         var settings = termios()

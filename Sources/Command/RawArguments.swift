@@ -1,8 +1,8 @@
 import Foundation
 import Glibc
 
-/// The words of a command line as the system handed them over: names of files are bytes, and need not be
-/// UTF-8. In the words as texts, what is no UTF-8 stands as `\u{FFFD}`.
+/// The words of a command line as passed by the system: names of files are bytes, and need not be
+/// UTF-8. In the words as texts, invalid UTF-8 is `\u{FFFD}`.
 struct RawArguments {
     private let words: [[UInt8]]
     private let folder: [UInt8]
@@ -22,7 +22,7 @@ struct RawArguments {
             guard let word = CommandLine.unsafeArgv[place] else { continue }
             words.append(Array(UnsafeRawBufferPointer(start: word, count: strlen(word))))
         }
-        // Where the folder is gone no path in it opens anyway.
+        // If the folder is gone no path in it opens anyway.
         let name = getcwd(nil, 0)
         defer { free(name) }
         let folder = name.map { Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
@@ -44,7 +44,7 @@ struct RawArguments {
         }
     }
 
-    /// What stands behind an option, or behind its sign of equality.
+    /// The value behind an option, or behind its equals sign.
     private func values(of option: String) -> [[UInt8]] {
         let (name, start) = (Array(option.utf8), Array("\(option)=".utf8))
         return words.indices.compactMap { place in

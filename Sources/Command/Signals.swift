@@ -20,7 +20,8 @@ enum Stop {
         }
     }
 
-    /// Yields once for each SIGHUP, which from now on does nothing else: a wish to read again what was set.
+    /// Yields once for each SIGHUP, which from now on does nothing else: a request to reload the
+    /// settings.
     static func reloads() -> AsyncStream<Void> {
         AsyncStream { continuation in
             let owner = watch([SIGHUP]) { _ in continuation.yield() }

@@ -4,7 +4,7 @@ import ParleyLocalAPI
 
 /// Everything a command touches besides its arguments. Tests put their own in its place.
 struct World: Sendable {
-    /// A node to ask, and how to let go of it.
+    /// A node to ask, and how to release it.
     struct Access: Sendable {
         var node: any NodeService
         /// Whether a running node answers; else the home was opened for this command alone.
@@ -18,7 +18,7 @@ struct World: Sendable {
     var output = Screen.open(STDOUT_FILENO, environment: ProcessInfo.processInfo.environment)
     /// Where talk goes.
     var talk = Screen.open(STDERR_FILENO, environment: ProcessInfo.processInfo.environment)
-    /// Where a node that runs logs, whatever is said of talk.
+    /// Where a running node logs, regardless of `--quiet`.
     var log = Screen.open(STDERR_FILENO, environment: ProcessInfo.processInfo.environment)
     /// All of standard input, up to a bound.
     var readInput: @Sendable (_ byteCountMax: Int) throws -> [UInt8] = Self.readStandardInput
@@ -60,7 +60,7 @@ struct World: Sendable {
         return ["y", "yes"].contains(answer)
     }
 
-    /// Throws where what was written did not arrive: nobody has seen it, so nothing may follow from it.
+    /// Throws if the output did not arrive: nobody has seen it, so nothing may follow from it.
     func checkOutput() throws {
         guard let failure = output.failure() else { return }
         throw OutputError(code: failure)
@@ -110,7 +110,7 @@ struct World: Sendable {
         }
     }
 
-    /// Lends what answers for a home, and lets go of it whatever happens.
+    /// Provides what answers for a home, and releases it whatever happens.
     func lend<R: Sendable>(
         _ place: HomeOptions, _ body: (Access) async throws -> R
     ) async throws -> R {
@@ -126,7 +126,7 @@ struct World: Sendable {
         }
     }
 
-    /// Starts xdg-open and lets go of it.
+    /// Starts xdg-open and does not wait for it.
     private static func showFile(_ path: String) throws -> Bool {
         let environment = ProcessInfo.processInfo.environment
         let hasScreen = ["DISPLAY", "WAYLAND_DISPLAY"].contains {

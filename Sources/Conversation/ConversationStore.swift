@@ -26,7 +26,7 @@ public struct EntryField: RawRepresentable, Hashable, Comparable, Sendable {
 public struct Entry: Equatable, Sendable {
     /// The space.
     public var space: SpaceNumber
-    /// What it is about.
+    /// The subject.
     public var object: EntryObject
     /// The feature.
     public var field: EntryField
@@ -37,7 +37,7 @@ public struct Entry: Equatable, Sendable {
     public var operation: OperationNumber
     /// Its order.
     public var order: OrderKey
-    /// A yes or no, as "the reaction is on"; what it means is told by the field.
+    /// A yes or no, such as "the reaction is on"; the field gives its meaning.
     public var isOn: Bool
 
     /// An entry with these fields.
@@ -57,7 +57,7 @@ public struct Entry: Equatable, Sendable {
 
 /// One message in a timeline.
 public struct MessageRow: Equatable, Sendable {
-    /// What a screen marks; local except where said.
+    /// A mark on a screen; local unless stated otherwise.
     public struct Flags: OptionSet, Hashable, Sendable {
         /// The bits in the store.
         public let rawValue: UInt8
@@ -81,7 +81,7 @@ public struct MessageRow: Equatable, Sendable {
     public var operation: OperationNumber
     /// The log of that operation.
     public var log: LogNumber
-    /// What a screen marks.
+    /// A mark on a screen.
     public var flags: Flags
 
     /// A row with these fields.
@@ -121,10 +121,10 @@ public struct Mark: Equatable, Sendable {
     public var tag: LogTag
     /// The places.
     public var places: PlaceSet
-    /// The place of the receipt in the device's own log of receipts; 0 where there is none.
+    /// The place of the receipt in the device's own log of receipts; 0 if there is none.
     public var said: UInt64
-    /// The start of the identifier of what stands at the last place: it tells which branch of the log is
-    /// meant. Nil where that was not said.
+    /// The start of the identifier of the operation at the last place: it tells which branch of the
+    /// log is meant. Nil if it was not given.
     public var check: Check?
 
     /// A mark with these fields.
@@ -179,8 +179,8 @@ public protocol ConversationStore: AnyObject {
     func entries(
         about object: EntryObject, in space: SpaceNumber, field: EntryField?
     ) throws(StoreError) -> [Entry]
-    /// The entries about an object of one field and element, ascending by order. Whatever else there
-    /// is about the object costs nothing: so rules look up what an operation replaces.
+    /// The entries about an object with one field and element, ascending by order. Other entries
+    /// about the object cost nothing: this is how rules look up what an operation replaces.
     func entries(
         about object: EntryObject, in space: SpaceNumber, field: EntryField, element: UInt64
     ) throws(StoreError) -> [Entry]
@@ -250,7 +250,7 @@ public protocol ConversationStore: AnyObject {
 }
 
 extension ConversationStore {
-    /// Keeps what a receipt says, unless a later one of the same device said more.
+    /// Stores what a receipt says, unless a later one of the same device said more.
     func replace(_ mark: Mark) throws(StoreError) {
         let known = try self.mark(mark.kind, of: mark.actor, on: mark.tag, in: mark.space)
         if let known, known.said > mark.said { return }
@@ -280,7 +280,7 @@ extension ConversationStore {
         try !naming(blob, limit: 1).isEmpty
     }
 
-    /// What a person has read of a log, on whichever of these devices.
+    /// What a person has read of a log, on any of these devices.
     public func placesRead(
         of tag: LogTag, on devices: [DeviceID], in space: SpaceNumber
     ) throws(StoreError) -> PlaceSet {

@@ -3,11 +3,11 @@ public import ParleyRoster
 public import ParleySealing
 public import ParleyWire
 
-/// Who wrote an operation, as they were by what they had seen.
+/// The author of an operation, according to what they had seen.
 public struct Author: Equatable, Sendable {
     /// The person.
     public var person: PersonID
-    /// What they could do.
+    /// Their rights.
     public var role: Role
 
     /// An author with these fields.
@@ -33,22 +33,22 @@ public enum VoidReason: String, CaseIterable, Sendable {
 
 /// Whether an operation counts.
 public enum Standing: Equatable, Sendable {
-    /// It does; this is who wrote it.
+    /// It counts; this is its author.
     case effective(Author)
     /// It does not.
     case void(VoidReason)
 }
 
-/// What lane 0 of a space says of everything else in it: who is in the space now, and for every
+/// What lane 0 of a space says about everything else in it: who is in the space now, and for every
 /// operation whether it counts.
 ///
-/// An operation is judged twice: by what its author had seen, which never changes, and by what is
-/// known now of removals that the author had not seen.
+/// An operation is judged twice: by what its author had seen, which never changes, and by the
+/// removals known now that the author had not seen.
 /// Source: `Protocol/03-operations.md`, "What counts".
 public struct Judge: Sendable {
     /// The control operations and what follows from them.
     public private(set) var graph: ControlGraph
-    /// Who is in the space by all of them.
+    /// The roster by all of them.
     public private(set) var roster: Roster
     /// What the order of the space follows from.
     public private(set) var placing: StandRule
@@ -65,7 +65,7 @@ public struct Judge: Sendable {
         self.base = base
         roster = self.graph.roster()
         placing = StandRule(roster, beganAt: self.graph.beganAt)
-        // What was read of a store was noted there when it came.
+        // Operations read from a store were noted there when they arrived.
         _ = self.graph.takeNewPersons()
     }
 
@@ -87,14 +87,15 @@ public struct Judge: Sendable {
     /// Whether a log of lane 0 has a proven fork.
     public var hasForks: Bool { base != nil }
 
-    /// What others, of whom none hangs on it, have named of a log of lane 0 at or above its fork.
+    /// What others, who do not depend on it themselves, have named in a log of lane 0 at or above
+    /// its fork.
     public mutating func names(of log: LogRecord) -> [OperationReference] {
         base?.names(of: log.tag, by: log.device) ?? []
     }
 
-    /// Lets count what was added.
+    /// Applies what was added.
     ///
-    /// - Returns: the roster before, where another one came of it.
+    /// - Returns: the roster before, if it changed.
     public mutating func refresh() -> Roster? {
         let former = roster
         roster = graph.roster()
@@ -103,7 +104,7 @@ public struct Judge: Sendable {
         return former
     }
 
-    /// Whether any operation of lane 0 admits the device, be it that it does not hold.
+    /// Whether any operation of lane 0 admits the device, even one that does not hold.
     public func knows(_ device: DeviceID) -> Bool { graph.admits(device) }
 
     /// What a log had seen once one of its operations has named these causes besides.
@@ -111,7 +112,7 @@ public struct Judge: Sendable {
         graph.merge(ControlTips(tips), causes)?.places
     }
 
-    /// What a log had seen that claims this authority, or nil where that cannot be known yet.
+    /// What a log that claims this authority had seen, or nil if that cannot be known yet.
     public mutating func tips(underAuthority authority: UInt64) -> [LogTip]? {
         graph.tips(underAuthority: authority)?.places
     }
@@ -177,7 +178,7 @@ public struct Judge: Sendable {
         guard seen.authority == authority else { return .void(.otherAuthority) }
         guard let member = seen.member(with: log.device) else { return .void(.outsider) }
         guard roster.person(of: log.device) != nil else { return .void(.notAdmitted) }
-        // Of what stands above a fork, nobody knows whose branch a remover had seen.
+        // Above a fork nobody knows whose branch a remover had seen.
         if log.limit != nil, let fork = log.fork, operation.sequence >= fork.sequence {
             return .void(.revoked)
         }

@@ -6,7 +6,7 @@ public import ParleyWire
 public enum ViewChange: Hashable, Sendable {
     /// A message appeared or changed.
     case message(SpaceNumber, OperationNumber)
-    /// A message that came, or an edit of it, mentions this person where none of its versions did before.
+    /// A message, or an edit of one, arrived that mentions this person, and no earlier version did.
     case mention(SpaceNumber, OperationNumber)
     /// A message that brings files came, or is gone.
     case files(SpaceNumber, OperationNumber)
@@ -22,7 +22,7 @@ public enum ViewChange: Hashable, Sendable {
     case relays
     /// A device showed a space's members its card, with this operation.
     case card(OperationNumber)
-    /// Who is in a conversation changed, or what they may do.
+    /// The members of a conversation, or their rights, changed.
     case membership(SpaceNumber)
     /// An invitation into a group came, changed or was answered.
     case invitation(SpaceID)
@@ -30,11 +30,11 @@ public enum ViewChange: Hashable, Sendable {
     case additionPolicy
     /// Something changed that holds for the person on all devices.
     case preference(PreferenceKey)
-    /// Everything in a conversation may have changed: what somebody wrote counts no more, or again.
+    /// Everything in a conversation may have changed: some operations count no longer, or again.
     case refolded(SpaceNumber)
     /// Who types in a conversation changed.
     case typing(SpaceNumber)
-    /// Whether a person is there changed.
+    /// A person's presence changed.
     case presence(PersonID)
     /// A call in a conversation began, changed or ended.
     case calls(SpaceNumber)
@@ -50,14 +50,14 @@ public enum ViewChange: Hashable, Sendable {
 public struct MergeContext: Sendable {
     /// The space.
     public let space: SpaceRecord
-    /// Who is in it.
+    /// The roster.
     public let roster: Roster
     /// The person whose node this is.
     public let ownPerson: PersonID
     /// Where the newest message stood before these operations came, for marking late ones.
     public let newestStand: UInt64
 
-    /// Who wrote the operation that is being merged.
+    /// The author of the operation being merged.
     var author: Author
 
     /// A context with these fields.
@@ -71,14 +71,15 @@ public struct MergeContext: Sendable {
         author = Author(person: ownPerson, role: .reader)
     }
 
-    /// The person who writes this log, in the space or out of it; nil for none of it.
+    /// The person who writes this log, in the space or out of it; nil if there is none.
     func person(writing log: LogRecord) -> PersonID? { roster.person(of: log.device) }
 }
 
 /// How operations of one kind change the views.
 ///
-/// A rule must come to the same views whatever the order in which operations arrive: what it is
-/// about may come later, since history is fetched backwards. See `Sources/Conversation/README.md`.
+/// A rule must produce the same views in whatever order operations arrive: the subject of an
+/// operation may arrive later, since history is fetched backwards. See
+/// `Sources/Conversation/README.md`.
 protocol MergeRule: SendableMetatype {
     /// The kind that it merges.
     static var kind: OperationKind { get }

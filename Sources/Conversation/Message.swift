@@ -45,15 +45,15 @@ public struct Message: Equatable, Sendable {
     public var reference: OperationReference
     /// Where it stands.
     public var order: OrderKey
-    /// Who wrote it, or who brought it in.
+    /// Its author, or importer.
     public var author: PersonID
     /// The text as last edited; nil where it was deleted or has not arrived.
     public var text: String?
-    /// What it was when it was written; nil where it was deleted or has not arrived.
+    /// Its original text; nil if it was deleted or has not arrived.
     public var content: TextMessage?
     /// Where it came from, unless it was written here.
     public var origin: ImportedOrigin? { content?.origin }
-    /// Whom the text that is shown mentions, of those who are in the conversation or were.
+    /// The persons that the shown text mentions, among present and former members.
     public var mentions: Mentions
     /// When it was written by its author's clock, in Unix milliseconds.
     public var time: UInt64
@@ -67,18 +67,18 @@ public struct Message: Equatable, Sendable {
     public var editCount: Int
     /// Reactions, in the order in which the first of each came.
     public var reactions: [Reactions]
-    /// What a screen marks.
+    /// A mark on a screen.
     public var flags: MessageRow.Flags
     /// How far its newest change has come: the text, the last edit, or the deletion. Nil for messages
     /// of others.
     public var state: MessageState?
-    /// What this person changed about it and no device of another person holds yet.
+    /// What this person changed and no device of another person holds yet.
     public var waiting: [WaitingChange]
 }
 
 /// A message as another one that answers it shows it.
 public struct QuotedMessage: Equatable, Sendable {
-    /// Who wrote it, or who brought it in.
+    /// Its author, or importer.
     public var author: PersonID
     /// Where it came from, unless it was written here.
     public var origin: ImportedOrigin?

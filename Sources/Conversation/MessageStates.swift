@@ -4,11 +4,12 @@ public import ParleyWire
 
 /// How far others are with the own logs of lanes 1, 3 and 4 of a space.
 ///
-/// Receipts name the places that somebody has. An acknowledgement says only how far: who came later
-/// does not hold what lies below their horizon, or, if they have come back, nobody knows how much.
+/// Receipts name the places that somebody has. An acknowledgement only says how far: a newcomer
+/// does not hold what lies below their horizon, and for a member who came back nobody knows how
+/// much they hold.
 ///
-/// Of what lies at or above a fork others may hold another branch: it is theirs where what they say ends
-/// with what stands there here. What lies beyond a cut is nobody's but this node's.
+/// At or above a fork others may hold another branch: it is the same if their mark ends with the
+/// operation that is held here. What lies beyond a cut is held by this node only.
 struct MessageStates {
     private var read: [LogTag: PlaceSet] = [:]
     private var delivered: [LogTag: PlaceSet] = [:]
@@ -16,7 +17,7 @@ struct MessageStates {
     /// Where own logs begin for all others: below that nobody else will have anything.
     private var beginnings: [LogTag: UInt64] = [:]
     private let relayed: [LogTag: [Range<UInt64>]]
-    /// Whether anybody else is there to whom something could be delivered.
+    /// Whether there is anybody else to whom something could be delivered.
     let hasOthers: Bool
 
     init(
@@ -97,7 +98,8 @@ struct MessageStates {
 }
 
 extension Overview {
-    /// What others said of an own operation while it counted: that it was read or delivered, or nothing.
+    /// What others reported about an own operation while it counted: that it was read or delivered,
+    /// or nothing.
     public static func told(
         of sequence: UInt64, in log: LogRecord, besides ownPerson: PersonID, _ roster: Roster,
         _ store: some MergeStore
@@ -113,10 +115,10 @@ extension Overview {
 }
 
 extension ConversationStore where Self: LogStore {
-    /// The places of a log of which a mark tells that its author has what stands there here.
+    /// The places of a log for which a mark tells that its author has what is held here.
     ///
-    /// At or above a fork that is so where the mark ends with what stands there here. Where it ends with
-    /// something else, the two parted somewhere below, and until that is found nothing is known.
+    /// At or above a fork this is so if the mark ends with the operation held here. If it ends with
+    /// another one, the two diverge somewhere below, and until that is found nothing is known.
     public func shared(_ mark: Mark, in log: LogRecord) throws(StoreError) -> PlaceSet {
         var end = log.bound?.sequence ?? UInt64.max
         if let said = mark.check, let last = mark.places.last,

@@ -8,9 +8,10 @@ public struct WaitingCounts: Equatable, Sendable {
     public var saved = 0
     /// Messages that a relay holds.
     public var relayed = 0
-    /// Edits, deletions and reactions, and what was done in lanes 3 and 4, here or on a relay.
+    /// Edits, deletions and reactions, and operations of lanes 3 and 4, here or on a relay.
     public var changes = 0
-    /// What is here alone for good: this device wrote it above where its log forked, and nobody takes it.
+    /// What stays here for good: this device wrote it above the fork of its log, and nobody accepts
+    /// it.
     public var stranded = 0
 
     /// All that wait.

@@ -2,12 +2,12 @@ public import ParleyLedger
 public import ParleyRoster
 public import ParleyWire
 
-/// Messages that a screen showed, and what they looked like there.
+/// Messages that a screen showed, and in which version.
 public struct ShownMessages: Equatable, Sendable {
     /// The messages.
     public var messages: [OperationNumber]
-    /// The last operation that was stored when they were shown: what came later was not seen. Nil
-    /// where they were shown as they are now.
+    /// The last operation that was stored when they were shown: later ones were not seen. Nil if
+    /// they were shown as they are now.
     public var last: OperationNumber?
 
     /// These messages, as they looked when this was the last operation.
@@ -27,8 +27,8 @@ extension Overview {
     ///
     /// Counted by log, not by position: a late message stays unread wherever it is shown.
     ///
-    /// - Parameter ownSpace: where it is noted how far conversations were read that the person is out
-    ///   of, who writes no receipts there any more.
+    /// - Parameter ownSpace: where it is recorded how far conversations were read that the person
+    ///   is out of, who writes no receipts there any more.
     public static func unreadCount(
         of space: SpaceRecord, roster: Roster, ownPerson: PersonID, ownSpace: SpaceNumber? = nil,
         in store: some MergeStore
@@ -44,7 +44,7 @@ extension Overview {
         try preference(.unread, about: space.bytes, ownSpace: ownSpace, in: store) == [1]
     }
 
-    /// Where the oldest message of others stands that the person has not read; nil where there is
+    /// The place of the oldest message of others that the person has not read; nil if there is
     /// none.
     public static func firstUnread(
         of space: SpaceRecord, roster: Roster, ownPerson: PersonID, ownSpace: SpaceNumber? = nil,
@@ -66,7 +66,7 @@ extension Overview {
         let messages = Set(shown.messages)
         var end: UInt64?
         var isSeen = false
-        // The newest come first: what was not shown takes back what stands below it.
+        // The newest come first: one that was not shown excludes what is below it.
         try unread.each(of: space, in: store) { row in
             if messages.contains(row.operation) {
                 end = end ?? row.order.stand
@@ -80,8 +80,8 @@ extension Overview {
         return isSeen ? end : nil
     }
 
-    /// What a receipt must say so that these messages, as they were shown, count as read; nothing of
-    /// logs of which it is said. A log is told as far as one receipt can.
+    /// What a receipt must say so that these messages, as they were shown, count as read; nothing
+    /// for logs of which it was said already. A log is reported as far as one receipt can.
     public static func progress(
         reading shown: ShownMessages, in space: SpaceRecord, roster: Roster, by device: DeviceID,
         _ store: some MergeStore
@@ -122,7 +122,7 @@ extension Overview {
         return progress
     }
 
-    /// The places, and those between them, and between them and what was told, that hold nothing to
+    /// The places, and those between them, and between them and reported ones, that hold nothing to
     /// read.
     private static func joined(
         _ places: PlaceSet, with said: PlaceSet, in log: LogRecord, _ store: some MergeStore
@@ -185,7 +185,7 @@ public struct UnreadPlaces {
             self.gaps.append((log.number, gaps))
             byTag[log.tag] = gaps
         }
-        // Who is in again writes receipts again, and they alone count.
+        // A person who is in again writes receipts again, and they alone count.
         guard !gaps.isEmpty, let ownSpace, roster.member(ownPerson) == nil else { return }
         end = try Overview.number(
             .readOutside, about: space.id.bytes, ownSpace: ownSpace, in: store)
@@ -217,7 +217,7 @@ public struct UnreadPlaces {
         return count
     }
 
-    /// Whether what stands there is not read.
+    /// Whether the operation at a place is not read.
     public func contains(_ order: OrderKey) -> Bool {
         (byTag[order.tag]?.contains { $0.contains(order.sequence) } ?? false)
             && end.map { order.stand > $0 } ?? true

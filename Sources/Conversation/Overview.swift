@@ -20,7 +20,7 @@ public struct ConversationSummary: Equatable, Sendable {
     public var mute: Mute?
     /// Whether the person put it away, and nothing came since.
     public var isArchived: Bool
-    /// What the person began to write in it and has not sent.
+    /// The draft of the person in it.
     public var unsentText: String?
     /// The order of the newest message, to sort by.
     public var newest: OrderKey?
@@ -142,7 +142,7 @@ public enum Overview {
         return try Contact(said: note(.contact), asking: note(.asking))
     }
 
-    /// Where each of the deletions of a message stands, ascending; empty where there is none.
+    /// The places of the deletions of a message, ascending; empty if there are none.
     public static func deletions(
         of message: OperationReference, in space: SpaceNumber, store: some MergeStore
     ) throws(StoreError) -> [OrderKey] {

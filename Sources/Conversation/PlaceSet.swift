@@ -2,10 +2,10 @@ import ParleyWire
 
 /// Places of a log, as ascending ranges that do not touch.
 ///
-/// What somebody has read need not begin at the first place, and may have gaps. Source:
-/// `Protocol/03-operations.md`, "Receipts".
+/// Read places need not begin at the first place, and may have gaps.
+/// Source: `Protocol/03-operations.md`, "Receipts".
 public struct PlaceSet: Equatable, Hashable, Sendable {
-    /// How many ranges one receipt may tell of a log.
+    /// How many ranges one receipt may contain per log.
     public static let rangeCountMax = 64
 
     /// The ranges, ascending; none is empty, and between two lies at least one place.
@@ -17,16 +17,16 @@ public struct PlaceSet: Equatable, Hashable, Sendable {
     /// The places of one range.
     public init(_ range: Range<UInt64>) { insert(range) }
 
-    /// Whether there is no place in it.
+    /// Whether it is empty.
     public var isEmpty: Bool { ranges.isEmpty }
 
-    /// The highest place; nil where there is none.
+    /// The highest place; nil if it is empty.
     public var last: UInt64? { ranges.last.map { $0.upperBound - 1 } }
 
-    /// Whether a place is in it.
+    /// Whether it contains a place.
     public func contains(_ place: UInt64) -> Bool { range(around: place) != nil }
 
-    /// Whether all places of another are in it.
+    /// Whether it contains all places of another.
     public func contains(_ other: PlaceSet) -> Bool {
         other.ranges.allSatisfy { part in
             range(around: part.lowerBound).map { part.upperBound <= $0.upperBound } ?? false
@@ -45,7 +45,7 @@ public struct PlaceSet: Equatable, Hashable, Sendable {
     /// Adds the places of a range.
     public mutating func insert(_ range: Range<UInt64>) {
         guard !range.isEmpty else { return }
-        // Almost always it goes on where the last one ends.
+        // Almost always it continues where the last one ends.
         if let last = ranges.last, last.lowerBound <= range.lowerBound {
             if range.lowerBound <= last.upperBound {
                 ranges[ranges.count - 1] =
@@ -74,7 +74,7 @@ public struct PlaceSet: Equatable, Hashable, Sendable {
 
     /// Adds places of another, as far as one receipt can tell them all.
     ///
-    /// Nothing that was told is taken back, and nothing is told that is in neither: where there would
+    /// Nothing reported is taken back, and nothing is reported that is in neither: if there would
     /// be too many ranges, the highest of the new ones are left out until a gap closes.
     public mutating func tell(_ other: PlaceSet) {
         var union = self
@@ -120,7 +120,8 @@ public struct PlaceSet: Equatable, Hashable, Sendable {
 
     // MARK: As numbers
 
-    /// How many places are in it from 0 on, how many after those are not, how many are, and so on.
+    /// Run lengths from 0 on: how many places it contains, how many after those it does not, and so
+    /// on.
     public var counts: [UInt64] {
         var counts: [UInt64] = []
         var next: UInt64 = 0

@@ -1,11 +1,11 @@
 public import ParleyLedger
 public import ParleyWire
 
-/// What a search finds in one operation: the text of a message, or of an edit of one.
+/// The searchable text of one operation: of a message, or of an edit of one.
 public struct SearchableText: Equatable, Sendable {
     /// The text.
     public var text: String
-    /// Who wrote it where it was imported from; nil for what was written here.
+    /// Its author in an import; nil for what was written here.
     public var author: String?
     /// The message whose text it is; nil where that is the operation itself.
     public var message: OperationReference?
@@ -15,8 +15,7 @@ extension StoredOperation {
     /// Whether operations of this kind may have a text, told without their payload.
     public static func maySayText(_ kind: OperationKind) -> Bool { kind == .text || kind == .edit }
 
-    /// The text that a search finds in it, or nil: it was erased, has not arrived, or is about
-    /// something else.
+    /// Its searchable text, or nil: it was erased, has not arrived, or is about something else.
     public var searchableText: SearchableText? {
         guard let payload = operation.payload else { return nil }
         switch operation.header.kind {

@@ -7,7 +7,7 @@ public struct SharedWord: Equatable, Sendable {
     /// Where such things are written.
     public static let lanes: [Lane] = [.notes, .shared]
 
-    /// What was done.
+    /// The deed.
     public enum Subject: String, CaseIterable, Sendable {
         /// A poll was asked.
         case poll
@@ -31,19 +31,19 @@ public struct SharedWord: Equatable, Sendable {
         case decision
         /// A decision was approved of, or that was taken back.
         case approval
-        /// It was said how a decision stands.
+        /// A decision was settled.
         case settling
         /// A message was pinned, or taken down.
         case pin
         /// The conversation was named.
         case name
-        /// It was said what the conversation is for.
+        /// The conversation was described.
         case description
         /// A picture of it was chosen.
         case picture
     }
 
-    /// What was done.
+    /// The deed.
     public var subject: Subject
     /// The operation that says so.
     public var operation: StoredOperation
@@ -52,8 +52,8 @@ public struct SharedWord: Equatable, Sendable {
     /// How far it has come; never delivered.
     public var state: MessageState
 
-    /// What it is about: the poll, the thing to be done, the note, the decision or the message; nil where it
-    /// begins one, or is about the conversation.
+    /// The subject: the poll, the item, the note, the decision or the message; nil if it begins
+    /// one, or is about the conversation.
     public var target: OperationReference? {
         switch subject {
         case .vote, .close, .deletion, .change, .noteEdit, .title, .approval, .settling, .pin:
@@ -62,7 +62,7 @@ public struct SharedWord: Equatable, Sendable {
         }
     }
 
-    /// What an operation of one's own did; nil where screens show nothing of it, or it was taken back.
+    /// What an own operation did; nil if screens show nothing of it, or it was withdrawn.
     public init?(
         _ operation: StoredOperation, in log: LogRecord, state: MessageState = .saved
     ) {
@@ -90,7 +90,7 @@ public struct SharedWord: Equatable, Sendable {
             uncounted: [])
     }
 
-    /// What it began to be done, as it was then; nil where it began nothing.
+    /// The item that it began, as it was then; nil if it began none.
     public func item(begunBy person: PersonID) -> ActionItem? {
         let header = operation.operation.header
         guard subject == .item,
@@ -135,7 +135,7 @@ extension SharedWord {
 }
 
 extension Overview {
-    /// What a device did in lanes 3 and 4 at or above where it wrote two histories, and nobody else holds.
+    /// What a device did in lanes 3 and 4 at or above its fork, which nobody else holds.
     public static func wordsStranded(
         in space: SpaceRecord, roster: Roster, by device: DeviceID, ownPerson: PersonID,
         store: some MergeStore

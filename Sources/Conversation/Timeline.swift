@@ -48,14 +48,14 @@ public struct Timeline {
         return messages
     }
 
-    /// The message in this row of the store, or nil where it is none of this space.
+    /// The message in this row of the store, or nil if it is not of this space.
     public func message(
         _ number: OperationNumber, in store: some MergeStore
     ) throws(StoreError) -> Message? {
         try messages([number], in: store).first
     }
 
-    /// Those of these messages that are there, in the order in which they were asked for.
+    /// Those of these messages that exist, in the requested order.
     public func messages(
         _ numbers: [OperationNumber], in store: some MergeStore
     ) throws(StoreError) -> [Message] {
@@ -104,8 +104,8 @@ public struct Timeline {
             waiting: Self.waiting(notes, isDeleted, states))
     }
 
-    /// What a message says now, and who does: without how far it has come, which costs more to read. Nil
-    /// where it does not count.
+    /// The present text of a message and its author: without the delivery state, which is more
+    /// expensive to read. Nil if it does not count.
     public func content(
         of stored: StoredOperation, in store: some MergeStore
     ) throws(StoreError) -> QuotedMessage? {
@@ -122,8 +122,8 @@ public struct Timeline {
             isDeleted: isDeleted, isEdited: !edits.isEmpty)
     }
 
-    /// What is about a message; of edits and deletions those that name it, and not another one that
-    /// stands at its place elsewhere.
+    /// What is about a message; edits and deletions only if they name it, and not another message
+    /// at its place.
     private func notes(
         of stored: StoredOperation, in log: LogRecord, _ store: some MergeStore
     ) throws(StoreError) -> [Entry] {
@@ -197,7 +197,7 @@ public struct Timeline {
             + own.filter { $0.field == .reaction }.map { (.reaction, $0.operation) }
     }
 
-    /// What deleted a message for everyone, whoever said so: the first in order; nil of one that stands.
+    /// The deletion of a message for everyone: the first in order; nil for one that is not deleted.
     public func deletion(
         of stored: StoredOperation, in log: LogRecord, _ store: some MergeStore
     ) throws(StoreError) -> OperationNumber? {

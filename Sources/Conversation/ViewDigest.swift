@@ -38,7 +38,7 @@ public struct ViewDigest {
             before = last.order
         }
         for call in try Overview.calls(in: space.number, store: store) { add(call) }
-        // Where nothing is pinned the digest is what it was before there were pins.
+        // If nothing is pinned, the digest is as it was before there were pins.
         for pin in try Overview.pins(in: space.number, store: store) {
             hash.update(pin.tag.value)
             hash.update(pin.sequence)
@@ -47,7 +47,7 @@ public struct ViewDigest {
         }
         for message in mentioning { add(mentionsOf: message) }
         try addGroup(space, store)
-        // And where nothing is asked what it was before there were polls.
+        // And if there is no poll, as it was before there were polls.
         let polls = try Overview.polls(in: space.number, roster: roster, store: store)
         if !polls.isEmpty { hash.update(Array("polls".utf8)) }
         for poll in polls { add(poll) }
@@ -150,17 +150,17 @@ public struct ViewDigest {
         for person in call.summary.persons { hash.update(person) }
     }
 
-    /// How far those were who are gone is known here and there as it came.
+    /// How far former members were differs from node to node, by arrival.
     private static func isOfMember(_ mark: Mark, _ roster: Roster) -> Bool {
         let device = DeviceID(reinterpreting: mark.actor)
         return switch mark.kind {
-        // What a person has read counts with whichever device they had.
+        // What a person has read counts, whichever device they had.
         case .read: roster.person(of: device).flatMap { roster.member($0) } != nil
         case .delivered, .acknowledged, .held: roster.contains(device)
         }
     }
 
-    /// What a group is for, and its picture: where neither is shown, nothing.
+    /// The description of a group, and its picture: if neither is shown, nothing.
     private mutating func addGroup(
         _ space: SpaceRecord, _ store: some MergeStore
     ) throws(StoreError) {

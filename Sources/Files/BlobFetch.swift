@@ -1,7 +1,7 @@
 import ParleyLedger
 import ParleyWire
 
-/// One blob that is being fetched: what is held of it, and who owes what.
+/// One blob being fetched: what is held of it, and which peer owes what.
 struct BlobFetch<Link: Hashable & Comparable & Sendable>: Sendable {
     let shape: BlobShape
     private(set) var chunks: ChunkSet
@@ -20,8 +20,8 @@ struct BlobFetch<Link: Hashable & Comparable & Sendable>: Sendable {
         askedSections.values.count { $0 == link } + askedChunks.values.count { $0 == link }
     }
 
-    /// A peer owes nothing of it any more, but for what it still holds: these chunks, and hashes if there
-    /// are any.
+    /// A peer owes nothing of it any more, except for what it still holds: these chunks, and hashes
+    /// if there are any.
     ///
     /// - Returns: how many pieces it owed besides.
     mutating func release(_ link: Link, besides kept: ChunkSet? = nil) -> Int {

@@ -3,9 +3,9 @@ public import ParleyWire
 
 /// Fetches blobs from all peers that hold some of them, piece by piece.
 ///
-/// Nothing is asked of two peers at once, nothing is kept that is not what its hash says, and of a peer
-/// that gave something else nothing more of that blob is wanted. What a link that ended still owed is
-/// asked of others.
+/// Nothing is requested from two peers at once, nothing is kept that does not match its hash, and
+/// from a peer that sent anything else nothing more of that blob is requested. What an ended link
+/// still owed is requested from others.
 /// Source: `Protocol/13-files.md`, "Fetching".
 public struct BlobFetcher<Link: Hashable & Comparable & Sendable>: Sendable {
     /// What fetching leads to.
@@ -14,7 +14,7 @@ public struct BlobFetcher<Link: Hashable & Comparable & Sendable>: Sendable {
         case send(Link, Frame)
         /// All of a blob is held.
         case completed(BlobID)
-        /// A peer gave what is none of a blob, or what was not asked of it.
+        /// A peer sent data that does not belong to a blob, or that was not requested from it.
         case refused(Link, Refusal)
         /// The disk does not take a blob; its fetch has ended.
         case failed(BlobID, StoreError)
@@ -28,14 +28,14 @@ public struct BlobFetcher<Link: Hashable & Comparable & Sendable>: Sendable {
         case unasked
     }
 
-    /// Blobs that are fetched at a time, be it that nobody has them yet.
+    /// Blobs that are fetched at a time, even if nobody has them yet.
     public static var fetchCountMax: Int { 256 }
-    /// A peer that owes something and gives nothing for so long, in milliseconds, is asked for nothing
-    /// more until it says again what it holds.
+    /// A peer that owes something and delivers nothing for this long, in milliseconds, is asked for
+    /// nothing more until it reports again what it holds.
     public static var patience: UInt64 { 30_000 }
 
     private struct Source: Sendable {
-        /// What it says that it holds; nothing of a blob that it was asked about and has not answered.
+        /// What it reports to hold; nothing of a blob that it was asked about and has not answered.
         var holdings: [BlobID: ChunkSet] = [:]
         /// Blobs of which it gave something wrong.
         var barred: Set<BlobID> = []
@@ -80,8 +80,8 @@ public struct BlobFetcher<Link: Hashable & Comparable & Sendable>: Sendable {
         }
     }
 
-    /// Begins to fetch a blob. Of what is held already nothing is asked, and nothing takes room on the disk
-    /// before something came.
+    /// Begins to fetch a blob. What is held already is not requested, and nothing takes space on
+    /// the disk before something arrived.
     public mutating func fetch(
         _ blob: BlobID, _ shape: BlobShape, into store: some BlobStore
     ) throws(StoreError) -> [Output] {
@@ -110,7 +110,7 @@ public struct BlobFetcher<Link: Hashable & Comparable & Sendable>: Sendable {
 
     // MARK: Peers
 
-    /// Asks a peer that may hold them for what it holds of these blobs, where it has not been asked.
+    /// Asks a peer that may hold these blobs what it holds of them, if it has not been asked.
     public mutating func ask(_ blobs: [BlobID], on link: Link, at now: UInt64) -> [Output] {
         let source = sources[link] ?? Source(lastGave: now)
         sources[link] = source
@@ -125,7 +125,7 @@ public struct BlobFetcher<Link: Hashable & Comparable & Sendable>: Sendable {
         return asked.isEmpty ? [] : [.send(link, .blobAsk(asked))]
     }
 
-    /// The link is gone: what was asked on it is asked of others.
+    /// The link is gone: its pending requests go to others.
     public mutating func close(
         _ link: Link, at now: UInt64, in store: some BlobStore
     ) throws(StoreError) -> [Output] {
@@ -134,7 +134,8 @@ public struct BlobFetcher<Link: Hashable & Comparable & Sendable>: Sendable {
         return try askAll(at: now, in: store)
     }
 
-    /// Lets go of peers that owe something and give nothing: they are to be asked anew what they hold.
+    /// Drops peers that owe something and deliver nothing: they are to be asked again what they
+    /// hold.
     public mutating func endWaiting(
         at now: UInt64, in store: some BlobStore
     ) throws(StoreError) -> [Output] {
@@ -148,7 +149,7 @@ public struct BlobFetcher<Link: Hashable & Comparable & Sendable>: Sendable {
 
     // MARK: Frames
 
-    /// A peer told what it holds of a blob. One that was not asked is not listened to.
+    /// A peer reported what it holds of a blob. One that was not asked is ignored.
     public mutating func learn(
         _ holding: BlobHolding, on link: Link, at now: UInt64, in store: some BlobStore
     ) throws(StoreError) -> [Output] {
@@ -284,7 +285,7 @@ public struct BlobFetcher<Link: Hashable & Comparable & Sendable>: Sendable {
         return [.completed(blob)]
     }
 
-    /// The disk does not take what came: the fetch ends, the link does not.
+    /// The disk does not accept the data: the fetch ends, the link does not.
     private mutating func fail(_ blob: BlobID, _ error: StoreError) -> [Output] {
         stop(blob)
         return [.failed(blob, error)]

@@ -1,7 +1,7 @@
 import ParleySealing
 public import ParleyWire
 
-/// The hashes by which a blob is named and its chunks are known, each by itself and in any order.
+/// The hashes that name a blob and identify its chunks, each separately and in any order.
 /// Source: `Protocol/13-files.md`, "Blobs".
 public enum BlobHash {
     /// The hash of a sealed chunk.

@@ -3,15 +3,15 @@ import ParleyWire
 /// How many pieces one peer may owe: as many as come within a few milliseconds more than an answer takes at
 /// least.
 ///
-/// What was asked for lies in queues on its way, in the peer's system, in the line and in this one's, and
-/// what people say on the same link waits behind it. So it is measured how long pieces take, and no more is
-/// asked for than keeps the slowest part of the way at work.
+/// Requested pieces wait in queues on their way, in the peer's system, in the line and in this
+/// one's, and messages on the same link wait behind them. So the delay of pieces is measured, and
+/// no more is requested than keeps the slowest part of the path busy.
 /// Source: `Protocol/13-files.md`, "Fetching".
 struct BlobPace: Sendable {
-    /// Pieces that are owed at first, at least, and at most: the last are 8 MiB, what a line of 100 MB/s and
-    /// 80 ms holds.
+    /// Outstanding pieces at first, at least, and at most: the last are 8 MiB, the capacity of a
+    /// line of 100 MB/s and 80 ms.
     static let (windowStart, windowMin, windowMax) = (16, 2, 128)
-    /// So long, in milliseconds, pieces may wait on their way.
+    /// How long pieces may wait on their way, in milliseconds.
     static let waitMax: UInt64 = 6
     /// The shortest time of an answer is that of the last one to two periods, in milliseconds: ways change.
     static let period: UInt64 = 10_000
@@ -49,7 +49,7 @@ struct BlobPace: Sendable {
         if question.owed > 0 { questions.prepend(question) }
     }
 
-    /// Something that was asked for does not come any more: what comes next answers nobody knows what.
+    /// A requested piece will not arrive: it is unknown which request the next one answers.
     mutating func lost() { questions = [] }
 
     private mutating func answered(_ question: Question, at now: UInt64) {

@@ -1,7 +1,7 @@
 public import ParleyLedger
 public import ParleyWire
 
-/// Gives peers what they want of blobs, one piece at a time, so that what people say goes before it.
+/// Serves peers the blobs they want, one piece at a time, so that messages go first.
 ///
 /// Whether a peer may have a blob is decided outside, and told by ``grant(_:to:)``.
 /// Source: `Protocol/13-files.md`, "Serving".
@@ -24,7 +24,7 @@ public struct BlobServer<Link: Hashable & Comparable & Sendable>: Sendable {
 
     private struct Client: Sendable {
         var granted: Set<BlobID> = []
-        /// What it asked about: it is told once there is more of that.
+        /// The blobs it asked about: it is told once there is more of them.
         var asked: Set<BlobID> = []
         var pieces: Queue<Piece> = []
     }
@@ -44,7 +44,7 @@ public struct BlobServer<Link: Hashable & Comparable & Sendable>: Sendable {
         clients[link]?.granted.contains(blob) ?? false
     }
 
-    /// Notes that a peer asked about a blob, be it granted or not.
+    /// Records that a peer asked about a blob, granted or not.
     public mutating func note(_ blob: BlobID, askedOn link: Link) {
         var client = clients.removeValue(forKey: link) ?? Client()
         if client.asked.count < Self.grantCountMax { client.asked.insert(blob) }
@@ -65,16 +65,16 @@ public struct BlobServer<Link: Hashable & Comparable & Sendable>: Sendable {
         clients[link] = client
     }
 
-    /// Lets nobody have a blob any more: what was asked for of it is not given.
+    /// Serves a blob to nobody any more: pending requests for it are dropped.
     public mutating func withdraw(_ blob: BlobID) {
         // Each by itself: no order can be seen.
         for link in clients.keys { clients[link]?.granted.remove(blob) }
     }
 
-    /// The link is gone, and what was wanted on it with it.
+    /// The link is gone, with its pending requests.
     public mutating func close(_ link: Link) { clients[link] = nil }
 
-    /// Notes what a peer wants. Returns whether there was room for it.
+    /// Records what a peer wants. Returns whether there was room for it.
     public mutating func take(_ want: BlobWant, on link: Link) -> Bool {
         guard isGranted(want.blob, to: link), var client = clients.removeValue(forKey: link) else {
             return false
@@ -106,8 +106,8 @@ public struct BlobServer<Link: Hashable & Comparable & Sendable>: Sendable {
         return nil
     }
 
-    /// Drops what is wanted of a blob and is not held, which the peer is told: a blob of whose chunks not
-    /// even the hashes are known is not held at all.
+    /// Drops requests for parts of a blob that are not held, and tells the peer: a blob without
+    /// even the hashes of its chunks is not held at all.
     private mutating func lacked(
         _ piece: Piece, on link: Link, in store: some BlobStore
     ) throws(StoreError) -> BlobHolding {

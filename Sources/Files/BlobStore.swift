@@ -5,7 +5,7 @@ public import ParleyWire
 public struct HeldBlob: Equatable, Sendable {
     /// How the blob is cut.
     public var shape: BlobShape
-    /// Which chunks are there.
+    /// Which chunks are held.
     public var chunks: ChunkSet
 
     /// A blob with these fields.
@@ -17,13 +17,13 @@ public struct HeldBlob: Equatable, Sendable {
 
 /// Where sealed files lie.
 ///
-/// It is part of no transaction: a chunk is what its hash says whenever it was written. What a crash took
-/// is found missing, or not to be what its hash says, and is fetched again; so nothing here has to be
+/// It is part of no transaction: a chunk matches its hash whenever it was written. What a crash
+/// lost is found missing, or not to match its hash, and is fetched again; so nothing here has to be
 /// durable before others are told of it.
 public protocol BlobStore: AnyObject {
-    /// What is held of a blob; nil where nothing was begun.
+    /// What is held of a blob; nil if nothing was begun.
     func heldBlob(_ blob: BlobID) throws(StoreError) -> HeldBlob?
-    /// Makes room for a blob, if there is none.
+    /// Creates a blob's files, if there are none.
     func beginBlob(_ blob: BlobID, _ shape: BlobShape) throws(StoreError)
     /// The hashes of a section's chunks, if they are held; they were genuine when they were kept.
     func section(_ section: SectionIndex, of blob: BlobID) throws(StoreError) -> BlobSection?
@@ -33,7 +33,7 @@ public protocol BlobStore: AnyObject {
     func chunk(_ chunk: ChunkIndex, of blob: BlobID) throws(StoreError) -> [UInt8]?
     /// Keeps a chunk; the blob was begun.
     func keep(_ chunk: BlobChunk) throws(StoreError)
-    /// A chunk is not what it was: it is held no more.
+    /// A chunk is damaged: it is no longer held.
     func loseChunk(_ chunk: ChunkIndex, of blob: BlobID) throws(StoreError)
     /// Makes a blob survive a crash of the machine.
     func makeDurable(_ blob: BlobID) throws(StoreError)
@@ -44,7 +44,7 @@ public protocol BlobStore: AnyObject {
 }
 
 extension BlobStore {
-    /// A chunk that is what it was when it was kept; one that is not is lost.
+    /// A chunk that is undamaged; a damaged one is lost.
     public func soundChunk(
         _ index: ChunkIndex, of blob: BlobID
     ) throws(StoreError) -> [UInt8]? {

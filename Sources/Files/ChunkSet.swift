@@ -45,7 +45,7 @@ public struct ChunkSet: Equatable, Sendable {
         count -= 1
     }
 
-    /// Notes what a peer says that it holds; what lies beyond the last chunk is left out.
+    /// Records what a peer reports to hold; chunks beyond the last are left out.
     public mutating func insert(_ ranges: [BlobHolding.Range]) {
         for range in ranges where Int(range.first.value) < chunkCount {
             for chunk in Int(range.first.value)...min(Int(range.last.value), chunkCount - 1) {

@@ -26,7 +26,7 @@ public struct FileSeal: Sendable {
         XChaCha.seal(plaintext, key: key, nonce: nonce(chunk), authenticating: extra(chunk))
     }
 
-    /// What a chunk holds of the file, or nil where it is not the one that was sealed there.
+    /// The part of the file in a chunk, or nil if it is not the one that was sealed there.
     public func open(_ bytes: [UInt8], as chunk: ChunkIndex) -> [UInt8]? {
         guard shape.contains(chunk), bytes.count == shape.byteCount(of: chunk) else { return nil }
         return XChaCha.open(bytes, key: key, nonce: nonce(chunk), authenticating: extra(chunk))

@@ -1,8 +1,8 @@
 import ParleySealing
 import ParleyWire
 
-/// A part of what lies on a shelf beside whole chunks, small enough for an envelope: of the hashes of a section,
-/// or of a last chunk that does not fill an envelope.
+/// A part of what is on a shelf beside whole chunks, small enough for an envelope: of the hashes of
+/// a section, or of a last chunk that does not fill an envelope.
 ///
 /// ```
 /// u8 kind ‖ number index ‖ number total ‖ number offset ‖ counted bytes ‖ zeros

@@ -1,11 +1,11 @@
 import ParleyLedger
 public import ParleyWire
 
-/// Reads envelopes of a shelf, in whatever order they come: finds of each what it is by what it holds.
+/// Reads envelopes of a shelf, in whatever order they come, and identifies each by its content.
 ///
-/// Nothing tells where a chunk belongs but its hash, so that none can stand for another. Nothing is given out
-/// that does not hold against the file's name. What does not, and what came before, is counted: who reads stops
-/// where that is too much, so that a relay that brings envelopes without end is left soon.
+/// Only a chunk's hash tells its place, so that none can stand for another. Nothing is returned
+/// that does not match the file's name. Useless and repeated envelopes are counted: the caller
+/// stops at a limit, so that a relay that delivers envelopes without end is soon left.
 /// Source: `Protocol/13-files.md`, "Shelves".
 public struct ShelfReader: Sendable {
     /// What an envelope brought.
@@ -44,8 +44,8 @@ public struct ShelfReader: Sendable {
         for section in sections where section.blob == blob { learn(section) }
     }
 
-    /// Whether parts have come of something that is not whole yet: what came last is to be read again by who
-    /// begins anew.
+    /// Whether parts of something incomplete have arrived: a restarted reader has to read the last
+    /// ones again.
     public var awaitsParts: Bool { !parts.isEmpty }
 
     /// Whether a shelf is to be read no further.

@@ -1,8 +1,8 @@
 public import ParleyLedger
 public import ParleyWire
 
-/// What a device lays on a shelf of a file, envelope by envelope: of each section the hashes, in parts, and then
-/// its chunks.
+/// The envelopes that a device puts on a shelf of a file: for each section the hashes, in parts,
+/// and then its chunks.
 ///
 /// Which envelope is which follows from the file's size alone, so that a number says how far one has come; and
 /// each is the same however often it is made.

@@ -1,17 +1,17 @@
 /// Which bytes of a file are asked for. Source: RFC 9110, section 14.
 ///
-/// One range alone is given in parts; whoever asks for several, or says what is no range, gets the whole,
-/// as the section allows: an answer never has more bytes than the file.
+/// Only a single range is served in parts; a request for several, or an invalid one, gets the
+/// whole, as the section allows: an answer never has more bytes than the file.
 enum ByteRange: Equatable {
     case whole
     case part(Range<UInt64>)
     /// It begins behind the end.
     case beyond
 
-    /// What a field `Range` asks for.
+    /// The request in a field `Range`.
     ///
     /// - Parameters:
-    ///   - field: what it says; nil where there is none.
+    ///   - field: its value; nil if there is none.
     ///   - size: how many bytes there are.
     init(_ field: String?, of size: UInt64) {
         self = .whole
@@ -39,7 +39,7 @@ enum ByteRange: Equatable {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
             return nil
         }
-        // What is more than any number there is lies behind every end.
+        // A number beyond every range lies behind every end.
         return UInt64(text) ?? .max
     }
 }

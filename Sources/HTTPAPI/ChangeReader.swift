@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// Takes changes from a node one at a time, for one reader, until somebody ends it.
 ///
-/// The task that waits for the node can be ended from anywhere, at any time; whoever waits for the next
-/// change is told then that there is none.
+/// The task that waits for the node can be ended from anywhere, at any time; a reader that waits
+/// for the next change is told then that there is none.
 final class ChangeReader: Sendable {
     private struct State {
         var task: Task<Void, Never>?
@@ -52,7 +52,7 @@ final class ChangeReader: Sendable {
         }
     }
 
-    /// Ends it; nothing that was not taken is told any more.
+    /// Ends it; changes that were not taken are no longer reported.
     func end() {
         let (task, taker, giver) = state.withLock { state in
             defer { (state.task, state.taker, state.giver) = (nil, nil, nil) }

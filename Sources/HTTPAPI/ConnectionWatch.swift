@@ -2,20 +2,20 @@ internal import HTTPTypes
 internal import NIOCore
 internal import NIOHTTPTypes
 
-/// Watches how long one connection takes, and how much it sends before it has said what it wants.
+/// Watches how long one connection takes, and how much it sends before its request is complete.
 ///
 /// ```
 /// opened ─10 s─▶ head ─30 s─▶ end of body ──▶ answer ──▶ (60 s) head …
 ///                                             └─ event stream: a comment every 15 s
 /// ```
-/// Whoever takes nothing of what waits for them for 20 s is hung up on.
+/// A client that consumes nothing of its waiting output for 20 s is disconnected.
 final class ConnectionWatch: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    /// Tells that a body is wanted, however long it takes, as long as it goes on.
+    /// Notes that a body is expected, however long it takes, as long as it progresses.
     struct LongBody: Sendable {}
 
     private enum Phase { case awaitingHead, readingBody, answering, streaming }
@@ -94,7 +94,8 @@ final class ConnectionWatch: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        // Whoever follows events sends nothing more; a half that is closed is a client that has gone.
+        // A follower of events sends nothing more; a half-closed connection is a client that has
+        // gone.
         if phase == .streaming, event as? ChannelEvent == .inputClosed {
             context.close(promise: nil)
         }
@@ -208,7 +209,7 @@ final class HeadLimit: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         if watch == nil {
-            // Where there is none, the connection has closed.
+            // If there is none, the connection has closed.
             watch = try? context.pipeline.syncOperations.handler(type: ConnectionWatch.self)
         }
         let known = watch?.partCount

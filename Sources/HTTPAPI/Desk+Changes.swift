@@ -4,7 +4,7 @@ internal import ParleyLocalAPI
 
 /// Pages of changes, which are waited for where there is nothing yet: for who cannot read a stream.
 extension Desk {
-    /// What follows a cursor, as far as the token may hear of it; nothing yet where none is named.
+    /// The changes after a cursor, as far as the token may see them; nothing yet if none is named.
     func changes(
         _ head: RequestHead, _ grant: TokenGrant, _ channel: any Channel
     ) async throws -> Answer {
@@ -31,7 +31,7 @@ extension Desk {
         let watcher = keeper(of: grant).whenEnded(grant) { reader.end() }
         let timer = channel.eventLoop.scheduleTask(in: .seconds(Int64(seconds))) { reader.end() }
         while let change = await reader.next() {
-            // What may be forgotten stands in no page: it has the cursor of what was told before it.
+            // Transient events are in no page: they have the cursor of what was reported before.
             if change.cursor != cursor, grant.allows(change) { break }
         }
         reader.end()

@@ -1,10 +1,10 @@
 internal import NIOCore
 internal import Parley
 
-/// How the node does, for who watches over it. No name and no text is in it.
+/// The state of the node, for monitoring. It contains no name and no text.
 extension Desk {
     func metrics(_ grant: TokenGrant) async throws -> Answer {
-        // It tells of all conversations, if only their number.
+        // It covers all conversations, if only by number.
         try grant.check(GetStatus.self)
         let status = try await node.perform(GetStatus())
         let outbox = try await node.perform(ListOutbox())

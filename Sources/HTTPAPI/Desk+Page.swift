@@ -17,7 +17,8 @@ struct PageDoor: Sendable {
     }
 }
 
-/// The page in a browser. What it asks is asked as programs do, of the same table; it is let in otherwise.
+/// The page in a browser. Its requests are those of programs, from the same table; it is
+/// authenticated differently.
 extension Desk {
     /// What the page asks, and of which session: a cookie counts with the word of the page alone, so that
     /// nothing that a browser sends for somebody else is taken for it.
@@ -43,7 +44,7 @@ extension Desk {
         return .asked(route, grant)
     }
 
-    /// A file of the page; it is asked for anew each time, and sent where it changed.
+    /// A file of the page; it is requested again each time, and sent if it changed.
     private func answer(_ file: PageFiles.File, _ head: RequestHead) -> Answer {
         var fields = PageFiles.fields()
         fields[.cacheControl] = "no-cache"
@@ -67,14 +68,14 @@ extension Desk {
             status: .noContent, body: ByteBuffer(), fields: cookie(session.secret, seconds: nil))
     }
 
-    /// Ends the session of whoever asks.
+    /// Ends the caller's session.
     func leave(_ grant: TokenGrant) throws -> Answer {
         try page?.sessions.end(grant)
         return Answer(status: .noContent, body: ByteBuffer(), fields: cookie("", seconds: 0))
     }
 
-    /// Scripts cannot read it, no other site sends it, and it is of this very host. Without a time it goes
-    /// with the browser. Source: RFC 6265bis, section 4.1.2.
+    /// Scripts cannot read it, no other site sends it, and it is of this very host. Without a time
+    /// it ends with the browser. Source: RFC 6265bis, section 4.1.2.
     private func cookie(_ secret: String, seconds: Int?) -> HTTPFields {
         var fields = PageFiles.fields()
         let end = seconds.map { "; Max-Age=\($0)" } ?? ""

@@ -7,13 +7,13 @@ internal import ParleyWire
 /// Files that come in: in one body, or in pieces that follow each other; then sealed by the node, and sent by
 /// the ticket that the answer tells.
 extension Desk {
-    /// How far a file is, as it is told.
+    /// The progress of a file, as it is reported.
     private struct UploadView: Encodable {
-        /// What it is called here.
+        /// Its name here.
         var upload: String
         var size: UInt64
         var receivedByteCount: UInt64
-        /// What the node says of it, once all of it is there: its ticket is what ``SendMessages`` takes.
+        /// The node's answer once the file is complete: its ticket is what ``SendMessages`` takes.
         var file: StagedFile?
     }
 
@@ -21,7 +21,7 @@ extension Desk {
     private static let partByteCount = 256 << 10
     private static let nameByteCountMax = 1_024
 
-    /// Begins a file, goes on with one, tells how far it is, or drops it.
+    /// Begins a file, continues one, reports its progress, or drops it.
     func upload(
         _ request: Request, _ head: RequestHead, _ grant: TokenGrant, _ channel: any Channel
     ) async throws -> Answer {
@@ -56,9 +56,9 @@ extension Desk {
         _ request: Request, _ head: RequestHead, _ grant: TokenGrant, _ channel: any Channel
     ) async throws -> Answer {
         var upload = try beginOrTake(head, grant)
-        // Whatever ends this, the next request goes on where it ended.
+        // Whatever ends this, the next request continues where it ended.
         defer { uploads.note(upload.id) { $0.isTaken = false } }
-        // It takes as long as it takes, as long as it goes on.
+        // It takes as long as it takes, as long as it progresses.
         channel.triggerUserOutboundEvent(ConnectionWatch.LongBody(), promise: nil)
         do {
             try await take(request.body, into: &upload, head)
@@ -115,7 +115,8 @@ extension Desk {
         return about
     }
 
-    /// Writes what comes, in parts, and notes how far that is. What is more than was said ends it.
+    /// Writes the received bytes, in parts, and records the progress. More bytes than announced end
+    /// it.
     private func take(
         _ body: RequestBody, into upload: inout UploadBook.Upload, _ head: RequestHead
     ) async throws {
@@ -151,7 +152,8 @@ extension Desk {
 
     // MARK: The whole
 
-    /// Gives it to the node, which opens it by itself: what came is not needed here any more.
+    /// Passes it to the node, which opens it by itself: the received bytes are not needed here any
+    /// more.
     private func seal(_ upload: inout UploadBook.Upload) async throws {
         guard let file = upload.file else { return }
         let about = upload.about
@@ -164,7 +166,7 @@ extension Desk {
         uploads.note(upload.id) { ($0.ticket, $0.file) = (staged.ticket, nil) }
     }
 
-    /// Waits until it can be sent. Who has hung up meanwhile asks again.
+    /// Waits until it can be sent. A client that has hung up meanwhile asks again.
     private func awaitSealing(_ upload: UploadBook.Upload, _ channel: any Channel) async throws {
         guard let ticket = upload.ticket else { return }
         var pause = Duration.milliseconds(5)

@@ -4,7 +4,7 @@ internal import NIOCore
 internal import Parley
 internal import ParleyLocalAPI
 
-/// Answers requests: whether the asker is near, what they may do, then what they ask.
+/// Answers requests: whether the caller is on this machine, what they may do, then the request.
 struct Desk: Sendable {
     /// The connection is of no more use, though nothing failed.
     struct Over: Error {}
@@ -21,14 +21,14 @@ struct Desk: Sendable {
     enum Matter {
         /// It is answered to everybody.
         case open(Answer)
-        /// Somebody who is known asks for something.
+        /// An authenticated caller sends a request.
         case asked(Route, TokenGrant)
     }
 
     let node: any NodeService
     let requests: RequestDesk
     let tokens: AccessTokens
-    /// Who has the page open; nil where there is no page.
+    /// The browser sessions; nil if there is no page.
     let page: PageDoor?
     let gate: Gate
     let uploads: Uploads
@@ -91,7 +91,7 @@ struct Desk: Sendable {
         try await write(answer, writer)
     }
 
-    /// What is asked, and by whom: by the page under the page's name, by programs under others.
+    /// The request and its caller: the page under the page's name, programs under others.
     private func admit(_ head: RequestHead, _ channel: any Channel) throws(Refusal) -> Matter {
         if page?.isMeant(head, port: channel.localAddress?.port) == true {
             return try admitPage(head, channel)
@@ -128,7 +128,7 @@ struct Desk: Sendable {
     ) async throws -> Answer {
         let room = head.byteCount ?? LocalAPI.lineByteCountMax
         guard room <= LocalAPI.lineByteCountMax else { throw Refusal.tooLarge }
-        // What is being read and answered at once is bounded, whoever asks.
+        // What is read and answered at once is bounded, whoever the caller is.
         guard gate.takeRoom(room) else { throw Refusal.busy }
         defer { gate.giveRoom(room) }
         let body: ByteBuffer

@@ -5,16 +5,16 @@ internal import Parley
 
 /// Tells one client what changes, until it goes, its token ends, or the node stops.
 ///
-/// The next change is asked for when the client has taken most of what was sent: what it has not taken
-/// stands in the node's log and nowhere else.
+/// The next change is read when the client has consumed most of the output: what it has not taken
+/// is only in the node's log.
 struct EventStream: Sendable {
     let desk: Desk
     let grant: TokenGrant
     let channel: any Channel
-    /// So many changes that are not for this token pass before it is told how far it is.
+    /// After how many changes that are not for this token its position is sent.
     private static let skippedCountMax = 256
 
-    /// Tells what follows this cursor; from now on where there is none.
+    /// Sends what follows this cursor; from now on if there is none.
     func run(
         after cursor: String?, _ head: RequestHead, _ writer: consuming ResponseWriter
     ) async throws {
@@ -25,7 +25,8 @@ struct EventStream: Sendable {
         let changes: AsyncStream<ChangeView>
         let start: String
         do {
-            // Told first, so that whoever is cut off before anything happens goes on from here.
+            // Sent first, so that a client that is disconnected before anything happens resumes
+            // from here.
             start =
                 if let cursor { cursor } else {
                     try await desk.node.perform(ReadChanges(limit: 1)).cursor
@@ -38,7 +39,7 @@ struct EventStream: Sendable {
         }
         let body = try await writer.writeHead(.answer(.ok, EventText.mediaType))
         try await tell(changes, from: start, body)
-        // A stream has no end: whoever is here still comes back to another connection.
+        // A stream has no end: a client that is still here comes back on another connection.
         throw Desk.Over()
     }
 
@@ -68,7 +69,7 @@ struct EventStream: Sendable {
                 continue
             }
             skippedCount += 1
-            // What is not told moves the reader on all the same: it is not to fall behind the log.
+            // Omitted changes move the reader on all the same: it must not fall behind the log.
             if skippedCount % Self.skippedCountMax == 0, let cursor = change.cursor {
                 try await body.write(ByteBuffer(string: "id: \(cursor)\n\n"))
             }

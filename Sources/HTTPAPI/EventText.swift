@@ -9,7 +9,8 @@ enum EventText {
     /// How long a client is asked to wait before it comes back, in milliseconds.
     static let opening = "retry: 1000\n\n"
 
-    /// A change: its cursor, by which one goes on after it, its kind, and all of it as JSON on one line.
+    /// A change: its cursor, by which to resume after it, its kind, and all of it as JSON on one
+    /// line.
     static func bytes(_ change: ChangeView) throws -> [UInt8] {
         var bytes: [UInt8] = []
         if let cursor = change.cursor { bytes += Array("id: \(cursor)\n".utf8) }

@@ -1,21 +1,22 @@
 internal import Foundation
 internal import HTTPTypes
 
-/// How a browser is told to take a file that others made.
+/// How a browser is told to handle a file that others made.
 enum FileForm {
-    /// Kinds that are shown in the page, by how a file begins: what they hold is drawn or played, and never
-    /// run. What is not here is saved, as bytes of no kind: texts, HTML, SVG and PDF among them.
+    /// Types that are shown in the page, by a file's first bytes: their content is drawn or played,
+    /// and never run. All others are saved, as bytes of no type: texts, HTML, SVG and PDF among
+    /// them.
     static let shown: Set<String> = [
         "image/jpeg", "image/png", "image/gif", "image/webp", "image/avif",
         "video/mp4", "video/webm", "video/quicktime",
         "audio/ogg", "application/ogg", "audio/mpeg", "audio/mp4", "audio/wav", "audio/flac",
     ]
 
-    /// What is said of a file.
+    /// The headers of a file.
     ///
     /// - Parameters:
-    ///   - type: what it is, as the node found by how it begins; empty where that is not known.
-    ///   - name: what it is called, harmless.
+    ///   - type: its type, as the node found by its first bytes; empty if that is not known.
+    ///   - name: its name, sanitised.
     ///   - isSaved: whether it is to be saved, whatever it is.
     static func fields(_ type: String, called name: String, isSaved: Bool) -> HTTPFields {
         let isShown = shown.contains(type) && !isSaved

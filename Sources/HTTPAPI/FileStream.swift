@@ -5,10 +5,11 @@ internal import NIOCore
 internal import Parley
 internal import ParleyWire
 
-/// Gives a file of a message, or a part of it, while it is read: what the client has not taken is not read.
+/// Serves a file of a message, or a part of it, while it is read: nothing is read before the client
+/// has consumed the previous bytes.
 ///
-/// It is asked for with the requests that programs make, so that whoever shows a token, or a session, gets what
-/// they could read by these, and nothing else.
+/// It is read with the same requests that programs make, so that a token or a session gets what it
+/// could read by these, and nothing else.
 struct FileStream: Sendable {
     let desk: Desk
     let grant: TokenGrant
@@ -18,7 +19,7 @@ struct FileStream: Sendable {
     /// What that takes in memory, in its forms, of what ``Gate`` gives out.
     private static let roomByteCount = 4 * partByteCount
 
-    /// What is asked for.
+    /// The request.
     private struct Wish {
         let message: MessageReference
         let number: Int?
@@ -66,7 +67,7 @@ struct FileStream: Sendable {
         }
         return try Wish(
             message: message, number: number, isPreview: flag("preview", query),
-            // Whoever goes there with all of a window is shown nothing.
+            // A browser that opens it in a whole window is shown nothing.
             isSaved: flag("save", query) || head.isNavigation)
     }
 
@@ -89,7 +90,7 @@ struct FileStream: Sendable {
     private func find(_ wish: Wish, _ head: RequestHead) async throws -> Found {
         if wish.isPreview { return try await preview(wish) }
         let files = try await ask(ListMessageFiles(message: wish.message))
-        // Which it is, where none was said, and that there is one, the next request tells.
+        // The next request says which one it is, if none was named, and that it exists.
         let start = try await read(0, FileKind.startByteCount, of: wish)
         guard let file = files.first(where: { $0.number == wish.number ?? 1 }) else {
             throw Refusal.unknownPath
@@ -101,7 +102,7 @@ struct FileStream: Sendable {
         response.headerFields[.acceptRanges] = "bytes"
         let tag = file.blob.map { "\"\($0)\"" }
         response.headerFields[.eTag] = tag
-        // A part of another file than the one that was begun is none of it.
+        // A part of another file than the one begun does not belong to it.
         let isSame = head.rangeCondition == nil || head.rangeCondition == tag
         var range = 0..<start.size
         switch ByteRange(isSame ? head.range : nil, of: start.size) {
@@ -117,7 +118,8 @@ struct FileStream: Sendable {
         return .file(wish, response, range)
     }
 
-    /// Reads and writes, part by part. Where that fails, one hangs up: what came is known to be not all.
+    /// Reads and writes, part by part. If that fails, the connection is closed: the client sees
+    /// that it is incomplete.
     private func give(
         _ range: Range<UInt64>, of wish: Wish, _ body: some ResponseBodyWriter
     ) async throws {
@@ -147,7 +149,7 @@ struct FileStream: Sendable {
         return (Data(base64Encoded: part.base64) ?? Data(), part.size)
     }
 
-    /// Asks the node what this grant allows.
+    /// Calls the node with this grant.
     private func ask<R: NodeRequest>(_ request: R) async throws -> R.Reply {
         try await desk.node.perform(grant.admit(request, on: desk.node))
     }

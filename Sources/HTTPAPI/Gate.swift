@@ -82,7 +82,7 @@ final class Gate: Sendable {
         for channel in channels { channel.close(promise: nil) }
     }
 
-    /// Takes room for a body of so many bytes; false where there is none.
+    /// Reserves room for a body of this many bytes; false if there is none.
     func takeRoom(_ byteCount: Int) -> Bool {
         state.withLock { state in
             guard state.bodyByteCount + byteCount <= HTTPAPI.bodyByteCountMax else { return false }
@@ -93,7 +93,7 @@ final class Gate: Sendable {
 
     func giveRoom(_ byteCount: Int) { state.withLock { $0.bodyByteCount -= byteCount } }
 
-    /// Takes a place for a stream of this token; false where there is none.
+    /// Reserves a place for a stream of this token; false if there is none.
     func beginStream(of token: String) -> Bool {
         state.withLock { state in
             let all = state.streams.values.reduce(0, +)

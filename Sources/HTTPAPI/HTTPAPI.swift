@@ -1,16 +1,19 @@
 internal import NIOCore
 
-/// What a program on this machine can ask of a running node over HTTP, on a loopback address.
+/// The requests that a program on this machine can send to a running node over HTTP, on a loopback
+/// address.
 ///
-/// **Contract.** `POST /rpc` takes JSON-RPC 2.0, single and in batches, with the methods and errors of the
-/// socket. `GET /events` tells what changes as server-sent events, `GET /changes` as pages that are
-/// waited for, `GET /metrics` how the node does, `GET /healthz` that it is there. Everything but the last
-/// needs a bearer token, and each request asks for the scope that its declaration says. A page in a
-/// browser that was made elsewhere gets nothing: `Host` and `Origin` must be this server's own.
+/// **Contract.** `POST /rpc` takes JSON-RPC 2.0, single and in batches, with the methods and errors
+/// of the socket. `GET /events` sends changes as server-sent events, `GET /changes` as pages that
+/// can be waited for, `GET /metrics` the state of the node, `GET /healthz` that it is running.
+/// Everything but the last needs a bearer token, and each request needs the scope in its
+/// declaration. A page from another origin gets nothing: `Host` and `Origin` must be this server's
+/// own.
 /// Source: `Protocol/14-local-api.md`.
 ///
-/// **Bounds.** Whoever holds no token costs a place among ``guestCountMax``, ``headByteCountMax`` bytes
-/// and ``Times/head``; whoever holds one, a body at a time, and what the system buffers for it.
+/// **Bounds.** A client without a token costs a place among ``guestCountMax``, ``headByteCountMax``
+/// bytes and ``Times/head``; one with a token, a body at a time, and what the system buffers for
+/// it.
 public enum HTTPAPI {
     /// Connections at once, at most.
     static let connectionCountMax = 128
@@ -50,7 +53,7 @@ struct Times: Sendable {
     var longBody = Duration.seconds(30)
     /// A file that comes in, with which nothing is done; one that is sealed, and that nobody sends.
     var upload = Duration.seconds(600), ticket = Duration.seconds(3_600)
-    /// Until it is looked again for what is over.
+    /// The interval between checks for expired connections.
     var sweep = Duration.seconds(30)
     /// A stream that has nothing to tell, until it says that it is still there.
     var keepAlive = Duration.seconds(15)

@@ -21,7 +21,7 @@ public final class HTTPServer: Sendable {
     ///
     /// - Throws: ``NodeError`` where somebody else listens there.
     ///
-    /// - Parameter page: who has the page open in a browser; nil for none to be there.
+    /// - Parameter page: the browser sessions; nil for no page.
     public static func start(
         node: any NodeService, tokens: AccessTokens, page: PageSessions? = nil, home: String,
         on wanted: LoopbackAddress
@@ -51,7 +51,7 @@ public final class HTTPServer: Sendable {
                 address: .hostname(wanted.host, port: Int(wanted.port)), backlog: 128),
             onServerRunning: { teller.yield(.success($0.localAddress?.port ?? 0)) },
             eventLoopGroup: group,
-            // What is asked is nobody's business: nothing is written down.
+            // Requests are nobody's business: nothing is logged.
             logger: Logger(label: "parley-http") { _ in SwiftLogNoOpLogHandler() })
         let running = Task {
             do {
@@ -137,7 +137,7 @@ public final class HTTPServer: Sendable {
         throw NodeError("no-http", "The server for HTTP ended before it began.")
     }
 
-    /// A file of mode 0600 that is whole whenever it is there.
+    /// A file of mode 0600 that is complete whenever it exists.
     private static func writeAddress(_ address: LoopbackAddress, to path: String) throws {
         let fresh = path + ".new"
         unlink(fresh)

@@ -13,7 +13,7 @@ public struct LoopbackAddress: Equatable, Sendable, CustomStringConvertible {
     /// The address that a text names: `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`; nil where it names
     /// none of this machine alone. Without a port it is any free one.
     ///
-    /// Names other than `localhost` are not looked up: what they mean is for others to say.
+    /// Names other than `localhost` are not resolved: others decide what they mean.
     public init?(_ text: String) {
         var host = text[...]
         var port: Substring = "0"
@@ -52,7 +52,7 @@ public struct LoopbackAddress: Equatable, Sendable, CustomStringConvertible {
             && parts.allSatisfy { number($0, UInt8.self) != nil }
     }
 
-    /// A number without a sign, blanks or zeros in front: others read those otherwise.
+    /// A number without a sign, spaces or leading zeros: other parsers read those differently.
     private static func number<N: FixedWidthInteger>(_ text: Substring, _ type: N.Type) -> N? {
         guard let number = N(text), "\(number)" == text else { return nil }
         return number

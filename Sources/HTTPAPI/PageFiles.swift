@@ -2,9 +2,9 @@ internal import CPage
 internal import HTTPTypes
 internal import NIOCore
 
-/// The files of the page, which are part of the program, and what a browser is told to do with them.
+/// The files of the page, which are part of the program, and the headers for a browser.
 enum PageFiles {
-    /// The cookie that holds what a session says.
+    /// The cookie with the secret of a session.
     static let cookieName = "parley-session"
 
     /// One of them.
@@ -36,9 +36,9 @@ enum PageFiles {
         return String(sum, radix: 16)
     }
 
-    /// What a browser may load, and from where, once it shows the page: scripts and styles as files of this
-    /// server alone, nothing of anybody else, and no text ever as a script. Nobody frames it.
-    /// Source: W3C, "Content Security Policy Level 3" and "Trusted Types".
+    /// What a browser may load, and from where, once it shows the page: scripts and styles only as
+    /// files of this server, nothing from anybody else, and no text ever as a script. Nobody frames
+    /// it. Source: W3C, "Content Security Policy Level 3" and "Trusted Types".
     static let policy = [
         "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' blob:",
         "media-src 'self' blob:", "connect-src 'self'", "worker-src 'self'", "manifest-src 'self'",
@@ -46,7 +46,7 @@ enum PageFiles {
         "require-trusted-types-for 'script'", "trusted-types 'none'",
     ].joined(separator: "; ")
 
-    /// What goes with everything of the page's host.
+    /// The headers of every answer of the page's host.
     static func fields() -> HTTPFields {
         var fields: HTTPFields = [.contentSecurityPolicy: policy]
         for (name, value) in [

@@ -86,7 +86,7 @@ struct Refusal: Error, Equatable {
         Refusal(.badRequest, NodeError("invalid-parameters", "“\(name)” must be \(rule)."))
     }
 
-    /// A piece does not go on where the file ends.
+    /// A piece does not continue where the file ends.
     static func otherOffset(_ offset: UInt64) -> Refusal {
         Refusal(
             .conflict,
@@ -122,7 +122,7 @@ struct Refusal: Error, Equatable {
         }
     }
 
-    /// Codes of what is not there, or not here yet.
+    /// Codes for what does not exist, or is not here yet.
     private static let absences: Set<String> = [
         "unknown-message", "deleted", "no-file", "which-file", "file-absent", "no-preview",
     ]

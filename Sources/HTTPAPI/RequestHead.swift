@@ -5,7 +5,7 @@ internal import HTTPTypes
 struct RequestHead: Equatable {
     /// The path without its query.
     let path: String
-    /// The query's members, decoded; nil where one is there twice or is no text.
+    /// The query's parameters, decoded; nil if one occurs twice or is no text.
     let query: [String: String]?
     let method: HTTPRequest.Method
     /// What the client says that it asks, with its port.
@@ -17,7 +17,7 @@ struct RequestHead: Equatable {
     private let cookies: [String]
     /// Whether a browser goes to it, to show it as a whole page.
     let isVisit: Bool
-    /// Whether a browser goes to it, be it to show it or to save it.
+    /// Whether a browser navigates to it, to show it or to save it.
     let isNavigation: Bool
     /// Whether a browser says that a page of this server shows it as a picture, sound or video, or goes to
     /// it: such requests cannot say ``isOfPage``, and those of other pages cannot say this.
@@ -25,7 +25,7 @@ struct RequestHead: Equatable {
     /// Whether it says that the page asks. No form, link or picture of another page can say so, and no
     /// script of one without having asked first, which nobody answers.
     let isOfPage: Bool
-    /// What a link said, with which the page asks to be let in.
+    /// The secret of a link, with which the page asks for a session.
     let enterSecret: String?
     /// What the client holds of a file already.
     let knownTag: String?
@@ -33,7 +33,7 @@ struct RequestHead: Equatable {
     let lastEvent: String?
     /// Which bytes are asked for, and of which state of them alone.
     let range: String?, rangeCondition: String?
-    /// How long the body is said to be; nil where that is not said.
+    /// The announced length of the body; nil if there is none.
     let byteCount: Int?
     /// Whether the client waits to be told that its body is wanted.
     let expectsContinue: Bool
@@ -55,7 +55,7 @@ struct RequestHead: Equatable {
         let mode = HTTPField.Name("Sec-Fetch-Mode").flatMap { fields[$0] }
         let use = HTTPField.Name("Sec-Fetch-Dest").flatMap { fields[$0] }
         isVisit = mode == "navigate" && use == "document"
-        // What is saved by a link goes nowhere.
+        // A download by a link navigates nowhere.
         isNavigation = isVisit || mode == "navigate" && use == "empty"
         isShownByPage =
             fetchSite == "same-origin"
@@ -100,7 +100,7 @@ struct RequestHead: Equatable {
         guard origins.count <= 1, origins.allSatisfy({ own.contains($0.lowercased()) }) else {
             throw .foreignOrigin
         }
-        // A browser says so of what it sends, also where it names no origin.
+        // A browser adds it to its requests, even if it names no origin.
         guard fetchSite == nil || fetchSite == "same-origin" || fetchSite == "none" else {
             throw .foreignOrigin
         }

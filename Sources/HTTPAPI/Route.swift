@@ -27,16 +27,16 @@ enum Route: String, CaseIterable {
     /// Whether programs can ask for it.
     var isOfPrograms: Bool { self != .enter && self != .leave }
 
-    /// Whether a browser asks for it by itself where a page shows what is there.
+    /// Whether a browser requests it by itself when a page shows its content.
     var isShown: Bool { self == .file }
 
-    /// Whether a person does something by it, which keeps a session from ending.
+    /// Whether it is an action of a person, which keeps a session from ending.
     var isUse: Bool { [.rpc, .file, .upload].contains(self) }
 
     /// Whether the page in a browser can ask for it.
     var isOfPage: Bool { self != .health && self != .metrics }
 
-    /// Whether it is told to everybody who may ask this server anything.
+    /// Whether everybody who may send requests to this server may get it.
     var isOpen: Bool { self == .health }
 
     /// Members that its query may have.
@@ -50,7 +50,7 @@ enum Route: String, CaseIterable {
         }
     }
 
-    /// What a head asks for.
+    /// The route of a head.
     static func of(_ head: RequestHead) throws(Refusal) -> Route {
         guard let route = Route(rawValue: head.path) else { throw .unknownPath }
         guard route.methods.contains(head.method) else { throw .wrongMethod(route.methods) }

@@ -1,10 +1,10 @@
 internal import NIOCore
 internal import Parley
 
-/// What is known of files that come in to be sent: whose they are, how far they are, and until when they stay.
+/// What is known about uploads: their owners, their progress, and until when they stay.
 ///
-/// A value that is told what happens, and when. Each is of one token or session, and of nobody else; one
-/// request at a time goes on with it.
+/// A value that is told what happens, and when. Each upload belongs to one token or session, and to
+/// nobody else; one request at a time continues it.
 ///
 /// ```
 /// begin ─▶ taken ◀──▶ waiting ─▶ sealed ─▶ sent, dropped, or over
@@ -15,10 +15,11 @@ struct UploadBook {
     static let countMax = 128, ofOneCountMax = 32
     /// Bytes of all of them, as they are to be.
     static let byteCountMax: UInt64 = 16 << 30
-    /// A file of so many bytes at most is in memory, while all that are there have no more than the second.
+    /// A file of at most this many bytes is in memory, while all of them together have no more than
+    /// the second.
     static let (smallByteCountMax, memoryByteCountMax): (UInt64, UInt64) = (8 << 20, 64 << 20)
 
-    /// What its sender says of a file.
+    /// What its sender says about a file.
     struct Description: Equatable {
         var name: String
         var size: UInt64
@@ -36,11 +37,11 @@ struct UploadBook {
         let isInMemory: Bool
         /// Where its bytes are; nil once it was sealed.
         var file: IncomingFile?
-        /// Bytes that are there, from the first on.
+        /// The received bytes, from the first on.
         var receivedByteCount: UInt64 = 0
-        /// What it is called once the node seals it.
+        /// Its name once the node seals it.
         var ticket: String?
-        /// Whether a request goes on with it.
+        /// Whether a request continues it.
         var isTaken = true
         /// When something was last done with it.
         var used: NIODeadline
@@ -76,12 +77,12 @@ struct UploadBook {
         return upload
     }
 
-    /// One of this owner's; nil where there is none.
+    /// One of this owner's; nil if there is none.
     func upload(_ id: String, of owner: TokenGrant) -> Upload? {
         uploads[id].flatMap { $0.owner.digest == owner.digest ? $0 : nil }
     }
 
-    /// Takes one to go on with it at a byte.
+    /// Takes one to continue it at a byte.
     mutating func take(
         _ id: String, of owner: TokenGrant, from offset: UInt64, at now: NIODeadline
     ) throws(Refusal) -> Upload {
@@ -95,7 +96,7 @@ struct UploadBook {
         return upload
     }
 
-    /// What goes on with a file changes it; nothing where that was dropped meanwhile.
+    /// The request that continues a file changes it; nothing if that was dropped meanwhile.
     mutating func change(_ id: String, at now: NIODeadline, _ body: (inout Upload) -> Void) {
         guard var upload = uploads[id] else { return }
         body(&upload)
@@ -103,7 +104,7 @@ struct UploadBook {
         uploads[id] = upload
     }
 
-    /// Drops one: what was there of it; nil where there is none.
+    /// Drops one: the received part; nil if there is none.
     mutating func drop(_ id: String) -> Upload? { uploads.removeValue(forKey: id) }
 
     /// Drops those with which nothing was done for long, and those whose owner may do nothing more.

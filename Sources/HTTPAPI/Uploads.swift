@@ -42,7 +42,7 @@ final class Uploads: Sendable {
         return upload
     }
 
-    /// Takes one, to go on with it at a byte.
+    /// Takes one, to continue it at a byte.
     func take(
         _ id: String, of owner: TokenGrant, from offset: UInt64
     ) throws(Refusal) -> UploadBook.Upload {
@@ -58,19 +58,19 @@ final class Uploads: Sendable {
         return upload
     }
 
-    /// Notes what came of one.
+    /// Records the result of one.
     func note(_ id: String, _ body: (inout UploadBook.Upload) -> Void) {
         let now = now()
         book.withLock { $0.change(id, at: now, body) }
     }
 
-    /// Drops one, and what the node sealed of it: one that was sent stays.
+    /// Drops one, and what the node sealed of it: a sent one stays.
     func drop(_ id: String) async {
         guard let upload = book.withLock({ $0.drop(id) }) else { return }
         await letGo(upload)
     }
 
-    /// Drops what is over.
+    /// Drops expired ones.
     ///
     /// - Parameter isAlive: whether an owner may do anything still.
     func dropOver(_ isAlive: (TokenGrant) -> Bool) async {
@@ -81,7 +81,7 @@ final class Uploads: Sendable {
 
     private func letGo(_ upload: UploadBook.Upload) async {
         guard let ticket = upload.ticket else { return }
-        // A node that has stopped has let go of it already.
+        // A node that has stopped has dropped it already.
         _ = try? await node.perform(DropStagedFile(ticket: ticket))
     }
 }

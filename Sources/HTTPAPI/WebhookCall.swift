@@ -7,7 +7,7 @@ internal import ParleyWire
 /// Seconds since 1970.
 func wallClock() -> UInt64 { UInt64(max(0, Date().timeIntervalSince1970)) }
 
-/// Where a webhook is told.
+/// The address of a webhook.
 struct WebhookTarget: Equatable {
     let host: String
     let port: Int
@@ -66,7 +66,7 @@ final class WebhookCall: ChannelInboundHandler {
 
     private init(_ promise: EventLoopPromise<Outcome>) { self.promise = promise }
 
-    /// Sends the request and waits for its status, so long at most.
+    /// Sends the request and waits for its status, at most this long.
     static func post(
         _ request: [UInt8], to target: WebhookTarget, within time: Duration,
         on group: MultiThreadedEventLoopGroup

@@ -7,9 +7,9 @@ internal import Synchronization
 
 /// Tells webhooks what changes, each at its own pace, until it is stopped.
 ///
-/// An event that is not taken is tried again after ever longer times; after ``Patience/attemptCountMax`` it
-/// becomes a dead letter, and the next one is told. How far each was told is kept in its book: after a crash
-/// an event may be told again, under the same cursor.
+/// A refused event is tried again after ever longer times; after ``Patience/attemptCountMax`` it
+/// becomes a dead letter, and the next one is sent. The position of each is kept in its book: after
+/// a crash an event may be sent again, under the same cursor.
 public final class WebhookCourier: Sendable {
     /// How long things may take. Tests have less patience.
     struct Patience: Sendable {
@@ -21,7 +21,7 @@ public final class WebhookCourier: Sendable {
         var most = Duration.seconds(60)
         /// Attempts of one event. With these times they take about five minutes.
         var attemptCountMax = 10
-        /// How often it is kept how far everybody was told.
+        /// How often positions are stored.
         var flush = Duration.seconds(1)
     }
 
@@ -46,14 +46,14 @@ public final class WebhookCourier: Sendable {
             while !Task.isCancelled {
                 // A sleep that is cut short is the end.
                 try? await Task.sleep(for: patience.flush)
-                // A disk that is full is told elsewhere; what was told may then be told again.
+                // A full disk is reported elsewhere; sent events may then be sent again.
                 try? book.flush()
             }
         }
         keeper.withLock { $0 = keeping }
     }
 
-    /// Tells nothing more, and keeps how far everybody was told.
+    /// Sends nothing more, and stores all positions.
     public func stop() async {
         isStopped.withLock { $0 = true }
         let ended = tasks.withLock { tasks in
@@ -94,12 +94,12 @@ public final class WebhookCourier: Sendable {
         var told = webhook.cursor
         for await change in changes {
             guard !Task.isCancelled else { return }
-            // What may be forgotten is told to those who listen.
+            // Transient events go to present listeners only.
             guard let cursor = change.cursor, cursor != told else { continue }
             told = cursor
             let isMeant = webhook.conversation.map { $0 == change.conversation } ?? true
             guard isMeant || change.missed != nil else {
-                // A file that cannot be written keeps less: then more is told again.
+                // A file that cannot be written keeps less: then more is sent again.
                 try? book.advance(webhook.name, to: cursor)
                 continue
             }

@@ -14,7 +14,7 @@ public struct ImportProgress: Equatable, Sendable {
     public var lineCount: Int
 }
 
-/// What an import did.
+/// The result of an import.
 public struct ImportSummary: Equatable, Sendable {
     /// Files that are wholly in.
     public var fileCount = 0
@@ -70,7 +70,7 @@ public struct Importer: Sendable {
         self.report = report
     }
 
-    /// Brings these files in, by date. Throws what the node throws; what was stored stays.
+    /// Imports these files, by date. Throws what the node throws; stored rows stay.
     public func run(_ sources: [ImportSource]) async throws -> ImportSummary {
         var summary = ImportSummary()
         var progress = ImportProgress(

@@ -1,8 +1,8 @@
 internal import ParleySealing
 internal import ParleyWire
 
-/// Names the first lines of a log by its day and what stands in them: a log that has grown is known by what
-/// it was, whatever it is called now. How lines end does not count.
+/// Names the first lines of a log by its day and their content: a log that has grown is recognised,
+/// whatever its file name. Line endings do not count.
 struct LineNames {
     /// How many lines are named.
     private(set) var lineCount = 0

@@ -1,7 +1,7 @@
 import Parley
 
-/// Counts the lines of a day of a log that say the same: who said something twice in a minute said it
-/// twice. It keeps one day, so that no log is too long.
+/// Counts equal lines of one day of a log, because a person may say something twice in a minute. It
+/// keeps one day, so that no log is too long.
 struct LinesAlike {
     private struct Words: Hashable {
         var time: UInt64

@@ -18,11 +18,11 @@ public enum Causality {
         public static let control = Missing(rawValue: 2)
         /// Something in a log of which nothing is known, so that its lane is not.
         public static let unknown = Missing(rawValue: 4)
-        /// What an operation was written under, so that such a log may be of lane 0.
+        /// The authority of an operation, so that such a log may be of lane 0.
         public static let authority = Missing(rawValue: 8)
     }
 
-    /// What is missing of all that an operation names; nothing where it may be applied.
+    /// What is missing of everything an operation names; nothing if it may be applied.
     ///
     /// An operation in the hole of a log counts as present: newer operations of the log are held,
     /// and it will be filled in. An operation of lane 0 names lane 0 alone: no roster can be made of
@@ -49,17 +49,17 @@ public enum Causality {
     private static func isPresent(
         _ cause: OperationReference, in log: LogRecord, store: some LogStore
     ) throws(StoreError) -> Bool {
-        // It may never come: nobody serves what lies above a proven fork or a cut.
+        // It may never arrive: nobody serves what lies above a proven fork or a cut.
         if let bound = log.bound, cause.sequence >= bound.sequence { return true }
         guard cause.sequence < log.end else { return false }
         // Where it costs nothing, the branch is compared as well.
         return cause.sequence + 1 < log.end || cause.check == log.tip.check
     }
 
-    /// Takes note of what an applied operation names.
+    /// Records what an applied operation names.
     ///
-    /// What stands at or above a bound names nothing: whoever writes next must name by themselves what
-    /// only such an operation has named.
+    /// What is at or above a bound names nothing: the next author must name again what only such an
+    /// operation has named.
     public static func cover(
         _ header: OperationHeader, at sequence: UInt64, in log: LogRecord, store: some LogStore
     ) throws(StoreError) {
@@ -77,8 +77,8 @@ public enum Causality {
         }
     }
 
-    /// Up to which place a log was named before anything of it came: while nobody knew it, that was noted
-    /// nowhere. What named it is not placed for good, so nothing else is looked at.
+    /// Up to which place a log was named before anything of it arrived: while it was unknown, that
+    /// was recorded nowhere. What named it is not finally placed, so nothing else is examined.
     public static func namedEnd(
         of log: LogRecord, store: some LogStore
     ) throws(StoreError) -> UInt64 {
@@ -101,7 +101,7 @@ public enum Causality {
         return namedEnd
     }
 
-    /// Works out anew what of content was named, where logs count otherwise than before.
+    /// Recomputes what of content was named, if logs count differently than before.
     static func coverAgain(
         _ space: SpaceNumber, store: some LogStore
     ) throws(StoreError) {
@@ -113,7 +113,7 @@ public enum Causality {
             bounds[log.tag] = log.bound?.sequence ?? .max
         }
         for log in logs {
-            // What stands below a floor is named by nobody who comes back, nor then what it alone had named.
+            // A member who comes back names nothing below a floor, nor what only that had named.
             var next = log.unnamedBase
             while let bound = bounds[log.tag], next < bound {
                 let stored = try store.headers(
@@ -169,8 +169,8 @@ public enum Causality {
             .filter { $0.end > $0.coveredEnd }
     }
 
-    /// The operations of lane 0 that no other of lane 0 has named: together they have all that is
-    /// known of it in their past. Of a forked log what lies below counts.
+    /// The operations of lane 0 that no other of lane 0 has named: together they have everything
+    /// known of it in their past. Of a forked log the part below counts.
     public static func controlHeads(
         in space: SpaceNumber, store: some LogStore
     ) throws(StoreError) -> [LogRecord] {

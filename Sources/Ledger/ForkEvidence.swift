@@ -18,9 +18,9 @@ public struct ForkEvidence: Equatable, Sendable {
     /// The evidence in a proof, or nil where it proves nothing.
     ///
     /// Both branches must be of one log, begin at one place after one operation, differ there, be
-    /// no longer than ``Limits/forkOperationCountMax``, and end on a signature that holds. Whoever
-    /// signs a second first operation in place of the one that begins the space proves nothing: the
-    /// space's name tells which of them counts.
+    /// no longer than ``Limits/forkOperationCountMax``, and end at a valid signature. A second
+    /// first operation in place of the one that begins the space proves nothing: the space's name
+    /// determines which of them counts.
     public init?(_ proof: ForkProof) {
         let (left, right) = (proof.left, proof.right)
         guard left.device == right.device, left.lane == right.lane, left.first == right.first,

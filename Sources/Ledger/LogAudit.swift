@@ -1,6 +1,6 @@
 public import ParleyWire
 
-/// Walks stored logs and checks what was proven when they came: the chain, and the signatures.
+/// Walks stored logs and checks what was verified on arrival: the chain, and the signatures.
 public struct LogAudit {
     /// Operations that were looked at.
     public private(set) var operationCount = 0
@@ -10,8 +10,8 @@ public struct LogAudit {
     public private(set) var headCount = 0
     /// Signatures that are missing at the end of a log, or do not hold.
     public private(set) var unsignedCount = 0
-    /// Logs of others over whose end no signature has come yet: the rest of a run waits for what it
-    /// follows from (`Protocol/06-sync.md`, "Known gaps"). What comes next of such a log brings one.
+    /// Logs of others whose end no signature covers yet: the rest of a run waits for its causes
+    /// (`Protocol/06-sync.md`, "Known gaps"). The next part of such a log brings one.
     public private(set) var awaitedCount = 0
 
     /// The device whose store it is: over what that wrote it holds every signature.

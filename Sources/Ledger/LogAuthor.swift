@@ -3,11 +3,11 @@ public import ParleyWire
 
 /// An operation that this device is about to write.
 public struct Draft: Equatable, Sendable {
-    /// What it does.
+    /// The kind.
     public var kind: OperationKind
     /// The lane.
     public var lane: Lane
-    /// What it is about.
+    /// The subject.
     public var references: [OperationReference]
     /// The payload; at least one byte.
     public var payload: [UInt8]?
@@ -66,7 +66,7 @@ public struct AppliedOperation: Equatable, Sendable {
         self.isBackfill = isBackfill
     }
 
-    /// Where it stands. In lane 2, where nothing is about what others wrote, by its place alone.
+    /// Its stand. In lane 2, where nothing is about what others wrote, its place alone.
     public var orderKey: OrderKey {
         var order = operation.orderKey
         if log.lane == .receipts { order.stand = operation.sequence }
@@ -115,8 +115,8 @@ public struct LogAuthor {
     /// Stores the drafts as operations, in order, the last of each log signed.
     ///
     /// - Returns: each operation as stored; `merge` operations that it took are among them.
-    /// - Throws: only what the store throws. Drafts are checked by who made them: one that no
-    ///   decoder would take is our own bug.
+    /// - Throws: only what the store throws. Drafts are checked by their callers: one that no
+    ///   decoder would accept is our own bug.
     public func append(
         _ drafts: [Draft], to store: some LogStore, using random: inout some RandomNumberGenerator
     ) throws(StoreError) -> [AppliedOperation] {
@@ -201,8 +201,9 @@ public struct LogAuthor {
         return (open + doubtful.prefix(max(0, room))).sorted { $0.tag < $1.tag }
     }
 
-    /// What the next operation of this log must name: of lane 0 what this very log has not named
-    /// yet, since its own word is what it was written under; of the others what nobody has named.
+    /// What the next operation of this log must name: of lane 0 what this same log has not named
+    /// yet, because its authority is computed from its own names; of the others what nobody has
+    /// named.
     private func openHeads(
         for log: LogRecord, store: some LogStore
     ) throws(StoreError) -> [LogRecord] {

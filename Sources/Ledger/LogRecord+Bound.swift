@@ -1,7 +1,8 @@
 public import ParleyWire
 
-/// What counts of a log at and above a proven fork: in lane 0 what others' words keep, in the other lanes
-/// what the cut names that ends it. Source: `Protocol/08-roster.md`, "Forks" and "Cuts".
+/// What counts of a log at and above a proven fork: in lane 0 what others' words keep, in the other
+/// lanes what the ending cut names.
+/// Source: `Protocol/08-roster.md`, "Forks" and "Cuts".
 public struct VouchedPart: Equatable, Sendable {
     /// Where it ends; nil while the branch that is named is not held.
     public var end: LogPoint?
@@ -14,8 +15,8 @@ public struct VouchedPart: Equatable, Sendable {
         self.namedEnd = namedEnd
     }
 
-    /// What a cut keeps of a log of another lane above a proven fork: it names an operation, and by that
-    /// a branch. Nil where there is no fork, or the cut ends the log below.
+    /// What a cut keeps of a log of another lane above a proven fork: it names an operation, and
+    /// thereby a branch. Nil if there is no fork, or the cut ends the log below.
     public init?(cutOf log: LogRecord, in store: some LogStore) throws(StoreError) {
         guard log.lane != .control, let fork = log.proven, let limit = log.limit,
             limit.sequence > fork.sequence
@@ -29,12 +30,12 @@ public struct VouchedPart: Equatable, Sendable {
 
 /// What counts of a log for others: the part below a proven fork, and below the cuts of a removal.
 ///
-/// A node keeps what lies at or above that point. It neither serves, asks for, takes, nor compares
-/// it, or two nodes that hold different parts of it would exchange for ever. Source:
-/// `Protocol/03-operations.md`, "Forks" and "Cuts".
+/// A node keeps what lies at or above that point. It neither serves, requests, accepts, nor
+/// compares it, or two nodes that hold different parts would exchange forever.
+/// Source: `Protocol/03-operations.md`, "Forks" and "Cuts".
 extension LogRecord {
-    /// Where what counts of a forked log ends: above what others vouch for, else where the branches
-    /// part. Nil where no fork is proven.
+    /// Where the counting part of a forked log ends: above what others vouch for, else at the fork.
+    /// Nil if no fork is proven.
     public var fork: LogPoint? { proven == nil ? nil : vouched?.end ?? proven }
 
     /// Whether others vouch for more of a forked log than is held.
@@ -43,11 +44,11 @@ extension LogRecord {
         return vouched.namedEnd > fork.sequence
     }
 
-    /// Where what is taken of the log ends: as ``fork``, unless more is sought above it.
+    /// Where the accepted part of the log ends: as ``fork``, unless more is sought above it.
     public var intakeEnd: LogPoint? { lacksVouched ? nil : fork }
 
     /// Whether the branch that others vouch for is not held, or not far enough to tell: then any
-    /// other that comes takes the place of what is held.
+    /// other that arrives replaces what is held.
     public var awaitsBranch: Bool { fork != nil && vouched != nil && vouched?.end == nil }
 
     /// The record without what is held at or above a proven fork.
@@ -63,13 +64,13 @@ extension LogRecord {
         return fork.sequence <= limit.sequence ? fork : limit
     }
 
-    /// Whether what stands at this place does not count.
+    /// Whether the operation at this place does not count.
     func isBeyondBound(_ sequence: UInt64) -> Bool {
         bound.map { sequence >= $0.sequence } ?? false
     }
 
-    /// What a name of this log stands for: at or above the bound, for the last operation below it, which
-    /// was seen as well; nil where nothing is left.
+    /// The place that a name of this log counts as: at or above the bound, the last operation below
+    /// it, which was seen as well; nil if nothing is left.
     func counted(_ name: OperationReference) -> OperationReference? {
         guard let bound, name.sequence >= bound.sequence else { return name }
         guard bound.sequence > 0 else { return nil }
@@ -113,7 +114,7 @@ extension LogRecord {
         return log
     }
 
-    /// The record once nothing is stored any more but what lies in these spans, which it has.
+    /// The record once only these spans, which it has, are still stored.
     public func keeping(
         _ spans: [Span], _ store: some LogStore
     ) throws(StoreError) -> LogRecord {
@@ -157,7 +158,7 @@ extension LogStore {
         try log(tag, in: space)?.agreed
     }
 
-    /// The start of the identifier of what stands at a place of a log; nil where that is not known.
+    /// The start of the identifier of the operation at a place of a log; nil if that is not known.
     public func check(at place: UInt64, of log: LogRecord) throws(StoreError) -> Check? {
         guard place < log.end else { return nil }
         if place + 1 == log.end { return log.tip.check }
@@ -166,9 +167,10 @@ extension LogStore {
         return try log.holds(place) ? operation(at: place, in: log.number)?.id.check : nil
     }
 
-    /// The last place of a log up to which nothing is missing and all is vouched for for good, or nil.
+    /// The last place of a log up to which nothing is missing and everything is finally vouched
+    /// for, or nil.
     ///
-    /// What a signature does not reach, as where the rest of its run still waits, or where a cut alone
+    /// What no signature covers, because the rest of its run still waits, or because only a cut
     /// vouches for it, is dropped once no cut holds any more.
     public func lastSoundPlace(of log: LogRecord) throws(StoreError) -> UInt64? {
         guard log.isWhole, let place = log.wholeThrough else { return nil }
@@ -179,7 +181,7 @@ extension LogStore {
         return signed ?? (log.base > 0 ? log.base - 1 : nil)
     }
 
-    /// What stands at ``lastSoundPlace(of:)``, or nil.
+    /// The operation at ``lastSoundPlace(of:)``, or nil.
     public func lastSound(of log: LogRecord) throws(StoreError) -> OperationReference? {
         guard let place = try lastSoundPlace(of: log), let check = try check(at: place, of: log)
         else { return nil }

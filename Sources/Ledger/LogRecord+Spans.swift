@@ -1,7 +1,7 @@
 import ParleyWire
 
 extension LogRecord {
-    /// Takes note that these operations are held now. They are new, and leave no second hole.
+    /// Records that these operations are held now. They are new, and leave no second gap.
     public mutating func hold(_ run: VerifiedRun) {
         guard let last = run.operations.last else { return }
         hold(
@@ -9,8 +9,8 @@ extension LogRecord {
             tip: last.stand)
     }
 
-    /// The parts of a run that are neither held nor below the floor, ascending: newer operations may
-    /// have come above it, so that it lies in a hole. Such a part is no longer what comes newest.
+    /// The parts of a run that are neither held nor below the floor, ascending: newer operations
+    /// may have arrived above it, so that it lies in a gap. Such a part is no longer the newest.
     ///
     /// Asked where something may have come between proving and storing them.
     public func lacking(_ run: VerifiedRun) -> [VerifiedRun] {
@@ -28,7 +28,7 @@ extension LogRecord {
         }
     }
 
-    /// Whether the operations join what is held, on the same branch and without a second hole.
+    /// Whether the operations join what is held, on the same branch and without a second gap.
     ///
     /// Asked where something may have come between proving and storing them.
     public func canHold(_ run: VerifiedRun) -> Bool {

@@ -30,7 +30,7 @@ public struct OperationNumber: Hashable, Comparable, Sendable {
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// What a space is for.
+/// The purpose of a space.
 public enum SpaceKind: UInt8, CaseIterable, Sendable {
     /// A person's own devices: settings, contacts.
     case own = 0
@@ -46,7 +46,7 @@ public struct SpaceRecord: Equatable, Sendable {
     public let number: SpaceNumber
     /// Its name everywhere.
     public let id: SpaceID
-    /// What it is for.
+    /// Its purpose.
     public let kind: SpaceKind
 
     /// A record with these fields.
@@ -92,7 +92,7 @@ public struct LogPoint: Equatable, Sendable {
     }
 }
 
-/// A log as the store keeps it: who writes it, and which part of it is held.
+/// A stored log: its author, and which part of it is held.
 ///
 /// Held is at most two spans: one that grows, and above it the newest part that was fetched first
 /// after a long absence. No third is opened until the gap is closed. A repair of a damaged store may leave
@@ -108,7 +108,7 @@ public struct LogRecord: Equatable, Sendable {
     public let device: DeviceID
     /// The lane.
     public let lane: Lane
-    /// What is held, ascending; empty before the first operation.
+    /// The held spans, ascending; empty before the first operation.
     public var spans: [Span]
     /// Where its last operation stands, and how far that is known.
     public var order = LogOrder()
@@ -119,13 +119,13 @@ public struct LogRecord: Equatable, Sendable {
     /// Where its author began to write two histories, if that is proven. The store keeps it beside
     /// the record: ``LogStore/addFork(_:in:)`` alone sets it.
     public var proven: LogPoint?
-    /// What counts above that all the same. Follows from the operations held, and is worked out anew
-    /// when a store is opened.
+    /// What counts above that all the same. Derived from the operations held, and recomputed when a
+    /// store is opened.
     public var vouched: VouchedPart?
-    /// What stands at or above it does not count: its author was removed, and nobody who did it had
-    /// seen so much. Of ``fork`` and this the lower one is ``bound``.
+    /// What is at or above it does not count: its author was removed, and no remover had seen that
+    /// much. Of ``fork`` and this the lower one is ``bound``.
     public var limit: LogPoint?
-    /// What stands below it is not for this node: it came later. Nothing of that is missing, and the
+    /// What is below it is not for this node, which came later. Nothing of that is missing, and the
     /// log counts as if it were held.
     public var floor: LogPoint?
 
@@ -150,8 +150,8 @@ public struct LogRecord: Equatable, Sendable {
     /// The first place that this node may have.
     public var base: UInt64 { floor?.sequence ?? 0 }
 
-    /// The first place that operations are to name: nobody waits for a newcomer to name what it has not
-    /// seen. Who comes back has seen what stands right below its floor.
+    /// The first place that operations are to name: nobody waits for a newcomer to name what it has
+    /// not seen. A member who comes back has seen what is right below its floor.
     var unnamedBase: UInt64 { base > 0 && holds(base - 1) ? base - 1 : base }
 
     /// The spans that count for what is missing: those that reach up to ``base``.

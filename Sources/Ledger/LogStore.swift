@@ -1,16 +1,16 @@
 public import ParleyWire
 
-/// Why the store could not do what it was asked. The world's fault, never a peer's.
+/// Why the store failed. The environment's fault, never a peer's.
 public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
     /// What kind of failure it is: what to do next depends on this alone.
     public enum Code: Equatable, Sendable {
-        /// The disk is full. Reading goes on.
+        /// The disk is full. Reading still works.
         case full
         /// The folder or the file may not be written.
         case readOnly
         /// The disk failed.
         case inputOutput
-        /// What is on the disk is not what was written.
+        /// The disk does not contain what was written.
         case corrupt
         /// Another process holds the store.
         case locked
@@ -22,7 +22,7 @@ public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
 
     /// The kind of failure.
     public var code: Code
-    /// What was attempted, as "storing an operation".
+    /// What was attempted, such as "storing an operation".
     public var attempt: String
     /// The underlying error in words, without any content.
     public var detail: String
@@ -50,7 +50,7 @@ public struct StoredOperation: Equatable, Sendable {
     public let sequence: UInt64
     /// Its name everywhere.
     public let id: OperationID
-    /// What it says.
+    /// The message.
     public let operation: Operation
     /// Where it stands, as far as that is known here.
     public let stand: Stand
@@ -126,10 +126,10 @@ public protocol LogStore: AnyObject {
     func newestPlaces(
         in space: SpaceNumber, count: Int
     ) throws(StoreError) -> [(log: LogNumber, first: UInt64)]
-    /// Forgets what is held of a log from a point on, signatures and views included. Whoever calls
-    /// sees to it that what people see is folded again.
+    /// Drops what is held of a log from a point on, including signatures and views. The caller
+    /// makes sure that views are recomputed.
     func drop(_ log: LogNumber, from point: LogPoint) throws(StoreError)
-    /// Forgets the payload of an operation, for good.
+    /// Erases the payload of an operation, permanently.
     func erase(
         _ number: OperationNumber, commitment: Digest
     ) throws(StoreError)
@@ -143,7 +143,7 @@ public protocol LogStore: AnyObject {
     /// The signed heads in this range, ascending.
     func heads(in log: LogNumber, _ range: ClosedRange<UInt64>) throws(StoreError) -> [SignedHead]
 
-    /// Keeps what a stretch of the log was written under; a row at the same place is replaced.
+    /// Stores the view of a stretch of the log; a row at the same place is replaced.
     func setView(_ view: LogView, in log: LogNumber) throws(StoreError)
     /// Drops the row that begins at this place.
     func removeView(at first: UInt64, in log: LogNumber) throws(StoreError)
@@ -174,7 +174,7 @@ extension LogStore {
     /// Shows the operations of a span, ascending, until `body` says that it saw enough; they are
     /// read in blocks.
     ///
-    /// - Returns: whether all that the span promises is there.
+    /// - Returns: whether everything that the span promises is there.
     public func eachOperation(
         of log: LogRecord, _ span: Span,
         _ body: (StoredOperation) throws(StoreError) -> Bool

@@ -26,8 +26,8 @@ public struct LogTip: Hashable, Comparable, Sendable {
 
 /// What of lane 0 a stretch of a log was written under, from one place up to the next such row.
 ///
-/// A log is kept with one row for each place at which that changes, which is rarely. Above a hole
-/// nobody can know it yet: there a row says what is to be added to what comes out below.
+/// A log is stored with one row for each place at which that changes, which is rare. Above a gap
+/// nobody can know it yet: there a row says what is to be added to the result below.
 /// Source: `Protocol/03-operations.md`, "Views".
 public struct LogView: Equatable, Sendable {
     /// The first place of the stretch.

@@ -36,7 +36,7 @@ public enum OperationHash {
         if let commitment = commitment(of: operation) { hash.update(commitment) }
     }
 
-    /// What an operation's bytes bind its payload by; nil where there is no payload.
+    /// The commitment of an operation to its payload; nil if there is no payload.
     public static func commitment(of operation: Operation) -> Digest? {
         switch operation.body {
         case .none: return nil

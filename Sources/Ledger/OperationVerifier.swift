@@ -31,7 +31,7 @@ public struct VerifiedRun: Equatable, Sendable {
     /// Signatures that hold, over places of these operations, ascending.
     public let heads: [SignedHead]
     /// Whether newer operations of the log are held: then the causes of these lie in the past of
-    /// what was applied, and are not waited for.
+    /// applied operations, and are not waited for.
     public internal(set) var isBackfill: Bool
 
     /// The place of the first operation.
@@ -71,13 +71,14 @@ public struct VerifiedRun: Equatable, Sendable {
 /// How unproven bytes become operations: the payload by its commitment, the place by the hash
 /// chain, the author by the signature over a later operation.
 ///
-/// Operations that end where something held begins need no signature: what is held commits to
-/// all before it. Source: `Protocol/03-operations.md`, "Proof".
+/// Operations that end where something held begins need no signature: the held operation commits to
+/// everything before it.
+/// Source: `Protocol/03-operations.md`, "Proof".
 public struct OperationVerifier {
     private let run: Run
     private let log: LogID
     private let held: [Span]
-    /// What is really held, where a bound hides part of it.
+    /// What is really held, if a bound hides part of it.
     private let stored: [Span]
     private let mayLeaveGaps: Bool
     private let anchor: OperationID
@@ -89,11 +90,11 @@ public struct OperationVerifier {
     ///   - run: as it arrived.
     ///   - space: the space that the frame named.
     ///   - held: the spans of the log here, ascending; empty for an unknown log.
-    ///   - bound: where the log is known to part, or to be cut: what stands there and above is left
+    ///   - bound: where the log is known to be forked or cut: what is there and above is left
     ///     out, and the proof of that vouches for what ends right below.
-    ///   - floor: where the log begins for this node: what stands below is left out.
-    ///   - mayLeaveGaps: whether more than one hole may stay, as after a repair: in a file of one's own.
-    /// - Returns: the parts of it that are new, ascending; none where all of it was held.
+    ///   - floor: where the log begins for this node: what is below is left out.
+    ///   - mayLeaveGaps: whether more than one gap may stay, as after a repair: in an own file.
+    /// - Returns: the new parts of it, ascending; none if all of it was held.
     public static func verify(
         _ run: Run, in space: SpaceID, held: [Span], bound: LogPoint? = nil,
         floor: LogPoint? = nil, mayLeaveGaps: Bool = false
@@ -107,10 +108,10 @@ public struct OperationVerifier {
         ).newRuns()
     }
 
-    /// What is held, and below it one span that takes in everything below the floor.
+    /// What is held, and below it one span that covers everything below the floor.
     private static func counted(_ held: [Span], above floor: LogPoint?) -> [Span] {
         guard let floor, floor.sequence > 0 else { return held }
-        // What is held reaches below the floor: then it tells what stands there.
+        // Held operations reach below the floor: then they tell what is there.
         if let lowest = held.first, lowest.first <= floor.sequence {
             guard lowest.first > 0 else { return held }
             let below = Span(
@@ -122,7 +123,7 @@ public struct OperationVerifier {
         return [below] + held
     }
 
-    /// What is held below a bound, and above it one span that takes in everything.
+    /// What is held below a bound, and above it one span that covers everything.
     private static func visible(_ held: [Span], below bound: LogPoint?) -> [Span] {
         guard let fork = bound else { return held }
         let below = held.filter { $0.first < fork.sequence }.map { span in
@@ -158,7 +159,7 @@ public struct OperationVerifier {
         var chain: [VerifiedOperation] = []
         chain.reserveCapacity(run.operations.count)
         for operation in run.operations {
-            // What was never to be erased did not lose its payload by right.
+            // A payload that is never erased was not rightfully lost.
             if case .erased(_, salted: false, _) = operation.body { throw .unproven }
             previous = OperationHash.operation(operation, after: previous)
             chain.append(
@@ -217,7 +218,7 @@ public struct OperationVerifier {
         }
     }
 
-    /// What the run says of this place, the one before its first included.
+    /// What the run says about this place, including the one before its first.
     private func identifier(at place: Int64) -> OperationID? {
         let offset = place - Int64(run.first)
         if offset == -1 { return place >= 0 ? anchor : nil }

@@ -3,13 +3,13 @@ import ParleyWire
 /// What of a stored log can be relied on: operations that can be read, follow from one another, and are
 /// signed.
 ///
-/// Where some are lost, what lies above is kept all the same, and others fill the hole. Lane 0 alone has no
-/// holes: of it all is lost from the first one on.
+/// If some are lost, what lies above is kept all the same, and others fill the gap. Only lane 0 has
+/// no gaps: of it everything is lost from the first one on.
 public struct SoundPart: Sendable {
     /// More stretches of one log are not kept: the lowest is, and the newest.
     static let spanCountMax = 64
 
-    /// What is sound, ascending.
+    /// The sound spans, ascending.
     public private(set) var spans: [Span]
     /// How many operations the record promises beside it.
     public private(set) var lostCount = 0
@@ -39,13 +39,14 @@ public struct SoundPart: Sendable {
             if log.lane == .control {
                 return index == 0 && stretch.isRooted && stretch.span.first <= log.base
             }
-            // A stretch by itself is believed for its signature.
+            // A separate stretch is believed for its signature.
             return stretch.isRooted || stretch.signed != nil
         }.map(\.element)
         if stretches.count > spanCountMax {
             stretches = [stretches[0]] + stretches.suffix(spanCountMax - 1)
         }
-        // What others are to believe ends on a signature; what lies below a hole, the hole's filling proves.
+        // What others are to believe ends at a signature; what lies below a gap is proven by
+        // filling the gap.
         while let top = stretches.popLast() {
             if top.span.isVouched(in: log) { return stretches.map(\.span) + [top.span] }
             guard let signed = top.signed else { continue }
@@ -68,9 +69,9 @@ extension Span {
 /// Operations that follow on one another.
 private struct Stretch {
     var span: Span
-    /// The place after the last one in it that a signature is over.
+    /// The place after the last one in it that a signature covers.
     var signed: LogPoint?
-    /// Whether what it begins behind is known from elsewhere than the row below.
+    /// Whether the identifier before its first is known from elsewhere than the row below.
     var isRooted: Bool
 }
 
@@ -82,7 +83,7 @@ private struct StretchSearch {
     private static let unreadableCountMax: UInt64 = 1 << 20
 
     private let log: LogRecord
-    /// What stands right below a place, as the record tells it.
+    /// The operation right below a place, according to the record.
     private var known: [UInt64: OperationID] = [:]
     /// The last row that was seen, sound or not.
     private var previous: (place: UInt64, id: OperationID)?
@@ -108,7 +109,7 @@ private struct StretchSearch {
         let end = log.spans.last.map { $0.last + 1 } ?? Limits.placeMax
         while next < end, unreadableCount < Self.unreadableCountMax {
             let range = next...end - 1
-            // Rows that are missing or damaged are what is looked for.
+            // Missing or damaged rows are what this looks for.
             if let block = try? store.operations(
                 in: log.number, range, limit: Int(Self.blockCount))
             {

@@ -19,7 +19,7 @@ public struct Stand: Hashable, Sendable {
         self.wallClock = wallClock
     }
 
-    /// The stand of what was not placed yet: its author's clock counts.
+    /// The stand before placement: its author's clock counts.
     init(unplaced header: OperationHeader) {
         self.init(value: header.wallClock << 16, wallClock: header.wallClock)
     }
@@ -33,8 +33,8 @@ public struct Stand: Hashable, Sendable {
 
 /// What the order of a space follows from, beside its operations.
 public struct StandRule: Equatable, Sendable {
-    /// A person's clock counts no further ahead than this of those of the others whom they have seen:
-    /// 35 days, in milliseconds.
+    /// How far a person's clock may lead those of the others whom they have seen: 35 days, in
+    /// milliseconds.
     public static let leadMax: UInt64 = 35 * 86_400_000
 
     /// The wall clock of the operation that began the space; nil in an own space, where nobody else's
@@ -53,7 +53,8 @@ public struct StandRule: Equatable, Sendable {
     ///
     /// - Parameters:
     ///   - wallClock: its author's.
-    ///   - past: the greatest stand of what it names, the operation before it included; nil for none.
+    ///   - past: the greatest stand of what it names, including the operation before it; nil for
+    ///     none.
     ///   - witness: the greatest wall clock of another person that its log has named.
     func stand(wallClock: UInt64, past: UInt64?, witness: UInt64) -> Stand {
         let reach = beganAt == nil ? wallClock : min(wallClock, witness + Self.leadMax)
@@ -62,7 +63,7 @@ public struct StandRule: Equatable, Sendable {
             wallClock: wallClock)
     }
 
-    /// Whether what one device says of the time is another person's word to the other one.
+    /// Whether a time claimed by one device is another person's word for the other device.
     func isAnother(_ device: DeviceID, than author: DeviceID) -> Bool {
         guard let owner = owners[device] else { return false }
         return owner != owners[author]
@@ -71,12 +72,13 @@ public struct StandRule: Equatable, Sendable {
 
 /// How far the order of a log is known.
 public struct LogOrder: Equatable, Sendable {
-    /// Where the last operation stands; of an empty log with a floor, what stands right below it.
+    /// The stand of the last operation; for an empty log with a floor, that of the place right
+    /// below it.
     public var tip = Stand()
-    /// Places below this one stand where they stand for good; at and above it something that they
-    /// follow from has not come yet.
+    /// Places below this one are finally placed; at and above it something that they depend on has
+    /// not arrived yet.
     public var settledEnd: UInt64 = 0
-    /// Where that stands which lies right below the floor, by the word of who admitted this device.
+    /// The stand right below the floor, as claimed by the member who admitted this device.
     public var floor: Stand?
 
     /// The order of an empty log.
@@ -120,7 +122,7 @@ public struct StoredHeader: Equatable, Sendable {
     public let sequence: UInt64
     /// Its name everywhere.
     public let id: OperationID
-    /// What it says of itself.
+    /// Its own clock.
     public let header: OperationHeader
     /// Where it stands, as far as that is known.
     public let stand: Stand

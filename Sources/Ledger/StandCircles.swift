@@ -2,12 +2,12 @@ import ParleyWire
 
 /// Finds names that would have operations stand above themselves.
 ///
-/// What is named is part of an identifier, so names that fit make no circle. A name at or above a bound
-/// stands for the last place below it, though, whatever it was, and a liar can invent one of a log
-/// whose author has yet to see the operation that bears it. Who followed such names would go round for
-/// ever, and each node would end elsewhere. So a name at or above a bound counts as nothing where the
-/// place below it follows from the operation that bears the name: what is on a circle is the same for
-/// all who hold the same.
+/// What is named is part of an identifier, so matching names form no cycle. But a name at or above
+/// a bound counts as the last place below it, whatever it was, and a liar can invent one of a log
+/// whose author has yet to see the operation that bears it. Following such names would never end,
+/// and each node would end elsewhere. So a name at or above a bound counts as nothing if the place
+/// below it depends on the operation that bears the name: the cycle is the same for all who hold
+/// the same.
 /// Source: `Protocol/03-operations.md`, "Order".
 struct StandCircles {
     /// An operation that is not placed.
@@ -19,15 +19,15 @@ struct StandCircles {
         var number = 0
         /// The earliest that is known to be on a circle with it.
         var lowest = 0
-        /// Whether what it is on a circle with is not complete yet.
+        /// Whether its cycle is not complete yet.
         var isOpen = false
-        /// What it is on a circle with; 0 until that is known.
+        /// Its cycle; 0 until that is known.
         var component = 0
         /// The next edge to follow.
         var next = 0
     }
 
-    /// What an operation follows from.
+    /// What an operation depends on.
     private struct Edge {
         let target: Int
         /// The name at or above a bound; nil for one that fits, and for the operation before.
@@ -161,8 +161,8 @@ struct StandCircles {
 }
 
 extension LogRecord {
-    /// What an operation at a place of this log names, without names of the log itself that stand for no
-    /// place below: they make a circle by themselves.
+    /// What an operation at a place of this log names, without names of the log itself that count
+    /// as no place below: they form a cycle by themselves.
     func names(in header: OperationHeader, at sequence: UInt64) -> [OperationReference] {
         var names = header.dependencies
         names += header.references

@@ -2,8 +2,8 @@ import ParleyWire
 
 /// Places operations again whose stand was not settled: causes first, each once.
 ///
-/// What has not come may be named by many, and what those say hangs on it in turn. So all logs of a space
-/// are walked through together, from where they are settled, each as far as the others let it.
+/// An operation that has not arrived may be named by many, and these by others in turn. So all logs
+/// of a space are walked together, from where they are settled, each as far as the others allow.
 /// Source: `Protocol/03-operations.md`, "Order".
 public struct StandSettling {
     /// One log on its way.
@@ -18,7 +18,7 @@ public struct StandSettling {
         var done: UInt64
         var tip: Stand?
 
-        /// The next place that is not placed; nil where there is none.
+        /// The next place that is not placed; nil if there is none.
         var next: UInt64? { ahead.last?.sequence }
     }
 
@@ -66,7 +66,7 @@ public struct StandSettling {
     }
 
     private mutating func add(_ log: LogRecord, _ store: some LogStore) throws(StoreError) {
-        // What lies below where the log begins stays where it stood when it began there.
+        // What lies below the start of the log keeps the stand it had when the log began there.
         let first = max(log.order.settledEnd, log.base)
         let start = log.holds(first) ? first : log.spans.first { $0.first > first }?.first
         guard let start else { return }
@@ -116,7 +116,7 @@ public struct StandSettling {
         }
     }
 
-    /// Goes on with a log until it waits for another. Returns whether it is through.
+    /// Continues with a log until it waits for another. Returns whether it is done.
     private mutating func advance(
         _ place: Int, _ ready: inout [Int], _ waiting: inout [LogTip: [Int]],
         _ store: some LogStore
@@ -187,6 +187,6 @@ public struct StandSettling {
 }
 
 extension LogRecord {
-    /// Whether something that is held of it and counts is not placed for good.
+    /// Whether something held of it that counts is not finally placed.
     public var lacksOrder: Bool { max(order.settledEnd, base) < end }
 }

@@ -2,9 +2,9 @@ import ParleyWire
 
 /// Finds out, operation by operation, where those of one log stand.
 ///
-/// A stand follows from what the operation names and from the one before it. What is not held, lies
-/// beyond a bound, or is another operation than the one that was named counts as nothing; of these only
-/// what is not held may come one day, so until then the stand is not settled.
+/// A stand is computed from what the operation names and from the one before it. A named operation
+/// that is not held, lies beyond a bound, or has another check counts as nothing; of these only one
+/// that is not held may arrive one day, so until then the stand is not settled.
 /// Source: `Protocol/03-operations.md`, "Order".
 struct StandWalk {
     private let log: LogRecord
@@ -12,7 +12,7 @@ struct StandWalk {
     /// Where the operation before the next one stands; nil for none, or where that is not held.
     private var last: Stand?
     private var witness: UInt64
-    /// Whether all that was seen so far stands for good.
+    /// Whether everything seen so far is finally placed.
     private(set) var isSettled: Bool
 
     /// A walk that begins at a place.
@@ -42,9 +42,9 @@ struct StandWalk {
         witness = max(stand.witness, rule.beganAt ?? 0)
     }
 
-    /// What its author had seen is not known above a hole. So that its clock counts for the time being,
-    /// what others wrote last in lane 0, which has no holes, stands for that: whoever keeps a hole open
-    /// for ever gains no more than others.
+    /// What its author had seen is not known above a gap. So that its clock counts for the time
+    /// being, what others wrote last in lane 0, which has no gaps, replaces that: keeping a gap
+    /// open forever gains nothing.
     mutating func beginAboveHole(at first: UInt64, _ store: some LogStore) throws(StoreError) {
         last = nil
         isSettled = first < log.base
@@ -96,14 +96,14 @@ struct StandWalk {
         at name: OperationReference, _ past: inout UInt64?, _ settling: [LogTag: UInt64],
         _ store: some LogStore
     ) throws(StoreError) {
-        // What stands before in the own log goes without saying, but above a hole.
+        // The previous operation of the own log is implied, except above a gap.
         guard name.tag != log.tag || (!isSettled && name.sequence >= log.base) else { return }
         guard let named = try store.log(name.tag, in: log.space) else {
             isSettled = false
             return
         }
         guard named.lane.isCausal, let cause = named.counted(name) else { return }
-        // Of lane 0 only the clocks count: who is in a space says nothing of where a message stands.
+        // Of lane 0 only the clocks count: membership says nothing about where a message stands.
         let isControl = named.lane == .control
         if isControl, rule.beganAt == nil { return }
         guard let found = try stand(of: cause, in: named, settling, store) else { return }

@@ -10,7 +10,7 @@ public struct VerifiedOperation: Equatable, Sendable {
     public let tag: LogTag
     /// Its place in the log.
     public let sequence: UInt64
-    /// What it says.
+    /// Its payload.
     public let operation: Operation
     /// Where it stands, as far as that is known here; until it is placed, by its author's clock.
     public internal(set) var stand: Stand

@@ -3,8 +3,8 @@ internal import Parley
 
 /// The local API as an OpenRPC document, made from the declarations of the requests.
 ///
-/// Nothing in it is written beside them: names, sentences, scopes and examples are theirs, and the
-/// schemas are what their decoders ask for. `follow` alone, which the connection itself answers, is
+/// Nothing in it is written twice: names, sentences, scopes and examples are those of the requests,
+/// and the schemas come from their decoders. Only `follow`, which the connection itself answers, is
 /// described here. Source: OpenRPC 1.3.2, spec.open-rpc.org; JSON Schema draft 7.
 public struct APIDescription: Encodable, Sendable {
     /// The document.

@@ -33,8 +33,8 @@ struct Failure: Error, Codable, Equatable, Sendable {
     static let tooManyRequests = Failure.invalidRequest(
         "a batch has 1 to \(LocalAPI.batchRequestCountMax) requests")
 
-    /// What the node threw. An error that it did not mean for people is told by its kind only:
-    /// its description might carry what must not leave the node.
+    /// What the node threw. An error that it did not mean for people is reported by its kind only:
+    /// its description might contain what must not leave the node.
     init(_ error: any Error) {
         switch error {
         case let failure as Failure:
@@ -58,7 +58,7 @@ struct Failure: Error, Codable, Equatable, Sendable {
         (self.code, self.message, self.data) = (code, message, data)
     }
 
-    /// The same for whoever asked.
+    /// The same for a caller.
     var nodeError: NodeError { NodeError(data.code, message, hint: data.hint) }
 }
 
@@ -70,20 +70,20 @@ struct AnyResult: Encodable {
 
 /// What `follow` takes.
 struct FollowParameters: Codable, Equatable, Sendable {
-    /// The cursor after which changes are told; nil for from now on.
+    /// The cursor after which changes are sent; nil for from now on.
     var after: String?
-    /// Under what drawn name who follows takes the sound and pictures of calls: 32 hex digits; nil for
-    /// who does not.
+    /// The random name under which the follower handles the media of calls: 32 hex digits; nil for
+    /// one that does not.
     var seat: String?
 }
 
-/// Where changes that are told from now on begin.
+/// Where the reported changes begin.
 struct FollowAnswer: Codable, Equatable, Sendable {
     /// What `after` takes to be told the same again.
     var cursor: String
 }
 
-/// What goes back for a request.
+/// The reply to a request.
 struct Answer: Encodable {
     let jsonrpc = "2.0"
     let id: RequestID
@@ -91,7 +91,7 @@ struct Answer: Encodable {
     var error: Failure?
 }
 
-/// What is told without having been asked.
+/// A notification, sent without a request.
 struct Notification<Parameters: Codable>: Codable {
     var jsonrpc = "2.0"
     var method: String

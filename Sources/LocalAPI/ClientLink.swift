@@ -18,7 +18,7 @@ final class ClientLink: ConnectionHandler {
         var isClosed = false
     }
 
-    /// What every line has, whatever else is in it.
+    /// The members that every line has.
     private struct Head: Decodable {
         var id: RequestID?
         var method: String?
@@ -56,8 +56,8 @@ final class ClientLink: ConnectionHandler {
 
     func hangUp() { state.withLock { $0.connection }?.close() }
 
-    /// The next change, once one is there; nil once the connection has ended and all were taken. For
-    /// one reader.
+    /// The next change, once there is one; nil once the connection has ended and all were taken.
+    /// For one reader.
     func nextChange() async -> ChangeView? {
         while true {
             let (change, isOver) = state.withLock { ($0.takeChange(), $0.isClosed) }

@@ -2,10 +2,11 @@ internal import Parley
 
 /// Finds out the form of a type's JSON by letting it decode itself from a value that is always there.
 ///
-/// The members of an object are what its `init(from:)` asks for, in that order; what it asks for with
-/// `decodeIfPresent` may be left out. So the parameters of a method need no list beside their type.
+/// The members of an object are those its `init(from:)` decodes, in that order; those it decodes
+/// with `decodeIfPresent` may be left out. So the parameters of a method need no list beside their
+/// type.
 enum FormReader {
-    /// The form of what this type decodes.
+    /// The schema of what this type decodes.
     ///
     /// - Throws: where a type refuses the texts and numbers that it is shown: it needs a
     ///   ``FormedValue``.
@@ -13,12 +14,12 @@ enum FormReader {
         try read(type).form
     }
 
-    /// A value of a type, as it looks in JSON: every member is there, and says nothing.
+    /// A value of a type, as it looks in JSON: every member is present and empty.
     static func example(of type: (some Codable).Type) throws -> JSONTree {
         try JSONTree(read(type).value)
     }
 
-    /// The form of what a type decodes, and the value that was decoded on the way.
+    /// The schema of what a type decodes, and the value decoded on the way.
     fileprivate static func read<T: Decodable>(_ type: T.Type) throws -> (value: T, form: ValueForm)
     {
         if let known = try known(type) { return known }
@@ -113,10 +114,10 @@ private struct RecordingDecoder: Decoder {
     }
 }
 
-/// Every member is there.
+/// Every member is present.
 private struct RecordingObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let record: FormRecord
-    /// What was asked for whether it is null: `decodeIfPresent` does so first.
+    /// The member that was asked for null: `decodeIfPresent` does so first.
     private let optional = FormRecord()
     var codingPath: [any CodingKey] { [] }
     var allKeys: [Key] { [] }

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Any JSON, for what is put together from parts.
+/// Any JSON, assembled from parts.
 enum JSONTree: Equatable, Sendable {
     case null
     case truth(Bool)
@@ -10,12 +10,12 @@ enum JSONTree: Equatable, Sendable {
     case list([JSONTree])
     case object([String: JSONTree])
 
-    /// What a value looks like in JSON.
+    /// The JSON form of a value.
     init(_ value: some Encodable) throws {
         self = try JSONDecoder().decode(JSONTree.self, from: JSONEncoder().encode(value))
     }
 
-    /// A member of an object; nil where there is none.
+    /// A member of an object; nil if there is none.
     subscript(name: String) -> JSONTree? {
         if case .object(let members) = self { members[name] } else { nil }
     }
@@ -40,7 +40,7 @@ extension JSONTree: Codable {
     init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         func read<T: Decodable>(_ type: T.Type) -> T? {
-            // What fails is another type: a decoder tells in no other way what stands there.
+            // A failure means another type: a decoder reveals the type in no other way.
             try? container.decode(type)
         }
         if container.decodeNil() {

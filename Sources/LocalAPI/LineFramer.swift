@@ -8,7 +8,7 @@ struct LineFramer: Sendable {
 
     init(byteCountMax: Int = LocalAPI.lineByteCountMax) { self.byteCountMax = byteCountMax }
 
-    /// Takes what came and returns the lines that are now whole, without their ends.
+    /// Takes received bytes and returns the lines that are now complete, without their ends.
     mutating func add(_ bytes: [UInt8]) throws(TooLong) -> [[UInt8]] {
         var lines: [[UInt8]] = []
         var start = 0

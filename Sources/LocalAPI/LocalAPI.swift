@@ -1,18 +1,20 @@
 internal import Parley
 
-/// What a program on this machine can ask of a running node, over a socket file in its home.
+/// The requests that a program on this machine can send to a running node, over a socket file in
+/// its home.
 ///
-/// **Contract.** One JSON object a line, in JSON-RPC 2.0. The methods are the requests that
+/// **Contract.** One JSON object per line, in JSON-RPC 2.0. The methods are the requests that
 /// `NodeRequests` lists, with their properties as parameters; `parley schema` describes them all.
-/// Whoever can open the file is the owner of the node, so the file is born with mode 0600 and nothing
-/// else is asked. Unknown methods, unknown parameters and missing ones are refused: a misspelt
-/// parameter that is silently passed over is how a message goes to the wrong place.
+/// Anybody who can open the file is the owner of the node, so the file is created with mode 0600
+/// and nothing else is checked. Unknown methods, unknown parameters and missing ones are refused:
+/// silently ignoring a misspelt parameter is how a message goes to the wrong place.
 ///
-/// **Changes.** `follow` tells what changes from now on, or after the `cursor` of a change that was
-/// told before, be it by a node that was ended since. Messages and whatever else is stored are told
-/// once each, in their order, however many come at once and however slowly they are read: they are
-/// read from the node's log when the connection takes them. What the log does not keep any more is
-/// told as one change of the kind `missed`. `changes` gives the same as pages. See `ChangeView`.
+/// **Changes.** `follow` reports changes from now on, or after the `cursor` of an earlier change,
+/// even from a node that was restarted since. Messages and everything else that is stored are
+/// reported once each, in order, however many come at once and however slowly they are read: they
+/// are read from the node's log when the connection takes them. What the log no longer keeps is
+/// reported as one change of the kind `missed`. `changes` returns the same as pages. See
+/// `ChangeView`.
 ///
 /// **What it never knows.** What an operation, a key or a frame is. It passes plain values to the
 /// node and back.

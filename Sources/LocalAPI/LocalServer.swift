@@ -9,8 +9,8 @@ public final class LocalServer: Sendable {
     /// Listens in this home. Throws where another program listens there, or the path is too long
     /// for a socket.
     ///
-    /// - Parameter socket: one that somebody else listens on already, as a service manager hands it over;
-    ///   nil where there is none.
+    /// - Parameter socket: one that somebody else already listens on, as handed over by a service
+    ///   manager; nil if there is none.
     public static func start(
         node: any NodeService, home: String, socket: Int32? = nil
     ) async throws -> LocalServer {

@@ -29,7 +29,7 @@ struct Method: Sendable {
 
     /// Asks the node, once the parameters are known to be ours.
     ///
-    /// - Parameter grant: what the asker may do; nil for the owner, who may do everything.
+    /// - Parameter grant: what the caller may do; nil for the owner, who may do everything.
     func answer(
         _ arguments: Arguments, from node: any NodeService, holding grant: TokenGrant? = nil
     ) async throws -> any Encodable & Sendable {

@@ -30,8 +30,8 @@ public final class NodeClient: NodeService {
             await transport.shutdown()
             switch error.code {
             case .refused, .noSuchFile, .notASocket, .pathTooLong: return nil
-            // The socket of somebody else, as in a home that was copied or is another user's: nothing
-            // tells that anybody listens. Who opens the home is told whose it is, and that it is in use.
+            // Another user's socket, as in a copied home: nothing tells whether anybody listens.
+            // Opening the home reports whose it is, and that it is in use.
             case .notPermitted: return nil
             case .timedOut, .unreachable, .unknownHost, .addressInUse, .addressNotAvailable,
                 .notDialable, .closedAtOnce, .shutDown, .system:

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Parley
 
-/// What a request calls itself, so that its answer can be told from others.
+/// The identifier of a request, by which its answer is matched.
 enum RequestID: Codable, Equatable, Sendable {
     case number(Int64)
     case text(String)
@@ -103,7 +103,7 @@ struct Arguments {
     fileprivate let container: KeyedDecodingContainer<Name>?
     fileprivate let decoder: (any Decoder)?
 
-    /// Names that are there, sorted.
+    /// The present names, sorted.
     var names: [String] { container?.allKeys.map(\.stringValue).sorted() ?? [] }
 
     /// All of them as one value.

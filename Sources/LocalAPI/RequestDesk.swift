@@ -6,7 +6,7 @@ public import Parley
 /// The methods are those of the socket, as are the errors. Requests of a batch are answered one after
 /// the other, in their order. `follow` is not here: who cannot be told lines reads events otherwise.
 public struct RequestDesk: Sendable {
-    /// What goes back.
+    /// The reply.
     public struct Reply: Equatable, Sendable {
         /// The answer, a line; nil where none was asked for.
         public var bytes: [UInt8]?
@@ -38,7 +38,7 @@ public struct RequestDesk: Sendable {
         }
     }
 
-    /// A page of changes that whoever holds the token may hear of.
+    /// A page of changes that the holder of the token may see.
     public func changes(
         after cursor: String?, limit: Int, holding grant: TokenGrant
     ) async throws -> ChangePage {
@@ -66,7 +66,7 @@ public struct RequestDesk: Sendable {
             var answer: Answer?
             switch request {
             case .failure(let failure): answer = Answer(id: .none, error: failure)
-            // What is answered already fills an answer: the rest is not even begun.
+            // The answers so far fill an answer: the rest is not even begun.
             case .success(let request) where byteCount > LocalAPI.lineByteCountMax:
                 answer = Answer(id: request.id ?? .none, error: .answerTooLarge)
             case .success(let request): answer = await self.answer(to: request, grant)
@@ -104,7 +104,7 @@ public struct RequestDesk: Sendable {
     }
 }
 
-/// Requests in a list. One that is none is an error of its own, and the others are answered.
+/// Requests in a batch. An invalid one gets its own error, and the others are answered.
 private struct Batch: Decodable {
     var requests: [Result<Request, Failure>] = []
 

@@ -6,7 +6,7 @@ internal import Synchronization
 /// One program at the socket. Its requests are answered one after the other, in their order.
 ///
 /// Lines wait in a queue of at most ``LocalAPI/waitingLineCountMax``; when it is full, no more is
-/// read until half of it is answered, so a program that pours feels it.
+/// read until half of it is answered, so a flooding program is slowed down.
 final class ServerConnection: ConnectionHandler {
     fileprivate struct State {
         var framer = LineFramer()
@@ -17,7 +17,7 @@ final class ServerConnection: ConnectionHandler {
         var changes: AsyncStream<ChangeView>?
         var worker: Task<Void, Never>?
         var follower: Task<Void, Never>?
-        /// Who waits until the peer has taken what was sent.
+        /// Writers that wait until the peer has consumed the output.
         var writer: CheckedContinuation<Void, Never>?
         var isClosed = false
     }
@@ -71,7 +71,7 @@ final class ServerConnection: ConnectionHandler {
         writer?.resume()
     }
 
-    /// What follows an overlong line is no line of ours: say so and hang up.
+    /// What follows an overlong line is no line: report it and hang up.
     private func refuse() {
         let connection = state.withLock { $0.connection }
         let failure = Failure.invalidRequest(
@@ -136,8 +136,8 @@ final class ServerConnection: ConnectionHandler {
         return FollowAnswer(cursor: after)
     }
 
-    /// Sends changes until there are none, or nobody takes them. The next one is asked for when the
-    /// peer has taken most of what was sent: a slow one holds up itself alone.
+    /// Sends changes until there are none, or nobody takes them. The next one is read when the peer
+    /// has consumed most of the output: a slow one delays only itself.
     private func tell(_ changes: AsyncStream<ChangeView>, _ connection: Connection) async {
         for await change in changes {
             // A view that cannot be written as JSON does not exist: it was made to be.

@@ -11,10 +11,10 @@ extension EditLog {
         return text
     }
 
-    /// Where positions of an earlier text stand in the text that all edits come to. Each stays behind the
-    /// scalar that stood left of it, and behind what others inserted there.
+    /// Maps positions of an earlier text to the text of all edits. Each stays behind the scalar
+    /// that was left of it, and behind what others inserted there.
     ///
-    /// - Parameter version: the version of that text. What lies beyond its end stands at its end.
+    /// - Parameter version: the version of that text. Positions beyond its end count as its end.
     public func positions(_ positions: [Int], in version: EventGraph.Version) -> [Int] {
         // A mark that nobody else knows is inserted at each, and found again.
         var marked = self

@@ -1,10 +1,11 @@
 /// All edits of a note as their authors made them, each at a position of the text that its author had.
 ///
-/// Nothing of it ever changes: what the edits come to together is worked out from it. Positions and
-/// lengths come from others and may lie: what lies beyond the end of a text stands at its end, or was
-/// not there to be deleted.
+/// Nothing in it ever changes: the combined text is computed from it. Positions and lengths come
+/// from others and may be wrong: a position beyond the end of a text counts as its end, and a
+/// deletion there deletes nothing.
 public struct EditLog: Sendable {
-    /// Who made an edit, as ties are broken: of what was inserted at one place the lower one stands first.
+    /// The author of an edit, for breaking ties: of texts inserted at one place the lower author's
+    /// comes first.
     public struct Author: Hashable, Comparable, Sendable {
         /// What is the same on every node for the author's device and differs from that of all others.
         public var tag: UInt64

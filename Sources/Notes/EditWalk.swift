@@ -1,11 +1,11 @@
 /// Replays edits that were made side by side, and says what each comes to for a text that holds those
 /// before it: Eg-walker's algorithm over the order of FugueMax (YjsMod).
 ///
-/// It goes through events in an order in which each comes after what it follows. For each it goes back
-/// and forth to the version that the author had, finds the place there, and tells the change of the text
-/// that holds everything so far. What nobody edits side by side with something else never comes here.
-/// Sources: Gentle and Kleppmann, "Collaborative Text Editing with Eg-walker"; Weidner, Gentle and
-/// Kleppmann, "The Art of the Fugue".
+/// It visits events in an order in which each comes after what it follows. For each it moves to the
+/// version that the author had, finds the place there, and returns the change to the text of
+/// everything so far. Edits without a concurrent one never come here. Sources: Gentle and
+/// Kleppmann, "Collaborative Text Editing with Eg-walker"; Weidner, Gentle and Kleppmann, "The Art
+/// of the Fugue".
 struct EditWalk {
     private let log: EditLog
     /// The version where the walk is.
@@ -185,7 +185,7 @@ struct EditWalk {
         return nil
     }
 
-    /// Finds the place among what others inserted side by side between the same two scalars.
+    /// Finds the place among what others inserted concurrently between the same two scalars.
     private func integrate(_ item: Item, _ place: inout ItemTree.Place, _ shown: inout Int) {
         let right = item.right.map(index(of:)) ?? .max
         var (next, nextShown, isScanning) = (place, shown, false)

@@ -4,7 +4,8 @@
 /// order in which each comes after all that it follows from; a node numbers them as they come, so
 /// numbers mean nothing elsewhere. Runs of events that follow one another are one ``Span``.
 public struct EventGraph: Sendable {
-    /// What a device had seen: the events that no other of these follows, ascending. Empty for nothing.
+    /// The past of a device: the events that no other of these follows, ascending. Empty for
+    /// nothing.
     public typealias Version = [Int]
 
     /// Events of which each follows the one before it.

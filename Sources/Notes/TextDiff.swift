@@ -1,4 +1,4 @@
-/// What was changed in a text, by comparing it with what it has become: as an editor leaves it.
+/// The changes of a text, computed by comparing it with its edited version: as an editor leaves it.
 ///
 /// Texts are compared line by line. Lines that stand once in both hold the rest in place (patience
 /// diff), so the cost grows with the length of the texts and not with how much they differ. Of a line

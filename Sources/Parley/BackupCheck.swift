@@ -16,9 +16,9 @@ enum BackupFault: Error, Equatable {
     case anotherPerson
 }
 
-/// Reads a backup and proves all that is in it, item by item, in bounded memory.
+/// Reads a backup and verifies everything in it, item by item, in bounded memory.
 struct BackupCheck {
-    /// What an item brought, proven.
+    /// The verified content of an item.
     enum Step {
         case about
         case value(ValueTable, key: [UInt8], value: [UInt8])
@@ -53,7 +53,7 @@ struct BackupCheck {
     /// Checks what belongs to the person of this root.
     init(root: DeviceID) { self.root = root }
 
-    /// Who made the backup, and the devices of that person as far as the backup and `found` know.
+    /// The author of the backup, and that person's devices as far as the backup and `found` know.
     /// Known once the first item was read.
     func maker(with found: FoundPerson?) throws -> (about: BackupAbout, identity: IdentityLog) {
         guard let about, let identity else { throw BackupFault.outOfOrder }

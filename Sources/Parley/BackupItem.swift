@@ -5,19 +5,19 @@ import ParleyWire
 
 /// One thing in a backup.
 ///
-/// `u8 kind ‖ number length ‖ body`. What was written by devices stands in the very frames that a
-/// link would carry, so it is read by the same decoder and proven by the same verifier.
+/// `u8 kind ‖ number length ‖ body`. Operations are in the same frames that a link would carry, so
+/// they are read by the same decoder and verified by the same verifier.
 /// Source: `Protocol/05-identity.md`, "Backups".
 enum BackupItem: Equatable {
-    /// Who made it, first of all.
+    /// The author, first of all.
     case about(BackupAbout)
     /// A value of the node's own tables.
     case value(table: ValueTable, key: [UInt8], value: [UInt8])
-    /// What follows up to the next one is of this space.
+    /// The following items, up to the next one of this kind, are of this space.
     case space(SpaceID, SpaceKind)
     /// Operations, or the proof of a fork; behind all of these, pieces of files.
     case frame([UInt8])
-    /// What was written, last of all.
+    /// The number of written items, last of all.
     case end(spaceCount: Int, operationCount: Int)
 
     /// No item is longer: a frame with what frames it.
@@ -122,7 +122,7 @@ struct BackupAbout: Equatable, Sendable {
     /// The person's identity log.
     var identity: [[UInt8]]
 
-    /// Of what is in the stream; the file's own version is that of its sealing.
+    /// The version of the stream; the file has a separate version for its sealing.
     private static let version: UInt8 = 1
 
     init(device: DeviceID, time: UInt64, identity: [[UInt8]]) {

@@ -1,4 +1,4 @@
-/// What a backup holds.
+/// The content of a backup.
 public struct BackupReport: Codable, Equatable, Sendable {
     /// The file.
     public var file: String
@@ -22,15 +22,16 @@ public struct BackupReport: Codable, Equatable, Sendable {
     public var operationCount: Int
     /// Files: small ones are inside their messages and not counted.
     public var fileCount = 0
-    /// Messages and changes that are not in it, since nobody takes them: the device that made it wrote
-    /// two histories. Nil where there are none, and of a backup that was only read.
+    /// Messages and changes that are left out because nobody accepts them: the device that made the
+    /// backup wrote two histories. Nil if there are none, and for a backup that was only read.
     public var leftOutCount: Int?
-    /// Operations that are not in it, since no signature is over them where it was made, as after a repair:
-    /// they prove nothing to anybody. Nil where there are none, and of a backup that was only read.
+    /// Operations that are left out because no signature covers them on the device that made the
+    /// backup, for example after a repair: they prove nothing to anybody. Nil if there are none,
+    /// and for a backup that was only read.
     public var unsignedCount: Int? = nil
 }
 
-/// What a check of the recovery code found of the key that this device seals backups to.
+/// What a check of the recovery code found about the key that this device seals backups to.
 public enum BackupKeyFinding: String, Codable, CaseIterable, Equatable, Sendable {
     /// It is that of the code, signed by its root.
     case known
@@ -42,7 +43,7 @@ public enum BackupKeyFinding: String, Codable, CaseIterable, Equatable, Sendable
 
 /// What became of a person who came back.
 public struct RestoreReport: Codable, Equatable, Sendable {
-    /// What the person is called.
+    /// The person's name.
     public var name: String
     /// The person, in hex.
     public var person: String

@@ -3,28 +3,28 @@ import ParleySealing
 import ParleyTransport
 import ParleyWire
 
-/// One look for the card that lies on a relay for whoever has an invite, by somebody who has no node
-/// yet: nothing is written, and the relay is told no name.
+/// One look for an inviter's card on a relay, by a guest who has no node yet: nothing is written,
+/// and the relay is told no name.
 enum CardCall {
     /// What one address is given.
     private static let patience: Duration = .seconds(10)
 
-    /// What came of it.
+    /// The result.
     enum Outcome {
         case found(Card)
         /// The relay answered, and the card does not lie there.
         case absent
-        /// Nobody answered who is that relay.
+        /// No relay with that key answered.
         case unreached
     }
 
-    /// The card of who gave this invite.
+    /// The inviter's card.
     static func card(for invite: Invite, network: NetworkID) async -> Outcome {
         guard case .relay(let relay, let addresses) = invite.place else { return .absent }
         let transport = Transport()
         var outcome = Outcome.unreached
         for text in addresses {
-            // An address that an invite holds and that is none is passed over.
+            // An invalid address in an invite is skipped.
             guard let endpoint = try? Endpoint(text) else { continue }
             outcome = await card(for: invite, on: relay, at: endpoint, network, by: transport)
             // It is one relay, whichever way leads there.

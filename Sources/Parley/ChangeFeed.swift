@@ -3,14 +3,15 @@ import ParleyNodeCore
 import ParleyWire
 import Synchronization
 
-/// One reader of the log of events, who reads as fast as it likes: what it has not taken yet stands in
-/// the log and nowhere else.
+/// One reader of the event log, which reads as fast as it likes: what it has not taken yet is only
+/// in the log.
 ///
-/// What may be forgotten passes through a short queue, whose overflow is told.
+/// Transient events pass through a short queue, whose overflow is reported.
 final class ChangeFeed: Sendable {
     /// Changes of the log that are read at once.
     private static let readCount = 64
-    /// Changes that may be forgotten and wait to be taken; above it the oldest go, and that is told.
+    /// Transient events that wait to be taken; beyond it the oldest are dropped, and that is
+    /// reported.
     private static let passingCountMax = 1024
 
     fileprivate struct State {
@@ -58,7 +59,7 @@ final class ChangeFeed: Sendable {
     /// Something happened that may be forgotten.
     func add(_ change: ChangeView) {
         state.withLock { state in
-            // Of what is only a state of now the newest tells all.
+            // For a present state the newest event suffices.
             if state.passing.contains(where: { $0.isReplaced(by: change) }) {
                 state.passing.removeAll { $0.isReplaced(by: change) }
             }
@@ -87,7 +88,7 @@ final class ChangeFeed: Sendable {
         return isTaken
     }
 
-    /// Nothing more is told.
+    /// Nothing more is reported.
     func end() {
         state.withLock { state in
             state.isEnded = true
@@ -162,7 +163,7 @@ extension ChangeFeed.State {
         return passing.popFirst().map(stamped)
     }
 
-    /// What may be forgotten has no place in the log: one goes on after what was told before it.
+    /// Transient events have no place in the log: reading resumes after the previous event.
     private func stamped(_ change: ChangeView) -> ChangeView {
         var change = change
         change.cursor = cursor.text

@@ -1,20 +1,20 @@
 /// Something changed.
 ///
-/// Changes with a cursor of their own are kept in the node's log and told once each, in their order,
-/// over restarts of the node and of who reads them. What may be forgotten is told as it comes to those
-/// who listen: links, typing, presence, calls as they go on, and long works on the indexes.
+/// Changes with a cursor are kept in the node's log and reported once each, in order, over restarts
+/// of the node and of the reader. Transient ones are only reported to present listeners: links,
+/// typing, presence, the progress of calls, and of long work on the indexes.
 public struct ChangeView: Codable, Equatable, Sendable {
-    /// `message`, `mention` (a message mentions one that did not before; told after the message itself),
-    /// `conversation`, `receipts`, `members`, `refolded` (all of a conversation may look
-    /// different), `contact`, `invitation` (one into a group came, changed or was answered),
-    /// `invitations` (who may add one unasked), `preferences` (something else that holds for the person
-    /// on all devices), `devices`, `relays`, `link`, `call` (one that goes on), `calls` (what
-    /// became of one, or goes on, may look different), `poll` (one was asked, answered, closed or taken
-    /// back), `item` (the same of something to be done), `note` (the same of a text that everybody may edit),
-    /// `decision` (of something to decide), `media` (an order to the client that has a call's sound and
-    /// pictures, and to nobody else), `reminder` (this device rang for one), `typing`, `presence`,
-    /// `clocks` (which clocks differ), `search` (how far a long work on the indexes is), `missed` (see
-    /// ``missed``), `start` (nothing happened: where one who follows begins).
+    /// `message`, `mention` (a message mentions this person that did not before; reported after the
+    /// message itself), `conversation`, `receipts`, `members`, `refolded` (all of a conversation
+    /// may look different), `contact`, `invitation` (one into a group arrived, changed or was
+    /// answered), `invitations` (who may add this person without asking), `preferences` (another
+    /// setting of the person on all devices), `devices`, `relays`, `link`, `call` (one in
+    /// progress), `calls` (the record of one, or one in progress, may look different), `poll` (one
+    /// was asked, answered, closed or withdrawn), `item` (the same for an item), `note` (the same
+    /// for a note), `decision` (for a decision), `media` (an order to the client that has a call's
+    /// media, and to nobody else), `reminder` (this device rang for one), `typing`, `presence`,
+    /// `clocks` (which clocks differ), `search` (progress of long work on the indexes), `missed`
+    /// (see ``missed``), `start` (nothing happened: where a new follower begins).
     public var kind: String
     /// The conversation, in hex, where it concerns one.
     public var conversation: String?
@@ -22,13 +22,13 @@ public struct ChangeView: Codable, Equatable, Sendable {
     public var message: MessageView?
     /// A name, where it concerns a person.
     public var name: String?
-    /// What a person should read of it, as a sentence.
+    /// A sentence about it for the person.
     public var notice: String? = nil
     /// The call as it is now, where it concerns one.
     public var call: CallView? = nil
     /// The poll as it is now, where it concerns one that was not taken back.
     public var poll: PollView? = nil
-    /// What is to be done as it is now, where it concerns something that was not taken back.
+    /// The item in its present state, if it concerns one that was not withdrawn.
     public var item: ItemView? = nil
     /// The note as it is now, without its text, where it concerns one that was not taken back.
     public var note: NoteView? = nil
@@ -40,27 +40,27 @@ public struct ChangeView: Codable, Equatable, Sendable {
     public var media: MediaLine? = nil
     /// Who types in the conversation now, where that changed.
     public var typing: [String]? = nil
-    /// Whether a person is there, where that changed: `online`, `away` or `offline`.
+    /// The person's presence, if it changed: `online`, `away` or `offline`.
     public var presence: String? = nil
     /// How far a long work on the indexes is, while there is one.
     public var search: SearchWork? = nil
-    /// Whether the message appeared with this change, which is told once of each; nil where the change
-    /// is of no message.
+    /// Whether the message appeared with this change, which is reported once for each; nil if the
+    /// change is not about a message.
     public var isNew: Bool? = nil
-    /// What `after` takes to go on right after this change.
+    /// The value of `after` that resumes right after this change.
     public var cursor: String? = nil
-    /// Why something that happened before is not told, in a change of the kind `missed`: `forgotten`
-    /// (the log does not go back so far), `undone` (the last that was told was lost as the node ended
-    /// suddenly; what others hold of it comes again), `foreign` (the cursor is of another node's log, or of this
-    /// one before it was set back), `skipped` (too much of what may be forgotten came at once). What is
-    /// shown is then to be read again; the changes that follow go on without a gap.
+    /// Why earlier events are not reported, in a change of the kind `missed`: `forgotten` (the log
+    /// does not go back that far), `undone` (the last reported events were lost as the node ended
+    /// suddenly; what others hold of them comes again), `foreign` (the cursor is of another node's
+    /// log, or of this one before it was rolled back), `skipped` (too many transient events came at
+    /// once). Reload what is shown; the following changes continue without a gap.
     public var missed: String? = nil
 }
 
 extension ChangeView {
     /// A change of this kind, which concerns nothing in particular.
     ///
-    /// - Parameter cursor: where one goes on after it.
+    /// - Parameter cursor: where to resume after it.
     public init(kind: String, cursor: String) {
         self.init(kind: kind)
         self.cursor = cursor

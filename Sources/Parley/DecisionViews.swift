@@ -15,31 +15,31 @@ public struct DecisionView: Codable, Equatable, Sendable {
     public var conversation: String
     /// The name of that.
     public var place: String
-    /// The name of who proposed it.
+    /// The name of the person who proposed it.
     public var author: String
-    /// Whether that is oneself.
+    /// Whether that is this person.
     public var isOwn: Bool
     /// When it was proposed, by its author's clock, in Unix milliseconds.
     public var time: UInt64
-    /// `ahead` where that time has not come yet by this device's clock; else nil.
+    /// `ahead` if that time has not come yet by this device's clock; else nil.
     public var timeDoubt: String? = nil
-    /// What is decided.
+    /// The title.
     public var title: String
-    /// What else there is to say of it.
+    /// The text.
     public var text: String
-    /// What it is found by.
+    /// Its tags.
     public var tags: [String]
     /// `proposed`, `accepted`, `rejected` or `superseded`.
     public var state: String
-    /// Who said so; nil where nobody settled it yet.
+    /// Who settled it; nil if nobody did yet.
     public var settledBy: String?
     /// Which decision takes its place, by its `id`.
     public var successor: String?
     /// What that one says; nil where it is not here, or was taken back.
     public var successorTitle: String?
-    /// The names of who approves of it.
+    /// The names of those who approve.
     public var approvers: [String]
-    /// Whether one approves of it oneself.
+    /// Whether this person approves.
     public var isApproved: Bool
     /// The message that it was made from, by its `id`, where that is here and was not deleted.
     public var source: String?
@@ -47,12 +47,12 @@ public struct DecisionView: Codable, Equatable, Sendable {
     public var poll: String?
     /// Whether one may settle it and take it back.
     public var maySettle: Bool
-    /// What one did about it that is not delivered.
+    /// What this person did about it that is not delivered.
     public var waiting: [MessageView.Waiting] = []
-    /// The message right below it, by its `id`; nil where it stands below all.
+    /// The message right below it, by its `id`; nil if it is below all.
     public var below: String? = nil
-    /// Where it stands among all that is right above the same message: what is greater, as text, stands
-    /// further below. The same for everybody who holds the same.
+    /// Its place among everything right above the same message: greater, as text, means further
+    /// below. The same for everybody who holds the same.
     public var order: String = ""
 }
 
@@ -62,12 +62,12 @@ public struct DecisionList: Codable, Equatable, Sendable {
     static let byteCountMax = 256 << 10
     /// The one that stands last first.
     public var decisions: [DecisionView]
-    /// What `from` takes for those that follow; nil where none do.
+    /// The value of `from` for the next page; nil if there is none.
     public var next: String?
 }
 
 extension Views {
-    /// What an operation proposed, as it stands; nil where there is nothing of it any more.
+    /// A decision in its present state; nil if it no longer exists.
     func decision(_ number: OperationNumber) throws -> DecisionView? {
         guard let stored = try store.operation(number), stored.operation.header.kind == .decision,
             let log = try store.log(stored.log), let space = try store.space(log.space),
@@ -115,7 +115,7 @@ extension Views {
         return list
     }
 
-    /// Nil where there is nothing to show of it.
+    /// Nil if there is nothing to show.
     private func view(
         _ entry: ParleyConversation.Entry, except unaccepted: Set<SpaceID>
     ) throws -> DecisionView? {
@@ -156,7 +156,7 @@ extension Views {
             order: decision.order.text)
     }
 
-    /// The message or the poll that a decision was made from, as far as there is something of it to show.
+    /// The message or the poll that a decision was made from, as far as it can be shown.
     private func source(
         of decision: Decision, in space: SpaceRecord, _ roster: Roster
     ) throws -> (message: String?, poll: String?) {

@@ -18,9 +18,9 @@ public struct DeviceView: Codable, Equatable, Sendable {
     public var needsRecoveryCode: Bool
 }
 
-/// What a new device is given to be linked.
+/// What a new device needs to be linked.
 public struct DeviceLinkView: Codable, Equatable, Sendable {
-    /// One long word, good for one device. Whoever sees it can become the person's device.
+    /// One long word, valid for one device. Anybody who sees it can become the person's device.
     public var text: String
     /// When it ends, in Unix milliseconds.
     public var expires: UInt64

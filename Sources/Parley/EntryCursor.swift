@@ -19,7 +19,7 @@ enum EntryCursor {
                 "bad-cursor", "“\(text)” is no cursor.",
                 hint: "Use the `next` of an earlier page as it is.")
         }
-        // They are paged by order and row: nothing else of it counts.
+        // They are paged by order and row: nothing else counts.
         let order = OrderKey(
             stand: stand, tag: LogTag(0), sequence: 0, id: OperationID { _ in })
         return ParleyConversation.Entry(

@@ -1,22 +1,22 @@
-/// A group: who is in it, and what holds there.
+/// A group: its members and settings.
 public struct GroupView: Codable, Equatable, Sendable {
     /// The group, in hex.
     public var id: String
     /// Its name.
     public var name: String
-    /// What it is for, as its admins say; nil where they say nothing.
+    /// Its description, by its admins; nil if there is none.
     public var description: String?
     /// Whether a picture of it is shown. See ``GetGroupPicture``.
     public var hasPicture = false
-    /// Who is in it: owners first, then by name.
+    /// Its members: owners first, then by name.
     public var members: [MemberView]
-    /// What a newcomer is given of what was written before: `none`, `all`, or days as `30d`.
+    /// What a newcomer is given of earlier messages: `none`, `all`, or days as `30d`.
     public var history: String
     /// Hours after which the keys are replaced; nil for the default.
     public var rotationHours: Int?
     /// Links by which somebody may still come.
     public var invites: [GroupInviteView]
-    /// The keys of now; nil where one is not in it any more.
+    /// The present keys; nil if this person is no longer in it.
     public var epoch: EpochView? = nil
     /// A name, a description or a picture that one gave it and that is not delivered.
     public var waiting: [MessageView.Waiting] = []
@@ -29,7 +29,8 @@ public struct EpochView: Codable, Equatable, Sendable {
     public var conversation: String
     /// Its name.
     public var name: String
-    /// The operation that made them, in hex; nil where some are yet to be made for who is in it now.
+    /// The operation that made them, in hex; nil if some are yet to be made for the present
+    /// members.
     public var id: String? = nil
     /// The device that made them, in hex.
     public var device: String? = nil
@@ -69,18 +70,18 @@ public struct MemberView: Codable, Equatable, Sendable {
     public var resembles: [String] = []
 }
 
-/// A group that somebody added one to, which waits for an answer. Nothing of it is here but who is in
-/// it.
+/// A group that somebody added this person to, which waits for an answer. Only its members are
+/// known here.
 public struct InvitationView: Codable, Equatable, Sendable {
     /// The group, in hex.
     public var id: String
     /// What the inviter says that it is called; empty for no name.
     public var name: String
-    /// The name of who invites.
+    /// The name of the inviter.
     public var inviter: String
     /// Who invites, in hex.
     public var person: String
-    /// How many persons are in it, invited ones included.
+    /// How many persons are in it, including invited ones.
     public var memberCount: Int
     /// When it was first heard of, in Unix milliseconds.
     public var since: UInt64
@@ -88,7 +89,7 @@ public struct InvitationView: Codable, Equatable, Sendable {
 
 /// Invitations into groups.
 public struct InvitationsView: Codable, Equatable, Sendable {
-    /// Who may add one to groups without asking: `nobody` or `contacts`.
+    /// Who may add this person to groups without asking: `nobody` or `contacts`.
     public var policy: String
     /// Those that wait for an answer, the oldest first.
     public var waiting: [InvitationView]
@@ -102,11 +103,11 @@ public struct InvitationsView: Codable, Equatable, Sendable {
 public struct GroupInviteView: Codable, Equatable, Sendable {
     /// The operation that made it, in hex.
     public var id: String
-    /// Who made it.
+    /// Its creator.
     public var inviter: String
     /// What a newcomer may do.
     public var role: String
-    /// How many persons may come by it yet.
+    /// How many more persons may use it.
     public var usesLeft: Int
     /// When it ends, in Unix milliseconds.
     public var expires: UInt64
@@ -114,11 +115,11 @@ public struct GroupInviteView: Codable, Equatable, Sendable {
 
 /// A link into a group, to pass on.
 public struct GroupLinkView: Codable, Equatable, Sendable {
-    /// The link: whoever has it can come in.
+    /// The link: anybody who has it can join.
     public var link: String
     /// The invite behind it.
     public var invite: GroupInviteView
-    /// What is known to be wrong with clocks: the link ends by this device's.
+    /// Known problems with clocks: the link expires by this device's.
     public var clockWarning: String? = nil
 }
 
@@ -126,18 +127,18 @@ public struct GroupLinkView: Codable, Equatable, Sendable {
 public struct JoinView: Codable, Equatable, Sendable {
     /// The group, in hex.
     public var id: String
-    /// What it was called when the link was made.
+    /// The group's name when the link was made.
     public var name: String
-    /// Who made the link: they, or their devices, let one in.
+    /// The creator of the link: they, or their devices, admit this person.
     public var inviter: String
     /// When the link ends, in Unix milliseconds.
     public var expires: UInt64
-    /// Whether who made it took it not: it is used up, or was ended.
+    /// Whether its creator refused it: it is used up, or was revoked.
     public var isRefused = false
     /// Whether one is in.
     public var isMember = false
-    /// Whether one was removed from the group after the link was made, which lets nobody in again whom
-    /// that hit.
+    /// Whether this person was removed from the group after the link was made, so that it no longer
+    /// admits them.
     public var isBeforeRemoval = false
     /// Whether one came into the group by this very link before.
     public var wasOwnUse = false
@@ -154,48 +155,48 @@ public struct JoinView: Codable, Equatable, Sendable {
     }
 }
 
-/// Something that changed who is in a conversation, or what they may do.
+/// A change of who is in a conversation, or of what they may do.
 public struct MembershipView: Codable, Equatable, Sendable {
     /// The conversation, in hex.
     public var conversation: String
     /// `founded`, `added`, `joined`, `removed`, `left`, `declined` (asked in, and not willing), `role`,
     /// `devices-added`, `device-revoked`.
     public var change: String
-    /// The name of whom it concerns.
+    /// The name of the affected person.
     public var name: String
     /// The person, in hex.
     public var person: String
-    /// The name of who did it, where it was somebody else's deed.
+    /// The name of the person who did it, if it was somebody else.
     public var author: String?
     /// What the person may do from then on, where that changed.
     public var role: String?
     /// By the author's clock, in Unix milliseconds.
     public var time: UInt64
-    /// `ahead` where that time has not come yet by this device's clock; else nil.
+    /// `ahead` if that time has not come yet by this device's clock; else nil.
     public var timeDoubt: String? = nil
     /// Whether it holds; what does not has changed nothing.
     public var holds: Bool
-    /// Messages of whom it took out that are here and shown no more: they lie beyond its cut, for
-    /// whoever did it did not have them. Nil where there is none.
+    /// The removed person's messages that are held here and no longer shown: they lie beyond the
+    /// cut, because the remover did not have them. Nil if there are none.
     public var hiddenCount: Int?
-    /// The message right below it, by its `id`; nil where it stands below all.
+    /// The message right below it, by its `id`; nil if it is below all.
     public var below: String? = nil
-    /// Where it stands among all that is right above the same message: what is greater, as text, stands
-    /// further below. The same for everybody who holds the same.
+    /// Its place among everything right above the same message: greater, as text, means further
+    /// below. The same for everybody who holds the same.
     public var order: String = ""
 }
 
-/// Why something stands as it does: what is known, from whom, since when.
+/// Why something is in its state: what is known, from whom, since when.
 public struct ExplanationView: Codable, Equatable, Sendable {
     /// One thing that is known.
     public struct Fact: Codable, Equatable, Sendable {
-        /// Whom or what it is about.
+        /// The subject.
         public var about: String
-        /// What is known, as a phrase.
+        /// A fact, as a phrase.
         public var what: String
         /// How it is known.
         public var source: String
-        /// Since when, in Unix milliseconds, by the clock of who said so; nil where nobody did.
+        /// Since when, in Unix milliseconds, by the clock of the source; nil if there is none.
         public var since: UInt64?
         /// A fact with these fields.
         public init(about: String, what: String, source: String, since: UInt64? = nil) {
@@ -205,8 +206,8 @@ public struct ExplanationView: Codable, Equatable, Sendable {
             self.since = since
         }
     }
-    /// What it is about, in a sentence.
+    /// The subject, in a sentence.
     public var title: String
-    /// What is known.
+    /// The facts.
     public var facts: [Fact]
 }

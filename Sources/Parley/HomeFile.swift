@@ -1,13 +1,14 @@
 import Foundation
 import ParleyStorage
 
-/// A small file of a home, of mode 0600, that holds one value as JSON and is whole whenever it is there.
+/// A small file of a home, of mode 0600, that contains one value as JSON and is complete whenever
+/// it exists.
 struct HomeFile<Content: Codable & Sendable>: Sendable {
     private let home: Home
     private let path: String
-    /// Bytes of it, at most; nothing beyond is read.
+    /// Its bytes, at most; nothing beyond is read.
     private let byteCountMax: Int
-    /// What is said of one that cannot be read, by its path.
+    /// The message for an unreadable one, by its path.
     private let damaged: @Sendable (_ path: String) -> NodeError
 
     init(
@@ -20,9 +21,9 @@ struct HomeFile<Content: Codable & Sendable>: Sendable {
         self.damaged = damaged
     }
 
-    /// What it holds; nil where there is none.
+    /// Its value; nil if there is none.
     ///
-    /// - Parameter isSound: whether what is there may be believed.
+    /// - Parameter isSound: whether the value may be trusted.
     func read(_ isSound: (Content) -> Bool) throws -> Content? {
         guard let bytes = try Node.explaining({ try home.disk.read(path, atMost: byteCountMax) })
         else { return nil }

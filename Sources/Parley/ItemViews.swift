@@ -15,18 +15,18 @@ public struct ItemView: Codable, Equatable, Sendable {
     public var conversation: String
     /// The name of that.
     public var place: String
-    /// The name of who began it.
+    /// The name of the person who began it.
     public var author: String
     /// When it was begun, by its author's clock, in Unix milliseconds.
     public var time: UInt64
-    /// `ahead` where that time has not come yet by this device's clock; else nil.
+    /// `ahead` if that time has not come yet by this device's clock; else nil.
     public var timeDoubt: String? = nil
-    /// What is to be done.
+    /// The title.
     public var title: String
-    /// Titles that were written at the same time by others, and of which none replaces another: whoever gives
-    /// it a title now replaces them all.
+    /// Titles that others wrote concurrently, none of which replaces another: the next change of
+    /// the title replaces them all.
     public var otherTitles: [String]
-    /// The names of who is to do it.
+    /// The names of the assigned persons.
     public var assignees: [String]
     /// Whether oneself is among them.
     public var isOwn: Bool
@@ -34,16 +34,16 @@ public struct ItemView: Codable, Equatable, Sendable {
     public var due: String?
     /// Who said that it is done; nil while it is not.
     public var doneBy: String?
-    /// What else there is to say of it.
+    /// The notes.
     public var notes: String
     /// The message that it was made from, by its `id`, where that is here and was not deleted.
     public var source: String?
-    /// What one did about it that is not delivered.
+    /// What this person did about it that is not delivered.
     public var waiting: [MessageView.Waiting] = []
 }
 
 extension Views {
-    /// What an operation began to be done; nil where there is nothing of it any more.
+    /// The item that an operation began; nil if it no longer exists.
     func item(_ number: OperationNumber) throws -> ItemView? {
         guard let stored = try store.operation(number), stored.operation.header.kind == .item,
             let log = try store.log(stored.log), let space = try store.space(log.space),
@@ -57,7 +57,7 @@ extension Views {
             .flatMap { $0.word.item(begunBy: ownPerson) }.map { try view($0, in: space, roster) }
     }
 
-    /// What is to be done in a conversation, or in all: what is due first first, then what was begun first.
+    /// The items of a conversation, or of all: by due day, then by age.
     func items(in argument: String?) throws -> [ItemView] {
         let unaccepted = try unaccepted()
         let spaces = try argument.map { [try conversation($0)] } ?? store.spaces()
@@ -110,7 +110,7 @@ public enum CalendarDay {
         return "\(year)-\(two(month))-\(two(date))"
     }
 
-    /// The day that a text as `2026-12-01` means, from 1970-01-02 to 2199-12-31; nil where it is none.
+    /// The day in a text such as `2026-12-01`, from 1970-01-02 to 2199-12-31; nil if it is none.
     public static func day(_ text: String) -> UInt32? {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.map(\.utf8.count) == [4, 2, 2],
@@ -125,7 +125,7 @@ public enum CalendarDay {
         let dayOfYear = (153 * monthOfYear + 2) / 5 + date - 1
         let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
         let day = era * 146_097 + dayOfEra - 719_468
-        // The 31st of June is none.
+        // There is no 31st of June.
         guard day > 0, civil(day) == (year, month, date) else { return nil }
         return UInt32(day)
     }

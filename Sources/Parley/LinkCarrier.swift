@@ -16,13 +16,13 @@ protocol LinkCarrier: AnyObject, Sendable {
     func awaitRoom() -> Bool
     /// The other end is known now.
     func markAuthenticated()
-    /// The other end is somebody who is talked to.
+    /// The other end is a person whom this node serves.
     func markKnown()
     /// Reads nothing more until ``resumeReading()``.
     func pauseReading()
-    /// Goes on reading.
+    /// Resumes reading.
     func resumeReading()
-    /// Ends it after what was sent.
+    /// Ends it after the pending output was sent.
     func close()
     /// Does something where bytes come, in turn with them.
     func perform(_ work: @escaping @Sendable () -> Void)

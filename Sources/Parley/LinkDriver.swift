@@ -10,17 +10,16 @@ import Synchronization
 /// The transport calls it on the connection's event loop, one call after the other; the node calls
 /// it from its actor. The link itself is only ever used on the loop, so frames keep their order.
 ///
-/// It opens as many frames as the node has room for. Where there is no room, or where the peer does
-/// not read what it is sent, it opens none and reads none: what the peer goes on sending waits on
-/// the peer's own machine.
+/// It opens as many frames as the node has room for. If there is no room, or the peer does not read
+/// its output, it opens none and reads none: further data waits on the peer's own machine.
 final class LinkDriver: ConnectionHandler {
     /// Bytes that were read and not opened, at most: what a paused connection may still deliver.
     static let unopenedByteCountMax = 512 << 10
     /// Bytes that a peer may leave unread before nothing more is taken from it.
     static let unreadByteCountMax = 1 << 20
-    /// A handshake through a pipe may take so long, as on a connection of its own.
+    /// How long a handshake through a pipe may take, as on a direct connection.
     static let handshakeTimeMax: Duration = .seconds(5)
-    /// A sending key is used for so long at most, in milliseconds: 10 minutes. Heartbeats see to it
+    /// How long a sending key is used at most, in milliseconds: 10 minutes. Heartbeats make sure
     /// that something is sent.
     static let rekeyInterval: UInt64 = 600_000
 
@@ -34,7 +33,7 @@ final class LinkDriver: ConnectionHandler {
         /// Frames that wait for their turn on the loop, in bytes.
         var unsealedByteCount = 0
         var isPaused = false
-        /// The node is to be told once the peer has taken what it was sent.
+        /// The node is to be told once the peer has consumed its output.
         var awaitsRoom = false
         /// It is being hung up: nothing more is taken from it.
         var isEnding = false
@@ -89,7 +88,7 @@ final class LinkDriver: ConnectionHandler {
             } else if state.unopened.count + bytes.count <= Self.unopenedByteCountMax {
                 state.unopened += bytes
             } else {
-                // Only a connection that ends delivers so much unasked. The next link brings what
+                // Only a connection that ends delivers this much unasked. The next link brings what
                 // is lost with it.
                 (state.isEnding, state.unopened) = (true, [])
             }
@@ -220,10 +219,10 @@ final class LinkDriver: ConnectionHandler {
         }
     }
 
-    /// Tells the node once the peer has taken most of what it was sent.
+    /// Tells the node once the peer has consumed most of its output.
     func tellRoom() {
         guard let carrier = state.withLock({ $0.carrier }) else { return }
-        // In turn with what was sent before, and with the carrier's own word.
+        // In sequence with earlier output, and with the carrier's own statements.
         carrier.perform {
             self.state.withLock { $0.awaitsRoom = true }
             self.tellIfRoom(on: carrier)
@@ -235,10 +234,10 @@ final class LinkDriver: ConnectionHandler {
         hold(unsealed + carrier.pendingByteCount > Self.unreadByteCountMax)
     }
 
-    /// Takes no frame of a peer that does not read what it is sent, or goes on.
+    /// Accepts no frame from a peer that does not read its output, or resumes.
     private func hold(_ isHeld: Bool) {
         state.withLock { state in
-            // Once the end was told nobody would let it go again.
+            // Once the end was reported nobody would release it again.
             guard state.carrier != nil, !state.isEnding else { return }
             inputs.change { $0.hold(.link(id), isHeld) }
         }
@@ -251,22 +250,23 @@ final class LinkDriver: ConnectionHandler {
         return state.link.rekey() + state.link.seal(frames)
     }
 
-    /// Ends the connection after what was sent. What came on it and waits is dropped.
+    /// Ends the connection after the pending output was sent. Received frames that wait are
+    /// dropped.
     func hangUp() {
         let carrier = state.withLock { state -> (any LinkCarrier)? in
             guard let carrier = state.carrier else { return nil }
             (state.isEnding, state.unopened) = (true, [])
-            // Of a link that the node was not told of it is not told the end.
+            // If the node was not told of a link, it is not told of its end.
             if state.isAuthenticated { inputs.change { $0.end(id) } }
             return carrier
         }
         carrier?.perform { carrier?.close() }
     }
 
-    /// The peer is somebody who is talked to.
+    /// The peer is a person whom this node serves.
     func markKnown() { state.withLock { $0.carrier }?.markKnown() }
 
-    /// There is room again: what was read is opened, and reading goes on.
+    /// There is room again: what was read is opened, and reading resumes.
     func resume() {
         guard let carrier = state.withLock({ $0.carrier }) else { return }
         carrier.perform { self.open() }
@@ -274,7 +274,7 @@ final class LinkDriver: ConnectionHandler {
 }
 
 extension LinkPeer {
-    /// What the core is told of a peer that the handshake has proven.
+    /// The description for the core of a peer that the handshake has proven.
     init(
         _ peer: AuthenticatedPeer, _ handshakeHash: [UInt8], isInitiator: Bool, isPiped: Bool
     ) {

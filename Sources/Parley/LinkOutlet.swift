@@ -6,25 +6,25 @@ import ParleyWire
 protocol LinkOutlet: AnyObject, Sendable {
     /// Sends frames on a link, in order.
     func send(_ frames: [[UInt8]], on link: LinkID)
-    /// Offers ``Input/roomOn(_:)`` once next to nothing of what was sent on a link waits to be taken.
+    /// Offers ``Input/roomOn(_:)`` once next to nothing of a link's output waits.
     func tellRoom(on link: LinkID)
-    /// Ends a link after what was sent, and drops what came on it and still waits.
+    /// Ends a link after the pending output was sent, and drops received frames that still wait.
     func hangUp(_ link: LinkID)
-    /// The peer of a link is somebody who is talked to.
+    /// The peer of a link is a person whom this node serves.
     func markKnown(_ link: LinkID)
     /// Ends everything, and makes no new links.
     func leaveAll()
-    /// There is room again for what a sender brings.
+    /// There is room again for a sender's inputs.
     func resume(_ sender: NodeInbox.Sender)
     /// Shows this identity log on new links.
     func renewIdentity(_ operations: [[UInt8]])
     /// Tries to reach a device; answers with `linkOpened` or `dialFailed`.
     func dial(_ target: DialTarget)
-    /// Connects to a relay, in place of a connection that may be there.
+    /// Connects to a relay, in place of an existing connection.
     func callRelay(_ relay: NoiseKey, at addresses: [String])
     /// Asks a relay something.
     func askRelay(_ relay: NoiseKey, _ request: MailboxRequest)
-    /// Ends the connection to a relay, and tells nothing of it.
+    /// Ends the connection to a relay, and reports nothing.
     func leaveRelay(_ relay: NoiseKey)
     /// Ends the connection to a relay, and tells that it is gone.
     func loseRelay(_ relay: NoiseKey)

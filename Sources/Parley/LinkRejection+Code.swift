@@ -1,6 +1,6 @@
 import ParleySealing
 
-/// What a link can be refused for, as `status` counts and tells it.
+/// The reasons for refusing a link, as `status` counts and shows them.
 enum LinkRefusal: String, CaseIterable {
     case unsupported
     case malformedHandshake = "malformed-handshake"
@@ -69,7 +69,8 @@ enum LinkRefusal: String, CaseIterable {
     }
 }
 
-/// What a connection can be refused or ended for before it is anybody's, as `status` counts and tells it.
+/// The reasons for refusing or ending an unauthenticated connection, as `status` counts and shows
+/// them.
 enum ConnectionRefusal: String, CaseIterable {
     case tooMany = "too-many"
     case tooManyStrangers = "too-many-strangers"

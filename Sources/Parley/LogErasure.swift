@@ -4,14 +4,14 @@ import ParleyStorage
 /// Empties the database's log of changes soon after something was erased: until then the erased
 /// row, and the key that opens it, stay readable there.
 struct LogErasure {
-    /// How long what was erased may stay in the log of changes, in milliseconds. Erasures that follow
-    /// each other share one emptying.
+    /// How long erased data may stay in the database's log of changes, in milliseconds. Erasures in
+    /// sequence share one emptying.
     static let delay: UInt64 = 20_000
 
     private var dueAt: UInt64?
 
-    /// Empties the log when that is due. Somebody who reads can keep it from being emptied: then it
-    /// is tried again.
+    /// Empties the log when that is due. A reader can keep it from being emptied: then it is tried
+    /// again.
     ///
     /// - Parameter time: milliseconds of a clock that never goes back.
     /// - Returns: after how many milliseconds to call again; nil where nothing waits that was not

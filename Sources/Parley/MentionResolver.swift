@@ -1,21 +1,21 @@
 package import ParleyConversation
 package import ParleyWire
 
-/// Whom a text means that somebody writes: `@` and the name of a member, or the start of their identifier
-/// with eight digits and more; `@everyone` means everybody.
+/// Whom a typed text mentions: `@` and the name of a member, or the start of their identifier with
+/// eight or more digits; `@everyone` means everybody.
 ///
-/// The longest name that stands there is meant, in whatever letters. What fits two is nobody's choice but
-/// the writer's, and is refused. Of a person whom the writer calls otherwise than they call themselves the
-/// text says the latter: what one calls somebody is nobody else's business.
+/// The longest matching name is meant, ignoring case. An ambiguous name is refused, because only
+/// the writer can choose. If the writer has an alias for a person, the text gets that person's own
+/// name: an alias is nobody else's business.
 /// Source: `Protocol/03-operations.md`, "Mentions".
 package struct MentionResolver {
-    /// Somebody who can be meant.
+    /// A person who can be mentioned.
     package struct Candidate {
         /// The person.
         package var person: PersonID
-        /// What they are called here; empty ones are none.
+        /// Their names here; empty ones are ignored.
         package var names: [String]
-        /// What they call themselves, as the text is to say it.
+        /// Their own name, as the text is to have it.
         package var publicName: String
 
         /// A candidate with these fields.
@@ -32,7 +32,7 @@ package struct MentionResolver {
     /// A resolver among these.
     package init(among candidates: [Candidate]) { self.candidates = candidates }
 
-    /// The text as it is to be written, and whom it mentions.
+    /// The text as it is to be written, and the persons it mentions.
     package func resolve(_ text: String) throws(NodeError) -> (text: String, mentions: Mentions) {
         var (written, mentions) = ("", Mentions())
         var rest = text[...]
@@ -65,7 +65,7 @@ package struct MentionResolver {
         return (written, mentions)
     }
 
-    /// Who is meant where a text goes on so, and where what means them ends.
+    /// The person meant at this place of the text, and where the mention ends.
     private func meant(
         at text: Substring
     ) throws(NodeError) -> (candidate: Candidate, end: Substring.Index)? {
@@ -83,7 +83,7 @@ package struct MentionResolver {
             candidate.names.compactMap { Self.begin(of: text, with: $0) }
         }
         guard let end = ends.max(), end > text.startIndex else { return nil }
-        // As lists show who has another's name: with the start of the identifier in brackets.
+        // As lists show it if two have one name: with the start of the identifier in brackets.
         let bracket = Self.bracket(at: text[end...])
         let name = String(text[..<(bracket ?? end)])
         var resolver = Resolver<Int>(name)
@@ -102,7 +102,7 @@ package struct MentionResolver {
         }
     }
 
-    /// Where an identifier in brackets ends that a text goes on with, after a blank; nil where none does.
+    /// Where an identifier in brackets after a space ends; nil if there is none.
     private static func bracket(at text: Substring) -> Substring.Index? {
         guard text.hasPrefix(" ("), let close = text.firstIndex(of: ")"),
             VisibleName.isIdentifier(text.dropFirst(2)[..<close])
@@ -110,7 +110,8 @@ package struct MentionResolver {
         return text.index(after: close)
     }
 
-    /// Where a name ends that a text begins with; nil where it begins otherwise, or goes on.
+    /// Where a name at the beginning of a text ends; nil if the text begins otherwise, or the word
+    /// continues.
     private static func begin(of text: Substring, with name: String) -> Substring.Index? {
         guard !name.isEmpty else { return nil }
         var place = text.startIndex

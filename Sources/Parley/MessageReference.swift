@@ -19,12 +19,12 @@ public struct MessageReference: Hashable, Sendable {
     /// Whether the text can name a message at all.
     public var isWellFormed: Bool { (number ?? 0) > 0 || identifier != nil }
 
-    /// The number; nil where the text is none.
+    /// The number; nil if the text is none.
     var number: Int64? {
         text.utf8.count < 16 && text.utf8.allSatisfy { (48...57).contains($0) } ? Int64(text) : nil
     }
 
-    /// The parts of the identifier; nil where the text is none.
+    /// The parts of the identifier; nil if the text is none.
     var identifier: (tag: String, sequence: UInt64, check: String)? {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard (2...3).contains(parts.count), (8...16).contains(parts[0].count),

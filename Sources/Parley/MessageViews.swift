@@ -4,7 +4,7 @@ import ParleyConversation
 public struct MessageView: Codable, Equatable, Sendable {
     /// An emoji and who reacted with it.
     public struct Reaction: Codable, Equatable, Sendable {
-        /// The emoji; what others sent may be any short text.
+        /// The emoji; others may send any short text.
         public var emoji: String
         /// Whether it is one.
         public var isEmoji: Bool { ParleyConversation.Reaction.isEmoji(emoji) }
@@ -30,10 +30,10 @@ public struct MessageView: Codable, Equatable, Sendable {
     public struct Mention: Codable, Equatable, Sendable {
         /// The person, in hex.
         public var person: String
-        /// What they are called now.
+        /// Their present name.
         public var name: String
-        /// The first byte of their name in the UTF-8 of the text, which is that of an `@`; nil where no
-        /// name stands in it.
+        /// The first byte of their name in the UTF-8 of the text, which is that of an `@`; nil if
+        /// the text contains no name.
         public var start: Int?
         /// How many bytes it has.
         public var length: Int?
@@ -60,19 +60,19 @@ public struct MessageView: Codable, Equatable, Sendable {
     public var id = ""
     /// The conversation, in hex.
     public var conversation: String
-    /// The name of who wrote it; for an imported one the name it had.
+    /// The name of its author; for an imported one the name it came with.
     public var author: String
-    /// The person who wrote it or brought it in, in hex.
+    /// Its author or importer, in hex.
     public var person: String
-    /// Whether it is one's own.
+    /// Whether it is this person's own.
     public var isOwn: Bool
     /// The text; nil where it was deleted or has not arrived.
     public var text: String?
-    /// Persons whom the text mentions, in the order in which they stand in it.
+    /// Persons whom the text mentions, in the order of the text.
     public var mentions: [Mention] = []
     /// Whether it mentions everybody in the conversation.
     public var mentionsEveryone = false
-    /// Whether it mentions one, by name or with everybody; false of one's own.
+    /// Whether it mentions this person, by name or with everybody; false for their own.
     public var mentionsMe = false
     /// When it was written, in Unix milliseconds.
     public var time: UInt64
@@ -108,12 +108,12 @@ public struct MessageView: Codable, Equatable, Sendable {
     /// The name of the member who brought it in, where it was imported: nobody else vouches for its
     /// author and its time.
     public var importedBy: String?
-    /// The name of who wrote it first, where it was forwarded; empty where that is not known. Only its
-    /// forwarder says so: it names nobody who is known here, and nobody vouches for it.
+    /// The name of its original author, if it was forwarded; empty if that is not known. Only its
+    /// forwarder claims it: it identifies nobody who is known here, and nobody vouches for it.
     public var forwardedFrom: String?
     /// The files that it brings, in their order.
     public var files: [FileView] = []
-    /// What its author saw behind an address in it, where they made a preview.
+    /// What its author saw behind an address in it, if they made a preview.
     public var link: LinkPreviewView?
     /// Whether it is pinned in its conversation, for everybody.
     public var isPinned = false
@@ -163,13 +163,13 @@ extension MessageView {
 public struct MessagePage: Codable, Equatable, Sendable {
     /// Oldest first.
     public var messages: [MessageView]
-    /// What `before` takes for the page above this one; nil where there is none.
+    /// The value of `before` for the page above this one; nil if there is none.
     public var cursor: String?
     /// How many messages stand above the page.
     public var aboveCount: Int
     /// How many stand below it.
     public var belowCount: Int
-    /// The last operation that was stored when the page was made, for `markRead`: what came later was
+    /// The last operation that was stored when the page was made, for `markRead`: later ones were
     /// not shown.
     public var last: Int64
     /// A page ends before it would take so many bytes, unless it has one message.
@@ -193,6 +193,6 @@ public struct HistoryPage: Codable, Equatable, Sendable {
     public var versions: [Version]
     /// How many there are in all; 0 of a message that was deleted.
     public var count: Int
-    /// What `from` takes for those that follow; nil where none do.
+    /// The value of `from` for the next page; nil if there is none.
     public var next: Int?
 }

@@ -8,9 +8,10 @@ import ParleySealing
 import ParleyStorage
 import ParleyWire
 
-/// What goes into a backup, as it was at one instant.
+/// The content of a backup, as of one instant.
 ///
-/// Logs only grow, so their records of that instant say what belongs to it while the node goes on.
+/// Logs only grow, so their records of that instant say what belongs to it while the node
+/// continues.
 private struct BackupPlan: Sendable {
     var person: PersonID
     var root: DeviceID
@@ -21,9 +22,9 @@ private struct BackupPlan: Sendable {
     var spaces: [(space: SpaceRecord, logs: [LogRecord])]
     var forks: [ForkEvidence]
     var files: [HeldFile]
-    /// What this device wrote above where its logs forked.
+    /// What this device wrote above the forks of its logs.
     var leftOutCount: Int
-    /// What is of conversations of which nothing says here that this person is in them.
+    /// Conversations of which nothing here says that this person is in them.
     var unknownCount: Int
 }
 
@@ -48,7 +49,7 @@ extension BackupPlan {
         let blobs = Set(files.map(\.blob.bytes))
         for table in BackupItem.tables {
             for (key, value) in try views.store.values(table) {
-                // Of files that do not go along nothing is said.
+                // Nothing is said about files that are left out.
                 if table == .heldFile, !blobs.contains(key) { continue }
                 values.append(.value(table: table, key: key, value: value))
             }
@@ -58,7 +59,7 @@ extension BackupPlan {
             // Control first: everything else is judged by it.
             let logs = try views.store.agreedLogs(in: space.number).filter { !$0.spans.isEmpty }
                 .sorted { ($0.lane.rawValue, $0.tag) < ($1.lane.rawValue, $1.tag) }
-            // Nothing can be made of it where it is restored, as nothing can be here.
+            // Nothing could be done with it where it is restored, as here.
             let roster = try RosterReader.judge(of: space, in: views.store).roster
             guard !roster.devicesEver(of: person).isEmpty else {
                 unknownCount += logs.reduce(0) { $0 + $1.heldCount }
@@ -72,7 +73,7 @@ extension BackupPlan {
 }
 
 extension Node {
-    /// Answers ``CreateBackup``. Only the recovery code opens what is written.
+    /// Answers ``CreateBackup``. Only the recovery code opens the file.
     func writeBackup(
         to file: String, replacing: Bool, files: BackupFiles
     ) async throws -> BackupReport {
@@ -99,7 +100,8 @@ extension Node {
         }
     }
 
-    /// What went into a backup, proven as whoever opens it proves it, and how much proves nothing.
+    /// The content of a backup, verified as its reader verifies it, and how much is left out as
+    /// unproven.
     fileprivate final class Proof {
         private(set) var check: BackupCheck
         private(set) var unsignedCount: Int
@@ -120,9 +122,9 @@ extension Node {
             try writer.append(item.encoded)
         }
 
-        /// Adds an item to the backup; one that whoever opens it would refuse is left out.
+        /// Adds an item to the backup; one that a reader would refuse is left out.
         ///
-        /// - Returns: whether it is in it.
+        /// - Returns: whether it was added.
         func add(_ item: BackupItem) throws -> Bool {
             do {
                 _ = try check.take(item)
@@ -145,7 +147,7 @@ extension Node {
             try Task.checkCancellation()
             try proof.require(.space(space.id, space.kind))
             for fork in plan.forks where fork.proof.space == space.id {
-                // What stands above a point that is not proven is not in it either.
+                // What is above an unproven point is left out as well.
                 _ = try proof.add(.frame(Frame.fork(fork.proof).encoded()))
             }
             for log in logs { try await write(log, of: space, proof) }
@@ -211,7 +213,7 @@ extension Node {
         }
     }
 
-    /// Turns what is wrong with a backup into what a person is told.
+    /// Turns problems with a backup into messages for a person.
     static func explainingBackup<R>(_ file: String, _ body: () throws -> R) throws -> R {
         do {
             return try explaining(body)

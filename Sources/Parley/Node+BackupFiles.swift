@@ -7,7 +7,7 @@ import ParleyWire
 
 /// Which files go into a backup.
 public enum BackupFiles: String, Codable, CaseIterable, Sendable {
-    /// Those that no other device is known to have: all others come again from whoever has them.
+    /// Those that no other device is known to have: all others can be fetched again.
     case needed
     /// All that are here.
     case all
@@ -32,8 +32,8 @@ extension Views {
 }
 
 extension Node {
-    /// Writes a file as a link would carry it, a piece at a time. A piece that is not here any more, or not
-    /// what it was, is left out: it comes from whoever has it.
+    /// Writes a file as a link would carry it, a piece at a time. A missing or damaged piece is
+    /// left out: it comes from other holders.
     func write(_ file: HeldFile, _ add: (BackupItem) throws -> Void) async throws {
         for number in 0..<file.shape.sectionCount {
             let index = SectionIndex(clamping: UInt64(number))

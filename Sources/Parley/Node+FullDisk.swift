@@ -3,8 +3,8 @@ import ParleyStorage
 
 /// What frees room goes through though the disk is full.
 extension Node {
-    /// Carries out a command that frees room. Where the disk does not take what it writes first, the home gives
-    /// back what it keeps for this, and it is tried once more.
+    /// Performs a command that frees space. If the disk does not accept its first write, the home
+    /// releases its reserved space, and the command is tried once more.
     func performFreeing(_ command: Command) async throws -> CommandReply {
         do {
             return try await running.perform(command)

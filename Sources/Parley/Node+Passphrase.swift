@@ -7,7 +7,7 @@ extension Node {
 
     /// Whether a passphrase protects the keys in this folder.
     ///
-    /// - Throws: ``NodeError`` where no node is there, or its keystore cannot be read.
+    /// - Throws: ``NodeError`` if there is no node, or its keystore cannot be read.
     public static func isProtectedByPassphrase(at home: String) throws -> Bool {
         guard exists(at: home) else {
             throw NodeError(
@@ -23,11 +23,10 @@ extension Node {
 
     /// Locks the keys of a node that does not run by another passphrase, or by none.
     ///
-    /// The keystore is written anew, the vault sealed under a new key, and the guard and the index of
-    /// words made under keys of their own that are new: an old copy of the keystore opens nothing of
-    /// what lies there from now on. A wrong passphrase changes nothing, and whenever it is cut off, the
-    /// old passphrase or the new one opens the node. What is missing of the index then follows when the
-    /// node runs.
+    /// The keystore is written again, the vault re-encrypted, and the guard and the word index get
+    /// new keys: an old copy of the keystore opens nothing here from now on. A wrong passphrase
+    /// changes nothing, and wherever it is interrupted, the old passphrase or the new one opens the
+    /// node. The rest of the index follows when the node runs.
     ///
     /// - Parameters:
     ///   - settings: what opens the node now.

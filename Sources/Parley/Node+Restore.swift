@@ -9,14 +9,14 @@ import ParleyWire
 extension Node {
     /// Makes a new device of a person, in a folder that holds no node yet, from a backup.
     ///
-    /// A backup holds no key of any device, so there is nothing to be brought back twice: the new
-    /// device has keys and logs of its own, certified by the recovery code's root key, and catches
-    /// up from those it meets. Devices that are not kept are revoked, for good.
+    /// A backup contains no key of any device, so nothing in it can be used twice: the new device
+    /// has its own keys and logs, certified by the recovery code's root key, and catches up from
+    /// peers. Devices that are not kept are revoked, for good.
     ///
     /// - Parameters:
     ///   - backup: the file.
     ///   - recoveryCode: the recovery code, as it is typed.
-    ///   - found: what somebody else knows of the person, where one was asked.
+    ///   - found: what somebody else knows about the person, if one was asked.
     ///   - keep: devices that stay the person's, in hex, or an unambiguous start of it.
     ///   - progress: told the bytes that were read, and the bytes of the file.
     /// - Throws: ``NodeError``. Nothing is left in the folder then.
@@ -39,7 +39,7 @@ extension Node {
     /// Makes a new device of a person from the recovery code alone, in a folder that holds no node
     /// yet: who the person is, somebody else has told.
     ///
-    /// Conversations come back from those who are in them; what only lost devices had is lost.
+    /// Conversations come back from their members; what only lost devices had is lost.
     public static func recover(
         _ settings: NodeSettings, recoveryCode: String, found: FoundPerson, keep: [String] = []
     ) async throws -> (node: Node, report: RestoreReport) {
@@ -62,7 +62,7 @@ extension Node {
 
     /// Asks somebody who the person is that a recovery code belongs to.
     ///
-    /// - Parameter link: an invite of a contact, or of a device of one's own that is not lost.
+    /// - Parameter link: an invite from a contact, or from an own device that is not lost.
     public static func find(
         recoveryCode: String, from link: String, network: String = "parley"
     ) async throws -> FoundPerson {
@@ -99,7 +99,7 @@ extension Node {
         }
     }
 
-    /// The card of who made an invite that names a relay.
+    /// The card of the inviter for an invite that names a relay.
     private static func card(of invite: Invite, _ network: NetworkID) async throws -> Card {
         switch await CardCall.card(for: invite, network: network) {
         case .found(let card): return card
@@ -127,8 +127,8 @@ extension Node {
         return (node, report)
     }
 
-    /// The devices that are the person's as far as a backup and whoever was asked know, in hex,
-    /// ascending, and which of them made the backup. No node is needed, and none is touched.
+    /// The person's devices as far as a backup and the asked peer know, in hex, ascending, and
+    /// which of them made the backup. No node is needed, and none is touched.
     public static func devices(
         inBackup file: String, recoveryCode: String, found: FoundPerson? = nil
     ) throws -> (devices: [String], maker: String, time: UInt64) {
@@ -151,7 +151,7 @@ public struct FoundPerson: Sendable {
     let identity: IdentityLog
     let invite: Invite
 
-    /// What they are called.
+    /// Their name.
     public var name: String { card.name }
     /// The devices that are theirs now, in hex, ascending.
     public var devices: [String] { identity.devices.map(\.device.description) }
@@ -252,12 +252,13 @@ private struct Restoring {
         return try store.addLog(id, device: device, lane: lane, in: space.number)
     }
 
-    /// Everything that is shown follows from the operations, and is made anew here.
+    /// Everything shown follows from the operations, and is recomputed here.
     private mutating func foldSpaces(of person: PersonID, _ store: SQLiteStore) throws {
         for space in try store.spaces() {
             try store.transact(.normal) {
                 if try StoredSpace.fold(space, for: person, in: store) { return }
-                // What says so may be lost where the backup was made: all else is there to come back to.
+                // The proof may have been lost where the backup was made: everything else is there
+                // to come back to.
                 try store.removeSpace(space.number)
                 if space.kind != .own { unknownCount += 1 }
             }
@@ -295,7 +296,7 @@ enum NewDevice {
                 "identity-full", "This person's list of devices takes nothing more (\(rejection)).",
                 hint: "Begin a new identity with `parley init`.")
         }
-        // Whoever could type the code has it.
+        // A person who could type the code has it.
         try NodeKeys.noteRecoveryCheck(
             code.backupCertificate, at: SystemClock.now.wall, in: store)
         // Nothing was written by this device yet, and that is what its guard says.

@@ -8,8 +8,8 @@ extension Node: NodeService {
         try await request.perform(on: self)
     }
 
-    /// Changes after a cursor, and then as they come; from now on where there is none. Each is read
-    /// from the log when it is asked for.
+    /// Changes after a cursor, and then as they come; from now on if there is none. Each is read
+    /// from the log when it is requested.
     public func changes(
         after cursor: String?, seat: String?
     ) async throws -> AsyncStream<ChangeView> {
@@ -49,7 +49,7 @@ extension Node: NodeService {
 }
 
 extension Node {
-    /// Reads of the store; what the store throws is told as a person is told it.
+    /// Reads from the store; its errors are turned into messages for a person.
     func read<R: Sendable>(_ body: @Sendable (Views) throws -> R) async throws -> R {
         do {
             let mistaken = network.mistakenRelays

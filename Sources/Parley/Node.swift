@@ -36,9 +36,9 @@ public final class Node: Sendable {
     let openConversations = OpenConversations()
     /// The tokens with which programs may ask this node over HTTP.
     public let accessTokens: AccessTokens
-    /// The programs of this machine that are told what changes.
+    /// Local programs that are told what changes.
     public let webhooks: WebhookBook
-    /// Who has the page open in a browser.
+    /// The browser sessions of the page.
     public let pageSessions: PageSessions
 
     private init(
@@ -68,8 +68,8 @@ public final class Node: Sendable {
     /// Whether a node was made in this folder.
     public static func exists(at home: String) -> Bool { Home(home).isMade }
 
-    /// Refuses a folder that holds a node already; one that was begun and never completed may be
-    /// begun anew.
+    /// Refuses a folder that already contains a node; one that was never completed may be started
+    /// over.
     ///
     /// - Throws: ``NodeError``.
     public static func requireVacant(_ home: String) throws {
@@ -143,7 +143,7 @@ public final class Node: Sendable {
         return node
     }
 
-    /// Makes a home in a vacant folder, and leaves nothing of it where that fails.
+    /// Creates a home in a vacant folder, and leaves nothing of it if that fails.
     static func making<R: Sendable>(
         _ settings: NodeSettings, _ body: @Sendable (SQLiteStore) throws -> R
     ) throws -> (node: Node, result: R) {
@@ -162,14 +162,14 @@ public final class Node: Sendable {
                 try home.endMaking()
                 return (node, result)
             } catch {
-                // What is left over is removed by the next try as well.
+                // The next try removes leftovers as well.
                 try? home.discard()
                 throw error
             }
         }
     }
 
-    /// Turns errors of the rooms below into what a person is told.
+    /// Turns errors of the lower rooms into messages for a person.
     static func explaining<R>(_ body: () throws -> R) throws -> R {
         do {
             return try body()
@@ -236,7 +236,7 @@ public final class Node: Sendable {
     /// listens; does nothing where it listens on this machine alone.
     public func seekNeighbours() { network.seekNeighbours() }
 
-    /// Ends links in good order, lets what was begun reach the disk, and closes the folder.
+    /// Ends links cleanly, lets pending writes reach the disk, and closes the folder.
     public func shutdown() async {
         indexer.stop()
         await hangUp()

@@ -24,7 +24,7 @@ extension NodeError {
                 + "whole.")
     }
 
-    /// What a person is told of bytes that are no backup of theirs.
+    /// The message for bytes that are no backup of this person's.
     init(_ rejection: BackupRejection, file: String) {
         switch rejection {
         case .notABackup:
@@ -52,7 +52,7 @@ extension NodeError {
         }
     }
 
-    /// What a person is told of a backup that opens and does not hold.
+    /// The message for a backup that opens and is not valid.
     init(_ fault: BackupFault, file: String) {
         let hint = "Make a new backup where the node still runs. Nothing was changed."
         switch fault {
@@ -69,7 +69,7 @@ extension NodeError {
         }
     }
 
-    /// What a person is told of a recovery code that is none.
+    /// The message for an invalid recovery code.
     init(_ rejection: RecoveryCodeRejection) {
         switch rejection {
         case .strangeCharacter(let place):
@@ -89,7 +89,7 @@ extension NodeError {
 }
 
 extension RecoveryCode {
-    /// Reads what a person typed.
+    /// Parses what a person typed.
     init(person text: String) throws(NodeError) {
         do throws(RecoveryCodeRejection) {
             try self.init(typed: text)

@@ -5,7 +5,7 @@ import ParleySignalling
 import ParleyStorage
 
 extension NodeError {
-    /// What a person is told of a refused command.
+    /// The message for a refused command.
     init(_ refusal: CommandRefusal) {
         switch refusal {
         case .unknownConversation:
@@ -57,7 +57,7 @@ extension NodeError {
         }
     }
 
-    /// The same of what is about messages and names.
+    /// The same for messages and names.
     private init(writing refusal: CommandRefusal) {
         switch refusal {
         case .unknownMessage:
@@ -96,7 +96,7 @@ extension NodeError {
         }
     }
 
-    /// The same of what this device may not write because of what it wrote before.
+    /// The same for what this device may not write because of what it wrote before.
     private init(holdingBack refusal: CommandRefusal) {
         switch refusal {
         case .rejoining:
@@ -122,7 +122,7 @@ extension NodeError {
         }
     }
 
-    /// The same of what is about calls.
+    /// The same for calls.
     private init(calling objection: Calls.Objection) {
         switch objection {
         case .unknownCall: self.init("unknown-call", "There is no such call, or it is over.")
@@ -135,7 +135,7 @@ extension NodeError {
         }
     }
 
-    /// The same of what is about the members of a conversation.
+    /// The same for the members of a conversation.
     private init(gathering refusal: CommandRefusal) {
         switch refusal {
         case .notMember:
@@ -185,7 +185,7 @@ extension NodeError {
         }
     }
 
-    /// The same of what is about one's own devices.
+    /// The same for the person's own devices.
     private init(equipping refusal: CommandRefusal) {
         switch refusal {
         case .unknownDevice:
@@ -215,7 +215,7 @@ extension NodeError {
         }
     }
 
-    /// The same of what is about other persons.
+    /// The same for other persons.
     private init(meeting refusal: CommandRefusal) {
         switch refusal {
         case .unknownPerson:
@@ -254,7 +254,7 @@ extension NodeError {
         }
     }
 
-    /// What a person is told when the store fails.
+    /// The message when the store fails.
     init(_ error: StoreError) {
         switch error.code {
         case .full:
@@ -287,7 +287,7 @@ extension NodeError {
         }
     }
 
-    /// What a person is told when a home does not open.
+    /// The message when a home does not open.
     init(_ error: HomeError) {
         let code =
             switch error.code {
@@ -322,7 +322,7 @@ extension NodeError {
             hint: newDevice)
     }
 
-    /// There is a database, and nothing of it can be read.
+    /// There is a database, and nothing in it can be read.
     static func unreadable(_ home: Home, _ error: HomeError) -> NodeError {
         NodeError(
             "unreadable",
@@ -331,19 +331,19 @@ extension NodeError {
             hint: newDevice)
     }
 
-    /// Somebody who may only read wants to write.
+    /// A reader wants to write.
     static let reader = NodeError(
         "not-allowed", "You are a reader in that conversation: you may read it, and not write.",
         hint: "An admin or owner can make you a member; `parley group show GROUP` shows who is one."
     )
 
-    /// How a person goes on with all that is left where this device may not write any more.
+    /// How a person can continue if this device may not write any more.
     public static let movingOn =
         "`parley backup create FILE`, then `parley recover --home FOLDER --backup FILE` with the "
         + "recovery code, where FOLDER is a new one. It keeps who you are, and what the backup says "
         + "it holds."
 
-    /// How a person goes on where their other devices go on without this one.
+    /// How a person can continue if their other devices go on without this one.
     static let linkingAnew =
         "To write again on this machine, take what “parley device link” shows on another device of yours: "
         + "`parley device accept-link --home FOLDER TEXT`, where FOLDER is a new one."

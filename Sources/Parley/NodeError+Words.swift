@@ -10,10 +10,10 @@ extension NodeError {
         ("parley-device:1:", "That makes a device: `parley device accept-link` takes it."),
     ]
 
-    /// A word that is not what was asked for.
+    /// A word that is not what was requested.
     ///
     /// - Parameters:
-    ///   - prefix: how what was asked for begins.
+    ///   - prefix: how the requested text begins.
     ///   - hint: told where the word is of no other kind either.
     init(_ code: String, _ message: String, not word: String, prefix: String, hint: String) {
         let other = Self.words.first { $0.0 != prefix && word.hasPrefix($0.0) }
@@ -21,7 +21,7 @@ extension NodeError {
     }
 }
 
-/// What is wrong with what is stored, as a part of a sentence.
+/// What is wrong with the stored data, as a part of a sentence.
 func words(of error: any Error) -> String {
     guard let error = error as? StoreError else { return "\(error)" }
     return error.detail.isEmpty

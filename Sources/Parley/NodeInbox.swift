@@ -5,9 +5,9 @@ import Synchronization
 
 /// What waits to be stepped, each sender in a queue of its own.
 ///
-/// What this machine wants, commands and timers, comes first; then every sender gets one input a
-/// turn, so that whoever sends much waits for themselves alone. Each queue has room for so much:
-/// a sender whose queue is full is not read, and feels it. A queue ends with its sender.
+/// Inputs from this machine, commands and timers, come first; then every sender gets one input per
+/// turn, so that a busy sender delays only itself. Each queue is bounded: a sender whose queue is
+/// full is not read. A queue ends with its sender.
 struct NodeInbox {
     /// Who fills a queue.
     enum Sender: Hashable, Sendable {
@@ -29,7 +29,7 @@ struct NodeInbox {
     private struct Lane {
         var inputs: Queue<Input> = []
         var byteCount = 0
-        /// Its sender does not read what it is sent: nothing is taken from it meanwhile.
+        /// Its sender does not read its output: nothing is accepted from it meanwhile.
         var isHeld = false
         /// This node ended the link: what still comes is not looked at.
         var isEnding = false
@@ -118,7 +118,7 @@ struct NodeInbox {
     /// Senders that found no room and have it now; each is told once.
     mutating func takeFreed() -> [Sender] {
         var freed: [Sender] = []
-        // Whoever is told first reads first: nothing else follows from the order.
+        // The one told first reads first: nothing else follows from the order.
         for (sender, lane) in lanes where lane.isAwaited && !lane.isHeld {
             let isHalf =
                 lane.inputs.count <= Self.senderInputCountMax / 2
@@ -134,7 +134,7 @@ struct NodeInbox {
 
     // MARK: Senders
 
-    /// Takes nothing from a sender that does not read what it is sent, or goes on.
+    /// Accepts nothing from a sender that does not read its output, or resumes.
     mutating func hold(_ sender: Sender, _ isHeld: Bool) {
         guard var lane = lanes.removeValue(forKey: sender) ?? (isHeld ? Lane() : nil) else {
             return
@@ -143,7 +143,7 @@ struct NodeInbox {
         keep(lane, of: sender)
     }
 
-    /// Drops what waits of a link that this node ends, and what still comes of it.
+    /// Drops what waits of a link that this node ends, and what still arrives.
     mutating func end(_ link: LinkID) {
         let sender = Sender.link(link)
         var lane = lanes.removeValue(forKey: sender) ?? Lane()
@@ -195,7 +195,7 @@ extension Input {
 
     fileprivate var isEnd: Bool { if case .linkClosed = self { true } else { false } }
 
-    /// What it holds of memory, about.
+    /// Its approximate memory use.
     fileprivate var byteCount: Int {
         switch self {
         case .frame(_, let bytes): 256 + bytes.count
@@ -218,7 +218,7 @@ enum BatchLimits {
     /// Nor after so many bytes that are to be sent: a peer that does not read them is found out
     /// before more is made for it.
     static let byteCountMax = 2 << 20
-    /// What still waits at the end is stepped for so long, in milliseconds.
+    /// How long pending inputs are still stepped at the end, in milliseconds.
     static let farewellTimeMax: UInt64 = 300
 }
 
@@ -243,7 +243,7 @@ final class SharedInbox: Sendable {
         }
     }
 
-    /// Looks at what waits, or takes of it.
+    /// Examines or takes waiting inputs.
     func read<R: Sendable>(_ body: (inout NodeInbox) -> R) -> R {
         state.withLock { body(&$0.waiting) }
     }

@@ -44,8 +44,8 @@ struct NodeKeys {
         home.hasLost(secrets: [seedName, noiseName], unlock)
     }
 
-    /// Notes again whose device this is where that note was lost and its keys were not: what was
-    /// written tells it.
+    /// Restores the note of whose device this is, if it was lost and its keys were not: operations
+    /// tell it.
     static func restoreIdentity(in store: SQLiteStore) throws {
         guard let seed = try store.secret(seedName), try NodeIdentity.log(in: store) == nil
         else { return }
@@ -57,9 +57,9 @@ struct NodeKeys {
         }
     }
 
-    /// What backups are sealed to, as this root signed it. Nil where this device was never told, and
-    /// where what is noted bears no signature of the root: a key that was noted before keys were signed
-    /// may be anybody's.
+    /// The key that backups are sealed to, as this root signed it. Nil if this device was never
+    /// told, and if the note has no signature of the root: a key from before keys were signed may
+    /// be anybody's.
     static func backupCertificate(
         of root: DeviceID, in store: SQLiteStore
     ) throws -> BackupCertificate? {
@@ -76,10 +76,10 @@ struct NodeKeys {
         return try reader.uint64()
     }
 
-    /// Notes that the recovery code was asked back, and what backups are sealed to by it.
+    /// Records that the recovery code was checked, and the key that backups are sealed to by it.
     ///
     /// - Parameter backup: the root has signed it, as the caller has seen.
-    /// - Returns: what was noted before.
+    /// - Returns: the earlier note.
     @discardableResult
     static func noteRecoveryCheck(
         _ backup: BackupCertificate, at time: UInt64, in store: SQLiteStore
@@ -94,7 +94,7 @@ struct NodeKeys {
         return finding(of: backup, noted)
     }
 
-    /// What was noted before, where nothing can be noted now; nil where something would have to be.
+    /// The earlier note, if nothing can be written now; nil if something would have to be.
     static func knownRecoveryCode(
         _ backup: BackupCertificate, in store: SQLiteStore
     ) throws -> BackupKeyFinding? {

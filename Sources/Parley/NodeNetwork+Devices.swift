@@ -72,7 +72,7 @@ extension NodeNetwork {
 
 /// A new device's calls to the one that showed it a text, until one of them is answered.
 enum DeviceCall {
-    /// One address is tried for so long, and an answer waited for.
+    /// How long one address is tried, and an answer awaited.
     static let timeMax: Duration = .seconds(20)
 
     /// Becomes the person's device; returns their card and identity log, and what their backups are
@@ -85,7 +85,7 @@ enum DeviceCall {
         var isReached = false
         var rejection: LinkRejection?
         for text in offer.addresses {
-            // An address that is none is passed over.
+            // An invalid address is skipped.
             guard let endpoint = try? Endpoint(text) else { continue }
             var random = SystemRandom()
             let pairing = Pairing(

@@ -32,7 +32,7 @@ extension NodeNetwork {
         // The order in which they end cannot be seen.
         let (links, relays, dials, calls) = state.withLock { state in
             state.isOffline = true
-            // No connection is there that would tell the core of its end.
+            // There is no connection that would report its end to the core.
             let calls = state.relays.filter { $0.value.driver == nil }
             for relay in calls.keys { state.relays[relay] = nil }
             return (

@@ -5,7 +5,7 @@ import ParleyTransport
 import ParleyWire
 import Synchronization
 
-/// An attempt to reach a relay, and the connection that came of it.
+/// An attempt to reach a relay, and the resulting connection.
 final class RelayCall: Sendable {
     private struct State {
         var driver: RelayDriver?
@@ -25,11 +25,11 @@ final class RelayCall: Sendable {
         if isAbandoned { task.cancel() }
     }
 
-    /// Passes on what a connection tells, and notes it once it stands.
+    /// Passes on the events of a connection, and records it once it is established.
     ///
     /// Under the lock: once ``abandon()`` returned, nothing of this connection is passed on any
-    /// more. What it tells late would else be taken for news of the next one, and that it stands
-    /// could follow the word that there is none.
+    /// more. Otherwise a late event would be taken for one of the next connection, and its
+    /// establishment could follow the report that there is none.
     ///
     /// - Returns: whether the connection is still wanted.
     func tell(_ news: RelayNews, of driver: RelayDriver, to inputs: (RelayNews) -> Void) -> Bool {
@@ -122,7 +122,7 @@ extension NodeNetwork {
             }
         }
         for text in addresses {
-            // An address that somebody gave and that is none is passed over.
+            // An invalid address is skipped.
             guard !Task.isCancelled, let endpoint = try? Endpoint(text) else { continue }
             let (stream, continuation) = AsyncStream.makeStream(of: Bool.self)
             let driver = RelayDriver(
@@ -182,7 +182,7 @@ extension NodeNetwork {
         }
         let isLinked = await link(to: target, mailbox, through: relay)
         guard isLent else { return isLinked }
-        // Made for this link alone: it goes with it.
+        // Made for this link alone: it ends with it.
         if isLinked {
             relay.endWithPipes()
             Task { await Self.watch(relay) }

@@ -7,7 +7,7 @@ import Synchronization
 
 /// The node's side of the network: listens, dials, and keeps the links that are open.
 final class NodeNetwork: LinkOutlet {
-    /// One address is tried for so long.
+    /// How long one address is tried.
     static let dialTimeMax: Duration = .seconds(5)
 
     struct State {
@@ -207,7 +207,7 @@ final class NodeNetwork: LinkOutlet {
             identity: state.withLock { $0.operations })
     }
 
-    /// What a card shows of this device's key for links.
+    /// What a card shows of this device's link key.
     var noiseKey: NoiseKey { noise.publicKey }
 
     func renewIdentity(_ operations: [[UInt8]]) {
@@ -274,7 +274,7 @@ final class NodeNetwork: LinkOutlet {
     /// Tries one address after the other.
     private func reach(_ target: DialTarget) async {
         for text in target.addresses {
-            // An address that a card holds and that is none is passed over.
+            // An invalid address in a card is skipped.
             guard !Task.isCancelled, let endpoint = try? Endpoint(text) else { continue }
             if await reach(target, at: endpoint) { return }
         }
@@ -314,7 +314,7 @@ final class NodeNetwork: LinkOutlet {
             return (state.links.keys.sorted(), state.dials, Array(state.relays.values))
         }
         await endSearch()
-        // What is said at last is of use to others.
+        // The last output is of use to others.
         for relay in relays { await relay.hasAsked() }
         for relay in relays { relay.abandon() }
         for device in dials.keys.sorted() { dials[device]?.cancel() }

@@ -11,13 +11,13 @@ public protocol NodeService: Sendable {
     /// Changes after a cursor, as fast as they are taken, and then as they come; from now on where it
     /// is nil.
     ///
-    /// - Parameter seat: a name that who reads has drawn, to take the sound and pictures of calls under it
-    ///   for as long as the stream lasts; nil for who does not.
+    /// - Parameter seat: a name drawn by the reader, under which it handles the media of calls as
+    ///   long as the stream lasts; nil for a reader that does not.
     func changes(after cursor: String?, seat: String?) async throws -> AsyncStream<ChangeView>
 }
 
 extension NodeService {
-    /// Changes after a cursor, for who has no part in calls.
+    /// Changes after a cursor, for a reader without a part in calls.
     public func changes(after cursor: String?) async throws -> AsyncStream<ChangeView> {
         try await changes(after: cursor, seat: nil)
     }

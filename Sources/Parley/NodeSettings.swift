@@ -1,7 +1,7 @@
 import Foundation
 import ParleySearch
 
-/// What a node is opened with. Nothing but the folder needs to be said.
+/// The settings that a node is opened with. Only the folder is required.
 public struct NodeSettings: Sendable {
     /// The folder that holds everything of the node; made with mode 0700 where it is missing.
     public var home: String
@@ -13,7 +13,7 @@ public struct NodeSettings: Sendable {
     public var models: String
     /// Whether nothing is logged: who opened it looks at its state, and tells a person.
     public var isSilent = false
-    /// Whether nobody is linked: who mends a home says what it lost before others bring it back.
+    /// Whether nobody is linked: a repair reports what it lost before others restore it.
     public var isOffline = false
     /// Tests set time as they please.
     var clock = NodeClock.system

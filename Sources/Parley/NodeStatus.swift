@@ -14,7 +14,7 @@ public struct NodeStatus: Codable, Equatable, Sendable {
     }
     /// Files of messages that are on their way.
     public struct Files: Codable, Equatable, Sendable {
-        /// How many files somebody is not known to have whom a message of this device brings them.
+        /// How many files of this device's messages a recipient is not known to have.
         public struct Lack: Codable, Equatable, Sendable {
             /// The person's name.
             public var name: String
@@ -31,12 +31,12 @@ public struct NodeStatus: Codable, Equatable, Sendable {
         public var noRoomCount = 0
         /// Those of them that the disk did not take when they were last tried.
         public var diskFullCount = 0
-        /// Names of those who are linked and say that they have some of them.
+        /// Names of linked persons who say that they have some of them.
         public var sources: [String] = []
-        /// Who is not known to have which of one's own files, of the newest that were sent.
+        /// Who is not known to have which of this person's files, among the newest that were sent.
         public var lackedBy: [Lack] = []
     }
-    /// What the person is called.
+    /// The person's name.
     public var name: String
     /// The person, in hex.
     public var person: String
@@ -75,7 +75,7 @@ public struct NodeStatus: Codable, Equatable, Sendable {
     public var warnings: [String]
     /// Whether something that others hold is still being fetched.
     public var isCatchingUp = false
-    /// Whether the disk had no room for what was last to be stored.
+    /// Whether the disk had no room for the last write.
     public var isDiskFull = false
     /// Own messages and changes that never leave this device: it wrote two histories, and nobody takes
     /// them.
@@ -85,7 +85,7 @@ public struct NodeStatus: Codable, Equatable, Sendable {
     public var unknownCount = 0
     /// Whether the node runs; else its home was opened for this question alone.
     public var isRunning = false
-    /// Whether the node was cut off, see ``SetOffline``: what is written waits.
+    /// Whether the node was taken offline, see ``SetOffline``: what is written waits.
     public var isOffline = false
     /// Names of those who ask to be a contact and wait for an answer.
     public var requests: [String] = []

@@ -15,22 +15,22 @@ public struct NoteView: Codable, Equatable, Sendable {
     public var conversation: String
     /// The name of that.
     public var place: String
-    /// The name of who began it.
+    /// The name of the person who began it.
     public var author: String
     /// When it was begun, by its author's clock, in Unix milliseconds.
     public var time: UInt64
-    /// What it is called.
+    /// The title.
     public var title: String
     /// How many edits there are.
     public var editCount: Int
-    /// The name of who edited it last; nil where nobody did.
+    /// The name of the last editor; nil if there is none.
     public var editor: String?
     /// When that was, by their clock, in Unix milliseconds.
     public var editTime: UInt64?
-    /// `ahead` where the time of the last edit, or that at which it was begun where there is none, has not come
-    /// yet by this device's clock; else nil.
+    /// `ahead` if the time of the last edit, or of its beginning if there is none, has not come yet
+    /// by this device's clock; else nil.
     public var timeDoubt: String? = nil
-    /// What one did about it that is not delivered.
+    /// What this person did about it that is not delivered.
     public var waiting: [MessageView.Waiting] = []
 }
 
@@ -40,8 +40,9 @@ public struct NoteTextView: Codable, Equatable, Sendable {
     public var note: NoteView
     /// The text.
     public var text: String
-    /// Which edits it is made of: the names of those that no other follows. Whoever changes the text hands it
-    /// back, so that positions mean this text whatever others write meanwhile.
+    /// The edits it consists of: the names of those that no other follows. A program that changes
+    /// the text passes it back, so that positions refer to this text whatever others write
+    /// meanwhile.
     public var version: [String]
 }
 
@@ -51,7 +52,7 @@ public struct NoteStepView: Codable, Equatable, Sendable {
     public var number: Int64
     /// Its name everywhere.
     public var id: String
-    /// The name of who wrote it.
+    /// The name of its author.
     public var author: String
     /// When, by their clock, in Unix milliseconds.
     public var time: UInt64
@@ -59,7 +60,7 @@ public struct NoteStepView: Codable, Equatable, Sendable {
     public var inserted: Int
     /// How many were deleted.
     public var deleted: Int
-    /// The first of what was inserted.
+    /// The start of the inserted text.
     public var beginning: String
 }
 
@@ -77,7 +78,7 @@ public struct NoteEdit: Codable, Equatable, Sendable {
     public var position: Int
     /// How many scalars go; nil for none.
     public var deleted: Int?
-    /// What comes; nil for nothing.
+    /// The inserted text; nil for nothing.
     public var text: String?
 
     /// A change with these fields.
@@ -89,7 +90,7 @@ public struct NoteEdit: Codable, Equatable, Sendable {
 }
 
 extension Views {
-    /// The note that an operation began; nil where there is none any more.
+    /// The note that an operation began; nil if it no longer exists.
     func note(_ number: OperationNumber) throws -> NoteView? {
         try found(number).map { try view($0.note, in: $0.space, $0.roster) }
     }
@@ -214,7 +215,7 @@ extension Views {
 
     private func view(_ note: Note, in space: SpaceRecord, _ roster: Roster) throws -> NoteView {
         var waiting = try marks(on: note.reference, in: space, roster)
-        // Who lacks a note lacks its text as well: once is enough.
+        // A person who lacks a note lacks its text as well: once is enough.
         if let begun = waiting.first(where: { $0.change == SharedWord.Subject.note.rawValue }) {
             waiting.removeAll { $0.state == begun.state && $0.change != begun.change }
         }

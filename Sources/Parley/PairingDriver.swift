@@ -4,7 +4,7 @@ import ParleyTransport
 import ParleyWire
 import Synchronization
 
-/// Looks at the first byte of a connection that came: it says for whom it is.
+/// Reads the first byte of an incoming connection, which says whom it is for.
 final class Doorkeeper: ConnectionHandler {
     private struct State {
         var connection: Connection?

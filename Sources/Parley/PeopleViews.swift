@@ -15,33 +15,34 @@ public struct InviteView: Codable, Equatable, Sendable {
     /// Where the link says that this node is, where it names no relay. Nobody elsewhere can use one
     /// that says nothing.
     public var addresses: [String] = []
-    /// The relay on which one's card lies for whoever takes the link: then the two need never be
-    /// online together. Nil where it names none.
+    /// The relay on which the person's card is for users of the link: then the two need never be
+    /// online together. Nil if it names none.
     public var relay: String? = nil
-    /// Whether the card does not lie there yet, so that whoever takes the link waits for it.
+    /// Whether the card is not there yet, so that a user of the link waits for it.
     public var isWaitingForRelay = false
     /// The key of that relay, in hex.
     public var relayKey: String? = nil
     /// What is wrong with that relay: `leaving` (another one has its place, and it is read for some
-    /// days), `removed` (this device does not use it any more), `mistaken` (what answers there does not show its
-    /// key). Whoever takes the link of the last two is never answered. Nil where nothing is.
+    /// days), `removed` (this device does not use it any more), `mistaken` (the answering relay
+    /// does not show its key). A user of the link of the last two is never answered. Nil if nothing
+    /// is.
     public var relayState: String? = nil
-    /// What is known to be wrong with clocks, where it was just made: it ends by this device's.
+    /// Known problems with clocks, if it was just made: it expires by this device's.
     public var clockWarning: String? = nil
 }
 
 extension InviteView {
-    /// Whether whoever takes the link is never answered.
+    /// Whether a user of the link is never answered.
     public var leadsNowhere: Bool { relayState == "removed" || relayState == "mistaken" }
 }
 
-/// One's own card.
+/// The person's own card.
 public struct CardView: Codable, Equatable, Sendable {
     /// The card in one word, to pass on to anybody.
     public var text: String
 }
 
-/// What a person decides about another.
+/// A decision of a person about another.
 public enum ContactDecision: String, Codable, CaseIterable, Sendable {
     /// Takes up a request.
     case accept
@@ -59,10 +60,10 @@ public struct ContactView: Codable, Equatable, Sendable {
     public var person: String
     /// What one calls them.
     public var name: String
-    /// `invited` where one took their invite and `requested` where one asked them, before they
-    /// answered; `refused` where they did not take the invite; `pending` where they ask; `accepted`,
-    /// `declined`, `blocked`; or `known`, where they are no contact and were only verified, or where
-    /// what was noted of them is lost.
+    /// `invited` if this person used their invite and `requested` if this person sent a request,
+    /// before they answered; `refused` if they did not accept the invite; `pending` if they ask;
+    /// `accepted`, `declined`, `blocked`; or `known`, if they are no contact and were only
+    /// verified, or if the note about them is lost.
     public var state: String
     /// Whether safety numbers were compared.
     public var isVerified: Bool
@@ -101,7 +102,7 @@ extension NodeError {
         hint: "An invite that another device of yours made is listed and ended on that one alone. "
             + "`parley invite list` shows those of this one.")
 
-    /// An invite that whoever gave it did not take.
+    /// An invite that its creator refused.
     public init(refusing contact: ContactView) {
         self.init(
             "invite-refused",
@@ -109,7 +110,7 @@ extension NodeError {
             hint: "Ask them for another one, and take that.")
     }
 
-    /// A conversation with somebody with whom there is none yet.
+    /// A new conversation with a person.
     init(notMet contact: ContactView) {
         let start = contact.person.prefix(8)
         switch contact.state {
@@ -133,7 +134,7 @@ extension NodeError {
         }
     }
 
-    /// A link into a group that whoever made it did not take.
+    /// A link into a group that its creator refused.
     public init(refusing join: JoinView) {
         self.init(
             "link-refused", join.fate, hint: "Ask for another one, and take that.")

@@ -8,7 +8,8 @@ enum PipeRefusal: String, CaseIterable, Sendable {
     case handshakeTimeout = "handshake-timeout"
 }
 
-/// Who may come in through the pipes of one connection to a relay, as a value that is told the time.
+/// Who may come in through the pipes of one connection to a relay, as a value; the time is passed
+/// in.
 ///
 /// A guest is a link of which it is not known that its peer is somebody this node knows. The relay
 /// alone sees addresses, so guests have a bounded share of all pipes, and where all places are

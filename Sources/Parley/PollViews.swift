@@ -9,7 +9,7 @@ import ParleyWire
 public struct PollView: Codable, Equatable, Sendable {
     /// An answer to choose.
     public struct Option: Codable, Equatable, Sendable {
-        /// What it says.
+        /// The text.
         public var text: String
         /// How many chose it.
         public var count: Int
@@ -27,17 +27,17 @@ public struct PollView: Codable, Equatable, Sendable {
     public var conversation: String
     /// The name of that.
     public var title: String
-    /// The name of who asks.
+    /// The name of the person who asks.
     public var author: String
-    /// Who asks, in hex.
+    /// The person who asks, in hex.
     public var person: String
-    /// Whether that is oneself.
+    /// Whether that is this person.
     public var isOwn: Bool
     /// When it was asked, by its author's clock, in Unix milliseconds.
     public var time: UInt64
-    /// `ahead` where that time has not come yet by this device's clock; else nil.
+    /// `ahead` if that time has not come yet by this device's clock; else nil.
     public var timeDoubt: String? = nil
-    /// What is asked.
+    /// The question.
     public var question: String
     /// The answers to choose from, in their order.
     public var options: [Option]
@@ -45,9 +45,9 @@ public struct PollView: Codable, Equatable, Sendable {
     public var isMultiple: Bool
     /// Until when people are asked, in Unix milliseconds; nil for until somebody closes it.
     public var until: UInt64?
-    /// `open`, `over` (its time is, by this device's clock, and the device that asked has not closed it
-    /// yet), `closed` (the result stands for good), or `untaken` (one's own, which nobody takes since one was
-    /// out, or a reader, before it arrived).
+    /// `open`, `over` (its time is, by this device's clock, and the device that asked has not
+    /// closed it yet), `closed` (the result is final), or `untaken` (an own one, which nobody
+    /// accepts because this person was out, or a reader, before it arrived).
     public var state: String
     /// Who closed it.
     public var closedBy: String?
@@ -58,18 +58,18 @@ public struct PollView: Codable, Equatable, Sendable {
     public var leading: [Int] = []
     /// Who chose otherwise than what counts: too late, or too late for who closed it.
     public var uncounted: [String]
-    /// Whether one has answered oneself, be it too late.
+    /// Whether this person has answered, even too late.
     public var isAnswered: Bool
     /// Whether one may answer it: it is open, and one is no reader and has not left.
     public var mayAnswer = true
-    /// What one did about it that is not delivered.
+    /// What this person did about it that is not delivered.
     public var waiting: [MessageView.Waiting] = []
     /// Whether one may close it and take it back.
     public var mayClose: Bool
-    /// The message right below it, by its `id`; nil where it stands below all.
+    /// The message right below it, by its `id`; nil if it is below all.
     public var below: String? = nil
-    /// Where it stands among all that is right above the same message: what is greater, as text, stands
-    /// further below. The same for everybody who holds the same.
+    /// Its place among everything right above the same message: greater, as text, means further
+    /// below. The same for everybody who holds the same.
     public var order: String = ""
 }
 
@@ -82,7 +82,7 @@ extension PollView {
 }
 
 extension Views {
-    /// The poll that an operation asked, as it stands; nil where there is none any more.
+    /// A poll in its present state; nil if it no longer exists.
     func poll(_ number: OperationNumber) throws -> PollView? {
         guard let stored = try store.operation(number), stored.operation.header.kind == .poll,
             let log = try store.log(stored.log), let space = try store.space(log.space),
@@ -122,7 +122,7 @@ extension Views {
         return found.sorted { ($0.time, $0.order) > ($1.time, $1.order) }.map(\.view)
     }
 
-    /// A poll of one's own that nobody takes.
+    /// An own poll that nobody accepts.
     private func view(
         untaken word: UndeliveredWord, in space: SpaceRecord, _ roster: Roster
     ) throws -> PollView? {
@@ -165,7 +165,7 @@ extension Views {
 }
 
 extension NodeError {
-    /// What a person is told of what people do together, and could not be done.
+    /// The message about shared work that could not be done.
     init(together objection: TogetherCommand.Objection) {
         let list = "`parley poll list` shows them."
         switch objection {

@@ -1,7 +1,7 @@
 /// A text as a square of dark and light modules, which a camera reads.
 ///
 /// QR Code Model 2 in byte mode with error correction level L: 7 % of it may be unreadable. The
-/// least of the 40 versions that holds the text is taken, and the mask that is least confusing.
+/// smallest of the 40 versions that holds the text is used, and the mask that is least confusing.
 /// Source: ISO/IEC 18004:2015, sections 7 and 8.
 public struct QRCode: Equatable, Sendable {
     /// From 1, which has 21 modules a side, to 40, which has 177.
@@ -10,7 +10,7 @@ public struct QRCode: Equatable, Sendable {
     public let size: Int
     /// Row after row; true is dark.
     private(set) var modules: [Bool]
-    /// Modules whose place is fixed: patterns and what tells of version and mask.
+    /// Modules whose place is fixed: patterns, version and mask.
     private var isFixed: [Bool]
 
     /// The most bytes that a code holds.
@@ -43,7 +43,7 @@ public struct QRCode: Equatable, Sendable {
         drawFormat(mask: best.mask)
     }
 
-    /// Whether the module is dark; what lies outside is light.
+    /// Whether the module is dark; outside everything is light.
     public func isDark(_ row: Int, _ column: Int) -> Bool {
         guard (0..<size).contains(row), (0..<size).contains(column) else { return false }
         return modules[row * size + column]

@@ -16,7 +16,7 @@ final class RecoveryCall: ConnectionHandler {
     private struct State {
         var link: Link
         var connection: Connection?
-        /// Whoever answers has shown that they are the device that was called.
+        /// The answering device has proven that it is the one that was called.
         var isProven = false
     }
 
@@ -40,7 +40,7 @@ final class RecoveryCall: ConnectionHandler {
         var wasReached = false
         for target in targets {
             for text in target.addresses {
-                // An address that a card holds and that is none is passed over.
+                // An invalid address in a card is skipped.
                 guard let endpoint = try? Endpoint(text),
                     let link = link(to: target, code, network)
                 else { continue }
@@ -75,7 +75,7 @@ final class RecoveryCall: ConnectionHandler {
             card = found
             break
         }
-        // Whoever has that address now may be anybody.
+        // Anybody may have that address now.
         return (call.state.withLock(\.isProven), card)
     }
 
@@ -134,9 +134,10 @@ final class RecoveryCall: ConnectionHandler {
         connection.close()
     }
 
-    /// The card in a frame, if it is of who has this root key, and every part of it holds.
+    /// The card in a frame, if it is of the person with this root key, and every part of it is
+    /// valid.
     private func card(in frame: [UInt8]) -> Card? {
-        // Whatever else comes is not what was asked for.
+        // Anything else is not what was requested.
         guard case .introduce(let introduction)? = try? Frame.decode(frame),
             // As above.
             let card = try? Card(bytes: introduction.card),

@@ -1,8 +1,8 @@
 import ParleyNodeCore
 
 extension NodeStatus {
-    /// What a code in ``refusals`` means, for who reads the count; nil for a code that is none, as one of a
-    /// newer version.
+    /// The meaning of a code in ``refusals``, for readers of the count; nil for an unknown code,
+    /// for example of a newer version.
     public static func meaning(ofRefusal code: String) -> String? {
         func word(behind prefix: String) -> String? {
             code.hasPrefix(prefix) ? String(code.dropFirst(prefix.count)) : nil
@@ -29,7 +29,7 @@ extension NodeStatus {
 }
 
 extension Refusal {
-    /// What was refused, in a few words. Most of it an honest node sends as well, now and then.
+    /// What was refused, in a few words. Honest nodes cause most of these as well, now and then.
     fileprivate var meaning: String {
         switch self {
         case .malformedFrame: "bytes that are no message of this protocol"

@@ -21,7 +21,7 @@ final class RelayDriver: ConnectionHandler {
         var calls: [UInt64: (UInt32?) -> Void] = [:]
         var pipes: [UInt32: PipedLink] = [:]
         var guests = PipeGuests()
-        /// It is there for one link alone, and ends with it.
+        /// It exists for one link only, and ends with it.
         var endsWithPipes = false
         /// Nothing is read: the core has no room for more.
         var isPaused = false
@@ -56,7 +56,7 @@ final class RelayDriver: ConnectionHandler {
     ///   - left: told when it is connected no more.
     ///   - answerer: makes the end of a link that somebody calls for; nil where none is wanted.
     ///   - refused: told of a link through a pipe that is ended here.
-    ///   - finished: told once whether the connection came about.
+    ///   - finished: called once with whether the connection was established.
     init(
         _ relay: NoiseKey, network: NetworkID,
         told: @escaping @Sendable (RelayDriver, RelayNews) -> Bool,
@@ -137,7 +137,7 @@ final class RelayDriver: ConnectionHandler {
                 state.isOpen = true
                 state.connection?.markAuthenticated()
             }
-            // Whoever asks next must find the connection.
+            // The next request must find the connection.
             tell(.opened(welcome))
             finished(true)
         case .answered(let counter, let answer): answered(counter, answer)
@@ -196,11 +196,11 @@ final class RelayDriver: ConnectionHandler {
         if case .pipe(let pipe) = answer { call(pipe) } else { call(nil) }
     }
 
-    /// Somebody calls: whoever it is, they are a guest until it is known that they are known.
+    /// A call arrives: the caller is a guest until it turns out that they are known.
     private func called(_ pipe: UInt32) {
         let now = SystemClock.now.monotonic
         let (isOver, ticket, displaced) = state.withLock { state in
-            // A relay that offers twice what stands is not to be answered.
+            // A relay that offers an existing pipe twice gets no answer.
             guard state.pipes[pipe] == nil else {
                 return (true, PipeGuests.Ticket?.none, UInt32?.none)
             }
@@ -268,7 +268,7 @@ final class RelayDriver: ConnectionHandler {
         }
     }
 
-    /// Asks for a pipe to the owner of an inbox, who must be there; tells nil where they are not.
+    /// Asks for a pipe to the connected owner of an inbox; returns nil if they are not connected.
     func call(_ mailbox: CardMailbox, _ answer: @escaping @Sendable (UInt32?) -> Void) {
         let isThere = perform {
             self.state.withLock { state in
@@ -356,7 +356,7 @@ final class RelayDriver: ConnectionHandler {
         }
     }
 
-    /// The other end gets no leave to send more, or gets it again: other pipes go on.
+    /// The other end gets no more credit, or gets it again: other pipes continue.
     fileprivate func pause(_ pipe: UInt32, _ isPaused: Bool) {
         perform {
             self.state.withLock { $0.client.pause(pipe, isPaused) }

@@ -4,16 +4,16 @@ public struct RelayView: Codable, Equatable, Sendable {
     public var relay: String
     /// Where it is, as `host:port`.
     public var addresses: [String]
-    /// `connected`, `reading` (what lay there is being fetched), `connecting`, `ticket-needed` (it is
-    /// reached, and keeps nothing for this device), `unreachable`, `mistaken` (somebody answers there who does not
-    /// show the key of this relay); `offline` where the node is cut off,
-    /// and `idle` where it does not run or does not call this relay.
+    /// `connected`, `reading` (its content is being fetched), `connecting`, `ticket-needed` (it is
+    /// reached, and stores nothing for this device), `unreachable`, `mistaken` (the answering relay
+    /// does not show the key of this one); `offline` if the node is offline, and `idle` if it does
+    /// not run or does not call this relay.
     public var state: String
     /// Until when it is still read, in Unix milliseconds; nil for one that is in use.
     public var until: UInt64?
 }
 
-/// What waits of one conversation, or for one person who is to be a contact.
+/// What waits in one conversation, or for one future contact.
 public struct OutboxView: Codable, Equatable, Sendable {
     /// The conversation, in hex; empty where it is about a ``wish``.
     public var conversation: String
@@ -26,7 +26,7 @@ public struct OutboxView: Codable, Equatable, Sendable {
     /// Edits, deletions and reactions, and polls, answers, things to be done, pins, names and descriptions,
     /// that no device of another person has.
     public var changeCount: Int
-    /// What must come before any of it arrives, in a phrase; nil where nothing must.
+    /// What must happen before any of it arrives, in a phrase; nil if nothing must.
     public var waiting: String? = nil
     /// Relays that take nothing more of the conversation before their day ends, in hex.
     public var fullRelays: [String]? = nil
@@ -35,15 +35,15 @@ public struct OutboxView: Codable, Equatable, Sendable {
     /// Messages and changes of which this device, which was revoked, does not hear any more whether they
     /// arrived; then nothing counts as waiting.
     public var unknownCount = 0
-    /// Messages that are kept, and not written before this device has back what it wrote there.
+    /// Queued messages, which are not written before this device has recovered what it wrote there.
     public var keptCount = 0
-    /// What is to reach a person and has not, for all that is known: `request` to be a contact, which is
-    /// on this device alone; the same `request-relayed`, which a relay has; `invite` of theirs that was
-    /// taken and not answered. Nil for what was written.
+    /// What is to reach a person and has not, as far as is known: a contact `request`, which is on
+    /// this device only; `request-relayed`, which a relay has; their `invite` that was used and not
+    /// answered. Nil for messages.
     public var wish: String?
-    /// Where the relay is to be that an `invite` names, if what answers there does not show its key: then
-    /// nobody is found by it. Nil otherwise.
+    /// The address of the relay that an `invite` names, if the answering relay does not show its
+    /// key: then nobody is found by it. Nil otherwise.
     public var mistakenRelay: String? = nil
-    /// The person whom a wish is about, in hex.
+    /// The person whom a request is about, in hex.
     public var person: String?
 }

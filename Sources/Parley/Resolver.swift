@@ -2,13 +2,13 @@ import ParleyWire
 
 /// Which of many things a text means that a person or a program gives.
 ///
-/// A text that is an identifier, or the start of one with eight hex digits and more, means what has
-/// that identifier, and never what is only called so: else whoever takes such a name would stand in
-/// the way of what they are named after. Any other text means what has that name, in whatever
-/// letters, or an identifier that begins with fewer digits. A name with an identifier behind it in
-/// brackets, as lists show it, means what has that identifier. What fits two is nobody's choice but
-/// the person's who asks. What strangers named yields: it counts where nothing else fits, or where it
-/// alone bears the text letter by letter.
+/// An identifier, or the start of one with eight or more hex digits, means the thing with that
+/// identifier, and never one that is only called so: otherwise a person with such a name would
+/// stand in the way of the one it names. Any other text means the thing with that name, ignoring
+/// case, or an identifier that begins with fewer digits. A name with an identifier behind it in
+/// brackets, as lists show it, means the thing with that identifier. Only the caller can choose
+/// between two matches, so they are refused. Names chosen by strangers yield: they count if nothing
+/// else matches, or if one alone has exactly this name.
 /// Source: `Protocol/05-identity.md`, "Names".
 package struct Resolver<Thing> {
     private struct Candidate {
@@ -29,7 +29,7 @@ package struct Resolver<Thing> {
     /// Characters of an identifier that are enough to look for it.
     private static var startCountMin: Int { 4 }
 
-    /// A search for what a text means.
+    /// A search for the meaning of a text.
     package init(_ text: String) {
         self.text = text
         plain = Self.plain(text)
@@ -58,7 +58,7 @@ package struct Resolver<Thing> {
     /// Looks at one of the things; each only once.
     ///
     /// - Parameters:
-    ///   - names: what it is called; empty ones are none.
+    ///   - names: its names; empty ones are ignored.
     ///   - identifiers: in lower-case hex. The first is what tells it from others.
     ///   - isMeant: whether it is already known to be meant.
     ///   - yields: whether a stranger named it, who must not make a name mean two things.
@@ -81,7 +81,7 @@ package struct Resolver<Thing> {
         consider(thing, names: [name], identifiers: [identifier])
     }
 
-    /// The only thing that was found; nil where there is none.
+    /// The only match; nil if there is none.
     ///
     /// Throws where there are several, and shows them.
     package func thing() throws(NodeError) -> Thing? {
@@ -89,7 +89,7 @@ package struct Resolver<Thing> {
         guard fitting.count > 1 else { return fitting.first?.thing }
         let count = Self.digitCount(telling: fitting.map(\.identifier))
         let all = fitting.map { candidate in
-            // A message is told by all of its parts.
+            // A message is identified by all of its parts.
             let start =
                 candidate.identifier.contains("-")
                 ? candidate.identifier : String(candidate.identifier.prefix(count))
@@ -104,7 +104,7 @@ package struct Resolver<Thing> {
     /// Whether the text is an identifier, and something was found that has it: no name is meant then.
     package var isIdentified: Bool { isIdentifier && !found.isEmpty }
 
-    /// What was found, without what yields to the rest.
+    /// The matches, without those that yield to others.
     private var fitting: [Candidate] {
         let firm = found.filter { !$0.yields }
         guard !firm.isEmpty else { return found }

@@ -9,7 +9,7 @@ extension RunningNode {
     /// Why nothing is written; nil where it is.
     func bar(of store: SQLiteStore) -> WriteBar? { store.bar ?? damage.map { .damaged($0) } }
 
-    /// The same, for who asks.
+    /// The same, for a caller.
     var bar: WriteBar? { opened.flatMap { bar(of: $0) } }
 
     /// Notes that the store failed. After damage nothing more is written, by no later process either.
@@ -48,7 +48,7 @@ extension RunningNode {
         outlet?.leaveAll()
     }
 
-    /// Keeps or removes the note, by what a check of everything has found.
+    /// Keeps or removes the note, by the findings of a full check.
     func keepNote(of report: DoctorReport, in store: SQLiteStore) {
         if let what = report.damage { return note(damage: what) }
         guard store.bar != .readOnly, store.bar != .full, store.home.damage != nil else { return }
@@ -59,7 +59,7 @@ extension RunningNode {
         }
     }
 
-    /// Takes nothing of what waits: links end, and whoever asked is told why.
+    /// Drops all waiting inputs: links end, and callers are told why.
     func refuseAll(_ bar: WriteBar) {
         while let input = inbox.read({ $0.next() }) {
             switch input {

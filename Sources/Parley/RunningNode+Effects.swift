@@ -6,7 +6,7 @@ import ParleyNodeCore
 import ParleyStorage
 import ParleyWire
 
-/// What is done with what a step says, and where a step failed.
+/// Performing the effects of a step, and what happens when a step fails.
 extension RunningNode {
     func perform(_ effects: [Effect]) {
         var frames: [LinkID: [[UInt8]]] = [:]
@@ -70,8 +70,8 @@ extension RunningNode {
         offer(.timer(timer), in: time > now.monotonic ? time - now.monotonic : 0)
     }
 
-    /// What was stored is stored, but may not be told: nothing leaves that a crash could take
-    /// back. Links end, and the next ones find out anew what each side lacks.
+    /// The stored data stays, but may not be announced: nothing leaves that a crash could undo.
+    /// Links end, and the next ones find out again what each side lacks.
     func abandon(_ effects: [Effect]) {
         for effect in effects {
             switch effect {
@@ -81,12 +81,12 @@ extension RunningNode {
                     throwing: NodeError("storage", "The disk failed: it may not be saved."))
             case .timer(let timer, let time): set(timer, at: time)
             case .dial(let target): outlet?.dial(target)
-            // The core knows it already: links of this moment must not show what is past.
+            // The core knows it already: new links must not show old state.
             case .renewIdentity(let operations): outlet?.renewIdentity(operations)
             case .forgetKeys: renewal.want()
             case .callRelay(let relay, let addresses): outlet?.callRelay(relay, at: addresses)
             case .leaveRelay(let relay): outlet?.leaveRelay(relay)
-            // What was not asked is not answered: the relay is called anew.
+            // A request that was not sent is not answered: the relay is called again.
             case .askRelay(let relay, _): outlet?.loseRelay(relay)
             case .admitted(let link): outlet?.markKnown(link)
             case .tellRoom(let link): outlet?.tellRoom(on: link)

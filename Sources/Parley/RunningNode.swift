@@ -10,14 +10,14 @@ import Synchronization
 
 /// The one actor that owns the core and the store.
 ///
-/// Inputs wait in a ``NodeInbox``. The actor takes some, steps them in one transaction, commits, and
-/// then performs the effects, so that many messages share one fsync and nothing leaves before it is
-/// on the disk. A batch is short: whoever asks this node something waits for one, not for all that
-/// came. Received operations are made durable as soon as nothing else waits.
+/// Inputs wait in a ``NodeInbox``. The actor takes some, steps them in one transaction, commits,
+/// and then performs the effects, so that many messages share one fsync and nothing leaves before
+/// it is on disk. A batch is short: a request to this node waits for one batch, not for everything
+/// that arrived. Received operations are made durable as soon as nothing else waits.
 actor RunningNode {
-    /// Received operations wait at most so long for the disk, in milliseconds.
+    /// How long received operations wait for the disk at most, in milliseconds.
     static let durabilityDelayMax: UInt64 = 1_000
-    /// The guard is written anew at most so often, in milliseconds.
+    /// How often the guard is rewritten at most, in milliseconds.
     static let guardInterval: UInt64 = 1_000
 
     nonisolated let executor = QueueExecutor(label: "parley.node")
@@ -26,7 +26,7 @@ actor RunningNode {
     nonisolated let inbox = SharedInbox()
     var core: NodeCore
     private let rosters = RosterCache()
-    /// Nil once the node was shut down: letting go of it releases the folder.
+    /// Nil once the node was shut down: releasing it releases the folder.
     var opened: SQLiteStore?
     private var random = SystemRandom()
     nonisolated let clock: NodeClock
@@ -44,7 +44,7 @@ actor RunningNode {
     private var isGuardStale = false
     private var isGuardDue = false
     var lastFailure: StoreError?
-    /// What was found to be damaged since the start.
+    /// Damage found since the start.
     var damage: DamageNote?
     var renewal = VaultRenewal()
     private var logErasure = LogErasure()
@@ -63,7 +63,7 @@ actor RunningNode {
     /// Takes an input from any thread; it is stepped soon, those of one sender in order.
     nonisolated func offer(_ input: Input) { change { $0.add(input) } }
 
-    /// Whether a sender may bring one more input; if not, the outlet is told once it may.
+    /// Whether a sender may submit one more input; if not, the outlet is told once it may.
     nonisolated func hasRoom(for sender: NodeInbox.Sender) -> Bool {
         inbox.read { $0.hasRoom(for: sender) }
     }
@@ -105,7 +105,7 @@ actor RunningNode {
         return try noting { try body(store) }
     }
 
-    /// Checks everything that is stored. Views are folded anew in a transaction that is thrown away.
+    /// Checks everything that is stored. Views are recomputed in a transaction that is rolled back.
     func examine() throws -> DoctorReport {
         let store = try running()
         let report = views(of: store).doctor()
@@ -129,7 +129,7 @@ actor RunningNode {
     /// Begins: makes what every node has, and looks for everyone known.
     func start() {
         guard let store = opened, bar(of: store) != nil else { return offer(.started) }
-        // What cannot be read now is told to whoever asks for it.
+        // What cannot be read now is reported to its callers.
         do { try core.look(in: store) } catch { note(error, "looking at the store failed") }
     }
 
@@ -180,7 +180,7 @@ actor RunningNode {
         }
     }
 
-    /// Steps inputs in one transaction; where it fails, nothing of it happened.
+    /// Steps inputs in one transaction; if it fails, nothing of it happened.
     ///
     /// - Parameter next: the next input, after so many bytes that are to be sent; nil for no more.
     private func transact(
@@ -216,7 +216,7 @@ actor RunningNode {
         }
         if mustBeDurable {
             isGuardStale = true
-            // The disk takes what is written again: what it once refused is past.
+            // The disk accepts writes again: earlier refusals are past.
             lastFailure = nil
         } else if !isOwn, undurableSince == nil {
             undurableSince = now.monotonic
@@ -304,7 +304,7 @@ actor RunningNode {
         guard let store = opened else { return }
         let end = now.monotonic + BatchLimits.farewellTimeMax
         while bar(of: store) == nil, inbox.read({ !$0.isEmpty }) {
-            // What came from others comes again.
+            // Data from others comes again.
             if now.monotonic >= end { inbox.read { $0.endAll() } }
             step(in: store)
         }

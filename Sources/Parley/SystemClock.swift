@@ -2,8 +2,8 @@ import Dispatch
 import Glibc
 import ParleyNodeCore
 
-/// The clocks of this machine. The one that never jumps counts on while the machine sleeps: what is due
-/// meanwhile is due when it wakes, and the wall clock moves against it only where it is set.
+/// The clocks of this machine. The monotonic one continues while the machine sleeps: what becomes
+/// due meanwhile is due when it wakes, and the wall clock moves against it only if it is set.
 enum SystemClock {
     static var now: Instant {
         Instant(monotonic: milliseconds(CLOCK_BOOTTIME), wall: milliseconds(CLOCK_REALTIME))

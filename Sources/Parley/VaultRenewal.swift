@@ -1,8 +1,8 @@
 import Logging
 import ParleyStorage
 
-/// Sees to it that the vault is sealed anew after secrets were dropped, so that nobody opens what
-/// is left of them on the disk.
+/// Makes sure that the vault is re-encrypted after secrets were dropped, so that nobody can open
+/// their remains on the disk.
 struct VaultRenewal {
     /// How long is waited before what failed is tried again, in milliseconds.
     private static let interval: UInt64 = 60_000
@@ -20,7 +20,7 @@ struct VaultRenewal {
         guard isWanted, triedAt.map({ time >= $0 + Self.interval }) ?? true else { return }
         triedAt = time
         do {
-            // Somebody who reads can keep the log of changes from being emptied: it is tried again.
+            // A reader can keep the log of changes from being emptied: it is tried again.
             guard try store.renewVaultKey() else { return }
             isWanted = false
             triedAt = nil

@@ -9,7 +9,7 @@ extension Views {
     /// A page of the log.
     ///
     /// - Parameters:
-    ///   - cursor: where to go on; nil for after everything.
+    ///   - cursor: where to continue; nil for after everything.
     ///   - isKnown: whether it is of a page of this process, so that nothing after it was undone.
     func changes(after cursor: EventCursor?, limit: Int, isKnown: Bool) throws -> ChangePage {
         let after = try cursor ?? EventLog.end(in: store)
@@ -30,7 +30,7 @@ extension Views {
                 var change = try change(event, messages)
                 byteCount += change?.message?.lineByteCount ?? 0
                 if byteCount > ChangePage.byteCountMax, let last = found.changes.last?.cursor {
-                    // What was left out of the page before this is told no more than it is itself.
+                    // What the page before left out is reported as little as the event itself.
                     return ChangePage(changes: found.changes, cursor: last, isEnd: false)
                 }
                 change?.cursor = cursor.text
@@ -63,7 +63,7 @@ extension Views {
         return found
     }
 
-    /// An event as it is told; nil of a message that is not there any more: another event tells why.
+    /// An event as it is reported; nil for a message that no longer exists: another event says why.
     private func change(
         _ event: Event, _ messages: [OperationNumber: MessageView]
     ) throws -> ChangeView? {
@@ -81,7 +81,7 @@ extension Views {
             isNew: event.isNew)
     }
 
-    /// What may be forgotten, as it is told; nil of everything else.
+    /// Transient events, as they are reported; nil for everything else.
     func passing(_ change: ViewChange) throws -> ChangeView? {
         switch change {
         case .typing, .presence, .clocks: try self.change(change)
@@ -95,13 +95,13 @@ extension Views {
 
     private func change(_ change: ViewChange) throws -> ChangeView? {
         switch change {
-        // Files are told as their message.
+        // Files are reported with their message.
         case .message, .mention, .card, .files: return nil
         case .conversation(let space): return try view("conversation", space)
         case .receipts(let space): return try view("receipts", space)
         case .membership(let space): return try view("members", space)
         case .refolded(let space): return try view("refolded", space)
-        // What goes on is told call by call: see MediaDesk.
+        // Calls in progress are reported one by one: see MediaDesk.
         case .calls(let space): return try view("calls", space)
         case .together(let space, let number):
             return try together(number, in: space)
@@ -134,7 +134,7 @@ extension Views {
         }
     }
 
-    /// A change of what people do together; of what was taken back it tells the kind alone.
+    /// A change of shared work; for withdrawn things it has only the kind.
     private func together(_ number: OperationNumber, in space: SpaceNumber) throws -> ChangeView {
         var view: ChangeView
         switch try store.operation(number)?.operation.header.kind {
@@ -190,7 +190,7 @@ extension ChangeView {
             }
     }
 
-    /// Some of what may be forgotten was, because too much of it came at once.
+    /// Some transient events were dropped, because too many came at once.
     static var skipped: ChangeView {
         var view = ChangeView(kind: "missed")
         view.missed = "skipped"

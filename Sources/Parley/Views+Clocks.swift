@@ -32,9 +32,9 @@ extension Views {
         return try listTime(of: number, order, written: summary.newestTime ?? 0)
     }
 
-    /// Where something stands in a list of what is of several conversations, in Unix milliseconds. Orders
-    /// hold within one: a clock that was ahead once would put all that follows in its conversation above
-    /// everything in others.
+    /// The place of an entry in a list across conversations, in Unix milliseconds. Orders apply
+    /// within one: a clock that was ahead once would put everything after it in its conversation
+    /// above everything in others.
     func listTime(
         of number: OperationNumber, _ order: OrderKey, written time: UInt64
     ) throws -> UInt64 {
@@ -42,7 +42,8 @@ extension Views {
         if let told = Self.listTime(stand: order.stand, written: time, latest: latest) {
             return told
         }
-        // Its time has not come yet: what this device wrote next, as a receipt of it, tells when it came.
+        // Its time has not come yet: what this device wrote next, such as a receipt, tells when it
+        // arrived.
         for next in number.rawValue..<number.rawValue + Self.laterCountMax {
             guard let stored = try store.operation(OperationNumber(next)),
                 stored.operation.header.wallClock <= latest,
@@ -87,7 +88,7 @@ extension Views {
         }
     }
 
-    /// The same in one text, for what goes by this device's clock elsewhere; nil where nothing is wrong.
+    /// The same in one text, for what uses this device's clock elsewhere; nil if nothing is wrong.
     func clockWarning() throws -> String? {
         let warnings = try clockWarnings(at: SystemClock.now)
         return warnings.isEmpty ? nil : warnings.joined(separator: " ")

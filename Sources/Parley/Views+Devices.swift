@@ -6,8 +6,8 @@ import ParleyStorage
 import ParleyWire
 
 extension DeviceView {
-    /// What it is called where nothing else stands beside that tells which it is: with the start of its
-    /// identifier where others of these are called so, and by that alone where it has no name.
+    /// Its name where nothing else identifies it: with the start of its identifier if others of
+    /// these have the same name, and by that alone if it has no name.
     func label(among all: [DeviceView]) -> String {
         let start = device.prefix(8)
         if name.isEmpty { return String(start) }

@@ -28,7 +28,7 @@ extension Views {
         return first
     }
 
-    /// Whether a conversation is in no list: another has its place, and nothing was said in it.
+    /// Whether a conversation is in no list: another has its place, and it is empty.
     func isSuperseded(_ space: SpaceRecord, _ roster: Roster) throws -> Bool {
         guard try successor(of: space, roster) != nil else { return false }
         return try store.messages(in: space.number, before: nil, limit: 1).isEmpty

@@ -12,7 +12,7 @@ extension Views {
             .sorted { ($0.madeAt ?? .max, $1.name) > ($1.madeAt ?? .max, $0.name) }
     }
 
-    /// The keys of a conversation; nil where this device is not in it, or has not accepted.
+    /// The keys of a conversation; nil if this device is not in it, or has not accepted.
     func epoch(of space: SpaceRecord) throws -> EpochView? {
         guard let roster = try roster(of: space), roster.takesPart(core.node.device) else {
             return nil

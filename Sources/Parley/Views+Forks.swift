@@ -12,8 +12,8 @@ extension Views {
         try store.hasForked(core.node.device)
     }
 
-    /// What is to be said of others' devices, one sentence for each; of one person's where they are
-    /// named. A device that its person has revoked is past.
+    /// Notices about others' devices, one sentence for each; of one person's if they are named. A
+    /// revoked device is past.
     func forkSentences(of person: PersonID? = nil) throws -> [String] {
         var told: Set<DeviceID> = []
         var sentences: [String] = []

@@ -111,7 +111,7 @@ extension Views {
         return (link.space, try view(joining: link))
     }
 
-    /// The same with what has come of it.
+    /// The same with the results.
     func view(joining link: GroupLink) throws -> JoinView {
         var view = try view(link)
         view.isRefused = try PendingJoin.refused(store).contains(link)
@@ -124,7 +124,7 @@ extension Views {
         return view
     }
 
-    /// Whether the person was removed from a group, and what they were told of it up to then has an
+    /// Whether the person was removed from a group, and what they were told of it until then has an
     /// invite that could still be used.
     private func isRemoved(since invite: OperationID, from space: SpaceRecord) throws -> Bool {
         guard let roster = try roster(of: space), roster.member(ownPerson) == nil,
@@ -161,12 +161,12 @@ extension Views {
                 hiddenCount: try hiddenCount(
                     by: event, before: events[(index + 1)...], space, roster),
                 below: try event.place.flatMap { try message(below: $0, in: space.number) },
-                // What stands below all messages stands below all else, too.
+                // What is below all messages is below everything else, too.
                 order: event.place?.text ?? String(repeating: "f", count: 16))
         }
     }
 
-    /// The name of the message that stands right below a place; nil where there is none.
+    /// The name of the message right below a place; nil if there is none.
     func message(below place: OrderKey, in space: SpaceNumber) throws -> String? {
         try store.messageOrder(after: place, in: space, count: 1).map { order in
             try identifier(order.reference, in: space)
@@ -176,7 +176,7 @@ extension Views {
     /// No more messages than these are counted as hidden: they are read one by one.
     private static let hiddenCountMax = 10_000
 
-    /// Messages that are here of those whom an event took out, and that are shown no more.
+    /// Messages held here of removed persons that are no longer shown.
     private func hiddenCount(
         by event: MembershipEvent, before later: ArraySlice<MembershipEvent>, _ space: SpaceRecord,
         _ roster: Roster?
@@ -185,7 +185,8 @@ extension Views {
         let isReader = event.change == .becameRole(.reader)
         switch event.change {
         case .revokedDevice(let device): devices = [device]
-        // Of several removals the last one tells. One's own that nobody took are shown apart.
+        // Of several removals the last one counts. Own ones that nobody accepted are shown
+        // separately.
         case .removed
         where event.person != ownPerson && roster?.member(event.person) == nil
             && !later.contains { $0.holds && $0.change == .removed && $0.person == event.person }:
@@ -202,7 +203,7 @@ extension Views {
         var count = 0
         for log in try store.logs(in: space.number)
         where log.lane == .content && devices.contains(log.device) {
-            // What is not shown is in no tally.
+            // What is not shown is not counted.
             func note(_ stored: StoredOperation) -> Bool {
                 let operation = stored.operation
                 if operation.header.kind == .text, !operation.isErased { count += 1 }

@@ -34,7 +34,7 @@ extension Views {
             memberCount: Int(clamping: invitation.memberCount), since: invitation.since)
     }
 
-    /// What a person should read of an invitation that came, or nil for one that does not wait.
+    /// A sentence about an invitation that arrived, or nil for one that does not wait.
     func invitationNotice(of space: SpaceID) throws -> String? {
         guard let invitation = try Invitation.into(space, in: store),
             invitation.state == .waiting

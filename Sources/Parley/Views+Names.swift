@@ -19,8 +19,7 @@ extension Views {
         }
     }
 
-    /// Others who are known here, oneself included, and whose name looks like that of a person;
-    /// ascending.
+    /// Other known persons, including this one, whose name looks like that of a person; ascending.
     func lookalikes(of person: PersonID, in roster: Roster?) throws -> [PersonID] {
         let looks = try everybodysLooks()
         let keys = Self.keys(of: try bareName(of: person, in: roster))
@@ -31,7 +30,7 @@ extension Views {
     /// person the list of contacts says that.
     static func markedAlike(_ all: [ConversationView]) -> [ConversationView] {
         var holders: [String: [Int]] = [:]
-        // What stands in brackets behind a person is the program's, and in a group's name part of it.
+        // Brackets behind a person are the program's, and in a group's name part of it.
         let looks = all.map {
             Set($0.kind == "group" ? Confusables.keys(of: $0.name) : keys(of: $0.name))
         }
@@ -48,13 +47,13 @@ extension Views {
     }
 
     private static func keys(of name: String) -> [String] {
-        // What stands in brackets behind a name can pass for a word of the program, as “(you)”.
+        // Brackets behind a name can pass for a word of the program, such as “(you)”.
         let bare = name.prefix { $0 != "(" }.split(separator: " ").joined(separator: " ")
         return Confusables.keys(of: name) + Confusables.keys(of: bare)
     }
 
-    /// Who looks like what, of all whose name is known here. It is read anew only after a card or a note
-    /// on a person came.
+    /// Who looks like what, among all known names. It is read again only after a card or a note on
+    /// a person arrived.
     private func everybodysLooks() throws -> Lookalikes {
         if let known = names.lookalikes { return known }
         var ownEnd: UInt64 = 0
@@ -86,7 +85,7 @@ extension Views {
         }
         for person in known.sorted() {
             let name = try bareName(of: person)
-            // Of whom nothing else is known, the identifier is shown anyway.
+            // If nothing else is known, the identifier is shown anyway.
             if name == person.short { continue }
             for key in Confusables.keys(of: name) {
                 looks.persons[key, default: []].append(person)

@@ -28,8 +28,8 @@ extension Views {
         return views.sorted { ($0.name, $0.person) < ($1.name, $1.person) }
     }
 
-    /// Persons with whom there is a conversation of two and of whom nothing is noted, on a device that
-    /// came back: the note was lost. Nobody but a contact ever began one.
+    /// Persons with a conversation of two and without a note, on a device that came back: the note
+    /// was lost. Nobody but a contact ever began one.
     func forgotten() throws -> [PersonID] {
         guard let own = core.ownSpace, core.node.cameBack, core.rejoin == nil else { return [] }
         var found: [PersonID] = []
@@ -54,7 +54,7 @@ extension Views {
         return try store.value(.card, person.bytes)
     }
 
-    /// What is said of somebody whose note was lost.
+    /// The message about a person whose note was lost.
     func sentence(ofForgotten person: PersonID) throws -> String {
         "There is a conversation with \(try name(of: person)), and whether they are your contact, or you "
             + "blocked them, is not known here any more: `parley contact request \(person.short)` asks "
@@ -90,9 +90,10 @@ extension Views {
             resembles: try resembles(person))
     }
 
-    /// Persons who are contacts or are to be, with whom there may be no conversation yet.
+    /// Present and future contacts with whom there may be no conversation yet.
     ///
-    /// - Returns: each with whether it is they who ask, or who refused: their name is none that one gave.
+    /// - Returns: each with whether it is they who ask, or who refused: their name is not one that
+    ///   this person gave.
     func expected() throws -> [(person: PersonID, isAsking: Bool)] {
         try standings().compactMap { person, state, _ in
             switch state {
@@ -130,7 +131,7 @@ extension Views {
         return found
     }
 
-    /// What has become of an invite that has not led to whoever gave it, where it will not any more.
+    /// The state of an invite that has not led to its creator, if it no longer will.
     func fate(of person: PersonID) throws -> [String] {
         guard let invite = try NodeCore.takenInvite(of: person, in: store),
             try contact(person)?.isAccepted != true
@@ -162,7 +163,7 @@ extension Views {
         ]
     }
 
-    /// Why an invite that names a relay has not led to whoever gave it: only what is known to stand in the way.
+    /// Why an invite that names a relay has not led to its creator: only known obstacles.
     private func whereabouts(ofInviteOf person: PersonID) throws -> [String] {
         guard let invite = try NodeCore.takenInvite(of: person, in: store), !invite.isRefused,
             let relay = invite.relay, invite.expires > SystemClock.now.wall,
@@ -220,7 +221,7 @@ extension Views {
         }
     }
 
-    /// The key that the recovery code of a person makes, which is none of their devices.
+    /// The key that a person's recovery code produces, which is none of their devices.
     func root(of person: PersonID) throws -> DeviceID? {
         if person == ownPerson { return core.node.log.root }
         return try store.value(.card, person.bytes) == nil ? nil : identity(of: person).root
@@ -242,8 +243,8 @@ extension Views {
         + "somebody has your code and can always make devices in your name: begin anew with `parley "
         + "init --home FOLDER`, and tell your contacts."
 
-    /// What a person should read of a change to a contact, or nil: that they ask, or what happened
-    /// to their devices a moment ago.
+    /// A sentence about a change to a contact, or nil: that they ask, or what happened to their
+    /// devices a moment ago.
     func news(of person: PersonID, at wall: UInt64) throws -> String? {
         if let contact = try contact(person), contact.state == .pending, !contact.isBlocked {
             let alike = try resembles(person)
@@ -357,8 +358,8 @@ extension Views {
             isVerified: try contact(person)?.isVerified ?? false)
     }
 
-    /// Throws, and says loudly what it means, where a code is not the one that this person's own
-    /// screen would show to oneself.
+    /// Throws, with a prominent explanation, if a code is not the one that this person's own screen
+    /// would show to them.
     func compare(_ code: String, with person: PersonID) throws {
         let own = core.node.log
         let expected = VerificationCode(from: try identity(of: person), to: own)

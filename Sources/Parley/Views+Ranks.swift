@@ -7,8 +7,8 @@ import ParleyWire
 /// Why a group refuses what its owners and admins want, and which way is left. Source:
 /// `Protocol/08-roster.md`, "Permissions".
 extension Views {
-    /// Why this person may not change another one's place: whose word that is, and who could. Nil
-    /// where one of them is not in the group.
+    /// Why this person may not change another's role: whose decision that is, and who could. Nil if
+    /// one of them is not in the group.
     func outranked(by person: PersonID, in id: SpaceID) throws -> NodeError? {
         guard let space = try store.space(id), let roster = try roster(of: space),
             let own = roster.member(ownPerson), let other = roster.member(person)
@@ -86,8 +86,8 @@ extension Views {
             hint: ways.joined(separator: " "))
     }
 
-    /// What a person is told who may not do what a command says: that they may only read there, or who
-    /// could do it. Nil where that is not known.
+    /// The message for a person who may not do what a command says: that they may only read there,
+    /// or who could do it. Nil if that is not known.
     func refusal(of command: Command) throws -> NodeError? {
         guard let space = try space(of: command), let roster = try roster(of: space),
             let own = roster.member(ownPerson)
@@ -110,10 +110,10 @@ extension Views {
                     : "Ask \(able.alternatives).")
     }
 
-    /// So many who could help are named; of more is said where they are listed.
+    /// How many possible helpers are named; for more it says where they are listed.
     private static let namedMax = 4
 
-    /// Where a command would write something, for those that may be refused for who says it.
+    /// For commands that write something, and may be refused because of who runs them.
     private func space(of command: Command) throws -> SpaceRecord? {
         let space: SpaceRecord?
         switch command {

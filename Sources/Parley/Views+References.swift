@@ -6,8 +6,8 @@ import ParleySealing
 import ParleyStorage
 import ParleyWire
 
-/// What an argument means: people, conversations, invitations, devices, invites, relays. Commands
-/// and the local API come here alike, and ``Resolver`` decides.
+/// The meaning of an argument: people, conversations, invitations, devices, invites, relays.
+/// Commands and the local API both come here, and ``Resolver`` decides.
 extension Views {
     // MARK: People
 
@@ -57,7 +57,7 @@ extension Views {
         }
     }
 
-    /// Everybody but oneself of whom this node knows the name.
+    /// Everybody except this person whose name this node knows.
     func everyone() throws -> [PersonID] {
         var persons = Set(
             try contacts().compactMap { bytes(hex: $0.person).flatMap { PersonID($0) } })
@@ -71,10 +71,10 @@ extension Views {
 
     // MARK: Conversations
 
-    /// What a text can mean that somebody gives for a conversation.
+    /// What a text for a conversation can mean.
     private enum Addressee {
         case conversation(SpaceRecord)
-        /// Somebody with whom there is none yet.
+        /// A person without one yet.
         case person(PersonID)
         /// A group that one was added to and has not accepted.
         case invitation
@@ -85,7 +85,7 @@ extension Views {
     /// The conversation that an argument means: its name, its identifier or the start of that; one
     /// between two also by the other person's.
     ///
-    /// Throws what is in the way where it means somebody with whom there is none, or an invitation.
+    /// Throws if it means a person without one, or an invitation.
     func conversation(_ argument: String) throws -> SpaceRecord {
         var resolver = Resolver<Addressee>(argument)
         try considerConversations(in: &resolver)
@@ -98,8 +98,8 @@ extension Views {
         return try conversation(addressee)
     }
 
-    /// The conversation that an argument means, of all that are here: those that were declined, too; and
-    /// what it is called.
+    /// The conversation that an argument means, among all that are here, including declined ones;
+    /// and its name.
     func deletable(_ argument: String) throws -> (space: SpaceID, name: String) {
         var resolver = Resolver<Addressee>(argument)
         try considerConversations(in: &resolver)
@@ -193,7 +193,7 @@ extension Views {
 
     // MARK: Devices
 
-    /// The device of one's own that an argument means: its name, or the start of its identifier.
+    /// The own device that an argument means: its name, or the start of its identifier.
     func device(_ argument: String) throws -> DeviceID {
         var resolver = Resolver<DeviceID?>(argument)
         for device in try devices() {
@@ -342,8 +342,8 @@ extension Views {
         }
     }
 
-    /// The name of a message that another answers, and the message where it is here. What stands at
-    /// its place with another check is of another branch of its log, and is not what was answered.
+    /// The name of a message that another answers, and the message if it is here. A message at its
+    /// place with another check is of another branch of its log, and was not answered.
     func answered(
         _ message: OperationReference, in space: SpaceNumber
     ) throws -> (id: String, stored: StoredOperation?) {

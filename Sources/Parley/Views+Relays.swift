@@ -70,7 +70,7 @@ extension Views {
             known: wordsKnown(in: space),
             relayed: relayed(of: space), in: store)
         view.strandedCount = counts.stranded
-        // Nobody tells who is out what arrives: it would wait for ever.
+        // Nobody tells a former member what arrives: it would wait forever.
         if isOut(of: roster) { return }
         if core.node.isRevoked {
             view.unknownCount = counts.total
@@ -82,9 +82,9 @@ extension Views {
         }
     }
 
-    /// Those who are to be contacts and have not been reached yet.
+    /// Future contacts who have not been reached yet.
     private func wishes() throws -> [OutboxView] {
-        // What a device that was revoked asks for goes nowhere.
+        // A request of a revoked device goes nowhere.
         if core.node.isRevoked { return [] }
         return try contacts().compactMap { contact in
             guard let person = bytes(hex: contact.person).flatMap({ PersonID($0) }),
@@ -110,7 +110,7 @@ extension Views {
         }
     }
 
-    /// Whether a link to a device of a person was ever open: what one asks is said on the first.
+    /// Whether a link to a device of a person was ever open: a request is sent on the first.
     private func wasReached(_ person: PersonID) throws -> Bool {
         guard try store.value(.card, person.bytes) != nil else { return false }
         return try identity(of: person).devices.contains { certificate in

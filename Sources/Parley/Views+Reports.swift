@@ -53,7 +53,7 @@ extension Views {
             files: try fileStatus())
     }
 
-    /// What happened to people's devices longer ago is told with `contacts` and `why` alone, in
+    /// After how long events about people's devices are shown only by `contacts` and `why`, in
     /// milliseconds.
     private static let noticeAgeMax: UInt64 = 30 * 24 * 3_600_000
 
@@ -128,7 +128,7 @@ extension Views {
     func forkedDevices() throws -> Set<DeviceID> {
         var devices = Set(try store.forks().map(\.proof.left.device))
         for notice in try Notice.all(in: store) where notice.kind == .compromised {
-            // A recovery code that was used twice is none.
+            // A recovery code that was used twice is not a device.
             devices.formUnion(
                 try Set(notice.added).subtracting([root(of: notice.person)].compactMap(\.self)))
         }

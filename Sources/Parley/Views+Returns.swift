@@ -5,18 +5,19 @@ import ParleyRoster
 import ParleyStorage
 import ParleyWire
 
-/// What is not here of a conversation that one went out of, or deleted, and came back into.
+/// What is missing here of a conversation that this person left, or deleted, and came back to.
 /// Source: `Protocol/08-roster.md`, "Horizons".
 extension Views {
-    /// Whether something was said in a conversation of which this device holds nothing: before its person
-    /// came back into a group, or before it was deleted here. Logs of messages begin above that.
+    /// Whether there were messages in a conversation of which this device holds nothing: before its
+    /// person came back into a group, or before it was deleted here. Logs of messages begin above
+    /// them.
     ///
     /// - Parameter logs: those of the conversation.
     func lacksEarlier(_ space: SpaceRecord, _ roster: Roster, _ logs: [LogRecord]) throws -> Bool {
         guard roster.takesPart(ownPerson) else { return false }
         let later = logs.filter { $0.lane == .content && $0.base > 0 }
         guard !later.isEmpty, later.allSatisfy(\.lacksBeginning) else { return false }
-        // Whoever only came later is told nothing of a time that is not theirs.
+        // A person who only came later is told nothing of a time before theirs.
         return try space.kind == .direct || rosters.hasReturned(ownPerson, to: space, in: store)
     }
 
@@ -26,8 +27,8 @@ extension Views {
         logs.contains { SharedWord.lanes.contains($0.lane) && $0.lacksBeginning }
     }
 
-    /// Of a group that the person is out of and of which this device, which never was in it, has who came
-    /// and went alone: the names of their devices that were in it.
+    /// For a group that the person is out of and of which this device, which was never in it, has
+    /// only the control log: the names of their devices that were in it.
     func heldOn(_ space: SpaceRecord, _ roster: Roster) throws -> [String]? {
         let own = core.node.device
         guard space.kind == .group, roster.member(ownPerson) == nil, roster.person(of: own) == nil
@@ -59,7 +60,7 @@ extension RosterReader {
         let graph = try judge(of: space, in: store).graph
         let expulsions = graph.expulsions(of: person, limit: .max)
         guard !expulsions.isEmpty else { return false }
-        // One that is revoked since may have written all that tells of them.
+        // One that is revoked since may have written everything that mentions them.
         let own = roster.everyDevice(of: person)
         var (words, ends) = ([LogTip](), [LogTip]())
         for log in try store.logs(in: space.number) where log.lane == .control && log.end > 0 {

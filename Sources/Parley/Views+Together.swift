@@ -49,13 +49,14 @@ extension Views {
         return found
     }
 
-    /// From which place on it is known whether what this device did in lanes 3 and 4 is delivered.
+    /// The place from which it is known whether this device's operations of lanes 3 and 4 are
+    /// delivered.
     func wordsKnown(in space: SpaceRecord) throws -> [LogTag: UInt64] {
         try NodeCore.wordsKnown(of: space, by: core.node.device, in: store)
     }
 
-    /// What is to be said of something that one began, or changed: each kind of change once, as far as its
-    /// last one has come.
+    /// The state of something that this person began, or changed: each kind of change once, by its
+    /// last one.
     func marks(
         on thing: OperationReference, in space: SpaceRecord, _ roster: Roster,
         besides subjects: [SharedWord.Subject] = []
@@ -69,8 +70,8 @@ extension Views {
         }
     }
 
-    /// What is to be said of the name of a conversation, and of what it says it is for. Who lets somebody
-    /// in says both again for them: of what others have had for long nothing is said.
+    /// The state of the name and the description of a conversation. A member who admits somebody
+    /// writes both again for them: nothing is shown about what others have had for long.
     func marks(on space: SpaceRecord, _ roster: Roster) throws -> [MessageView.Waiting] {
         let words = try undelivered(in: space, roster)
         return try [SharedWord.Subject.name, .description].compactMap { subject in
@@ -79,7 +80,7 @@ extension Views {
         }
     }
 
-    /// Whether a name or a description says what is said already by one that others have.
+    /// Whether a name or a description repeats one that others have.
     private func saysAgain(
         _ last: UndeliveredWord, among words: [UndeliveredWord], in space: SpaceRecord
     ) throws -> Bool {
@@ -99,7 +100,7 @@ extension Views {
         return false
     }
 
-    /// What somebody began and nobody takes.
+    /// What somebody began and nobody accepts.
     func untaken(
         _ subject: SharedWord.Subject, in space: SpaceRecord, _ roster: Roster
     ) throws -> [UndeliveredWord] {
@@ -187,7 +188,7 @@ public struct UndeliveredView: Codable, Equatable, Sendable {
     /// The poll, the thing to be done, the note, the decision or the message that it is about; nil where it
     /// begins one, or is about the conversation.
     public var target: String?
-    /// What it says.
+    /// The text.
     public var text: String
     /// When one did it, in Unix milliseconds.
     public var time: UInt64
@@ -198,12 +199,12 @@ public struct UndeliveredView: Codable, Equatable, Sendable {
 /// What one asked, answered, noted, decided, pinned or named in a conversation and is not delivered: it waits,
 /// nobody takes it, or it never leaves this device.
 public struct ListUndelivered: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "undelivered", RequestScope.read,
         "What one asked, noted, decided, pinned or named in a conversation and is not delivered."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ListUndelivered(conversation: "trip")
 
     /// The conversation: its name, its identifier or a start of that.
@@ -212,7 +213,7 @@ public struct ListUndelivered: NodeRequest {
     /// A request with these parameters.
     public init(conversation: String) { self.conversation = conversation }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> [UndeliveredView] {
         try await node.read { try $0.undelivered(in: conversation) }
     }

@@ -10,14 +10,15 @@ import ParleyWire
 struct UntakenChange {
     let subject: WaitingChange.Subject
     let operation: StoredOperation
-    /// `removed` of who is out, else `cut-off`.
+    /// `removed` for a former member, else `cut-off`.
     let state: String
 
     var view: MessageView.Waiting { MessageView.Waiting(change: subject.rawValue, state: state) }
 }
 
-/// What this person wrote before they heard that they were out of a group, or readers, and what nobody
-/// takes any more: it has no place in the conversation, and its author keeps it all the same.
+/// What this person wrote before they heard that they were out of a group, or readers, and what
+/// nobody accepts any more: it has no place in the conversation, and its author keeps it all the
+/// same.
 extension Views {
     /// Of so many operations of a log it is shown, the newest.
     private static let untakenCountMax: UInt64 = 100
@@ -44,8 +45,8 @@ extension Views {
         }
     }
 
-    /// Shows what somebody wrote who is in the group, before they heard that they had been out or were
-    /// readers, and what counts no more.
+    /// Shows what a member wrote before they heard that they had been out or were readers, and what
+    /// no longer counts.
     func eachCutOff(
         of log: LogRecord, in space: SpaceRecord, _ roster: Roster,
         _ body: (StoredOperation) throws(StoreError) -> Bool
@@ -67,7 +68,7 @@ extension Views {
                 let standing = judge.standing(
                     of: VerifiedOperation(stored: stored, tag: log.tag), in: log,
                     under: try store.view(at: stored.sequence, in: log.number))
-                // What they wrote once they had heard of it counts again.
+                // What they wrote after they had heard of it counts again.
                 guard case .void(.revoked) = standing else {
                     next = stored.sequence
                     return false
@@ -106,8 +107,8 @@ extension Views {
         }
     }
 
-    /// Whether a text that is not here was erased here, by a deletion that does not count. Also of who
-    /// has come back since: what is below where they begin comes from nobody.
+    /// Whether a missing text was erased here, by a deletion that does not count. Also for a person
+    /// who has come back since: nobody delivers what is below their start.
     func isGoneHere(
         _ message: Message, _ untaken: [UntakenChange], in space: SpaceRecord
     ) throws -> Bool {

@@ -5,7 +5,7 @@ import ParleyRoster
 import ParleyStorage
 import ParleyWire
 
-/// Conversations in which nothing can be written yet, and what is kept for them.
+/// Conversations in which nothing can be written yet, and what is queued for them.
 extension Views {
     /// What must come before anything is written in a conversation; nil where nothing must.
     func waiting(in space: SpaceRecord) throws -> String? {
@@ -40,19 +40,19 @@ extension Views {
         return try refuser(in: roster) == nil ? state.rawValue : "uninvited"
     }
 
-    /// One's own texts that stand in no timeline, oldest first: those that nobody took, and those that
+    /// Own texts that are in no timeline, oldest first: those that nobody accepted, and those that
     /// wait.
     func besides(in space: SpaceRecord, _ roster: Roster) throws -> [MessageView] {
         try untaken(in: space, roster) + kept(in: space, roster)
     }
 
-    /// Whether this person is out of a group: nobody tells them then who has what they wrote there, on
-    /// whichever device.
+    /// Whether this person is out of a group: nobody tells them then who has what they wrote there,
+    /// on whichever device.
     func isOut(of roster: Roster) -> Bool {
         roster.kind == .group && roster.member(ownPerson) == nil
     }
 
-    /// What was written in a conversation and is kept until it can go out, oldest first.
+    /// What was written in a conversation and is queued until it can be sent, oldest first.
     func kept(in space: SpaceRecord, _ roster: Roster) throws -> [MessageView] {
         guard let waiting = try waiting(in: space) else { return [] }
         let author = try name(of: ownPerson, in: roster)
@@ -61,7 +61,7 @@ extension Views {
         }
     }
 
-    /// What this person wrote before they heard that they were out, and what nobody else takes.
+    /// What this person wrote before they heard that they were out, and what nobody else accepts.
     private func untaken(in space: SpaceRecord, _ roster: Roster) throws -> [MessageView] {
         let author = try name(of: ownPerson, in: roster)
         var found: [MessageView] = []
@@ -90,7 +90,7 @@ extension Views {
         return fitting(found.sorted { ($0.time, $0.number) < ($1.time, $1.number) })
     }
 
-    /// What became of it: somebody may have had it before they heard of that themselves.
+    /// The outcome: somebody may have had it before they heard of that themselves.
     private func untakenState(
         of stored: StoredOperation, in log: LogRecord, _ roster: Roster
     ) throws -> String {

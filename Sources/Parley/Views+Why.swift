@@ -60,7 +60,7 @@ extension Views {
         }
         for space in try store.spaces() where space.kind != .own {
             guard let roster = try roster(of: space) else { continue }
-            // One between two is called as the person is, who is meant by that.
+            // One between two has the person's name, who is meant by that.
             let title = space.kind == .direct ? "" : try title(of: space, roster)
             resolver.consider(
                 .conversation(space), name: title, identifier: space.id.description)
@@ -76,7 +76,8 @@ extension Views {
                 + "an identifier begins.")
     }
 
-    /// What was found. A message is told from what is called as its number is by a sign before it.
+    /// The match. A message is distinguished from a thing with such a name by a sign before its
+    /// number.
     private func one(
         of resolver: Resolver<Subject>, for reference: MessageReference
     ) throws -> Subject? {
@@ -165,8 +166,8 @@ extension Views {
                     } ?? "not in it", source: "the group's operations"))
             let declined = try declinedPlaces(of: person, in: space, found.reasons)
             for (before, reason) in zip([nil] + found.reasons, found.reasons) {
-                // Several devices of one person may let in somebody who comes by a link, each before it hears
-                // of the other: they came once.
+                // Several devices of one person may admit a newcomer who uses a link, each before
+                // it hears of the other: they came once.
                 if let before, before.kind == .redeem, reason.kind == .redeem,
                     (before.author, before.outcome) == (reason.author, reason.outcome)
                 {
@@ -180,7 +181,7 @@ extension Views {
         return ExplanationView(title: "\(try bareName(of: person)), \(person.short)", facts: facts)
     }
 
-    /// Where a person said that they go out of what they had never accepted to be in.
+    /// Where a person declined what they had never accepted.
     private func declinedPlaces(
         of person: PersonID, in space: SpaceRecord, _ reasons: [ControlReason]
     ) throws -> Set<LogTip> {
@@ -271,7 +272,7 @@ extension Views {
         return nil
     }
 
-    /// What a person's signed list of devices says of one of them.
+    /// What a person's signed list of devices says about one of them.
     private func identityFacts(_ device: DeviceID, of person: PersonID) throws -> [Fact] {
         var facts: [Fact] = []
         let log = try person == ownPerson ? core.node.log : identity(of: person)

@@ -68,7 +68,8 @@ extension Views {
         }
     }
 
-    /// Who took it back for everyone; where that was this person it is told below, with who has heard of it.
+    /// Who deleted it for everyone; if that was this person it is shown below, with who has heard
+    /// of it.
     private func facts(
         ofDeletionOf found: MessageExplanation, _ roster: Roster?
     ) throws -> [Fact] {
@@ -83,7 +84,7 @@ extension Views {
         ]
     }
 
-    /// What was asked or begun together is explained as messages are.
+    /// Shared things are explained like messages.
     static let whyKinds: [OperationKind] = [
         .text, .poll, .item, .note, .decision,
     ]
@@ -109,7 +110,7 @@ extension Views {
         }
     }
 
-    /// What is shown is the newest change: who has that.
+    /// The newest change is shown: who has that.
     private func facts(of change: ChangeExplanation, _ roster: Roster?) throws -> [Fact] {
         let subject = change.subject.rawValue
         var facts = [

@@ -29,8 +29,8 @@ struct Views {
 
     // MARK: People
 
-    /// A person's name as it is shown: with the start of the identifier behind it where somebody else
-    /// who is known here could be taken for them.
+    /// A person's name as it is shown: with the start of the identifier behind it if another known
+    /// person could be taken for them.
     func name(of person: PersonID, in roster: Roster? = nil) throws -> String {
         if let shown = names.shown[person] { return shown }
         let bare = try bareName(of: person, in: roster)
@@ -132,14 +132,14 @@ struct Views {
             heldOn: try heldOn(summary.space, roster))
     }
 
-    /// What a conversation is called. One whose place another has bears the start of its identifier.
+    /// The name of a conversation. One whose place another has carries the start of its identifier.
     func title(of space: SpaceRecord, _ roster: Roster) throws -> String {
         let name = try plainTitle(of: space, roster) { try self.name(of: $0, in: roster) }
         return try successor(of: space, roster) == nil ? name : "\(name) (\(space.id.short))"
     }
 
-    /// What a conversation answers to: what it is called, without what tells persons of one name apart,
-    /// and as it is shown.
+    /// The names by which a conversation is found: its name, without what distinguishes persons of
+    /// one name, and as it is shown.
     func titles(of space: SpaceRecord, _ roster: Roster) throws -> [String] {
         let shown = try title(of: space, roster)
         guard try successor(of: space, roster) == nil else { return [shown] }
@@ -152,8 +152,8 @@ struct Views {
         if let name = try Overview.name(of: space.number, in: store), !VisibleName.isBlank(name) {
             return VisibleName.shown(name)
         }
-        // What was said when one came in stands until the group's own name comes; a device that came
-        // after the person was out has the control log alone.
+        // The name from the admission is used until the group's own name arrives; a device that
+        // came after the person was out has only the control log.
         if space.kind == .group, !roster.isInvited(ownPerson) {
             let name = try rosters.nameTold(of: space, to: ownPerson, in: store)
             if !VisibleName.isBlank(name) { return VisibleName.shown(name) }
@@ -266,7 +266,7 @@ enum Cursor {
     /// Below every message.
     private static let end = "end"
 
-    /// - Parameter order: where the message right below the page stands; nil where there is none.
+    /// - Parameter order: the place of the message right below the page; nil if there is none.
     static func text(
         _ order: OrderKey?, in space: SpaceNumber, of views: Views
     ) throws -> String {
@@ -300,18 +300,18 @@ final class NameCache {
     var lookalikes: Lookalikes?
     /// Changes that nobody takes, by space and message.
     var untaken: [SpaceNumber: [OperationReference: [UntakenChange]]] = [:]
-    /// What was done in lane 4 and is not delivered, by space.
+    /// Undelivered operations of lane 4, by space.
     var undelivered: [SpaceNumber: [UndeliveredWord]] = [:]
-    /// What lane 0 says of a space: reading it verifies everybody's signatures.
+    /// The roster of a space by lane 0: reading it verifies everybody's signatures.
     var judges: [SpaceNumber: Judge] = [:]
-    /// What is pinned, by space.
+    /// The pins, by space.
     var pins: [SpaceNumber: Set<OperationReference>] = [:]
 }
 
-/// Everybody of whom a name is known, by what it looks like.
+/// Everybody with a known name, by what it looks like.
 struct Lookalikes {
-    /// What tells whether it still holds: how often cards were written, and how much one's own space
-    /// holds.
+    /// What tells whether it is still valid: how often cards were written, and how much the own
+    /// space holds.
     struct Stand: Equatable {
         var cardChangeCount: Int
         var ownEnd: UInt64
@@ -320,7 +320,7 @@ struct Lookalikes {
     var stand: Stand
     /// Ascending by person.
     var persons: [String: [PersonID]] = [:]
-    /// Oneself, and those whom one has or is to have for contacts.
+    /// This person, and present and future contacts.
     var contacts: Set<PersonID> = []
 }
 
@@ -339,10 +339,10 @@ final class RosterCache {
         /// Likewise.
         var hasReturned: Bool?
     }
-    /// Beyond this many spaces it begins anew.
+    /// Beyond this many spaces it is emptied.
     private static let countMax = 1024
     private var kept: [SpaceID: Kept] = [:]
-    /// Who looks like whom, as it was read last.
+    /// Who looks like whom, as last read.
     var lookalikes: Lookalikes?
 
     func roster(of space: SpaceRecord, in store: some LogStore) throws(StoreError) -> Roster? {

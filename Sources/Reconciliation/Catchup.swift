@@ -4,12 +4,12 @@ public import ParleyWire
 /// What two devices that have no link tell and send each other through a relay: one question, one
 /// answer, no session. Source: `Protocol/06-relay.md`, "Repair".
 public enum Catchup {
-    /// What is held here of a space, to be asked for the rest: of each log the place up to which
+    /// What is held here of a space, as a request for the rest: for each log the place up to which
     /// nothing is missing.
     ///
     /// - Parameters:
-    ///   - device: who is to read it, where that is one device alone.
-    ///   - asks: whether the receiver shall send what lies above.
+    ///   - device: the reader, if it is a single device.
+    ///   - asks: whether the receiver should send what lies above.
     public static func frontier(
         of space: SpaceRecord, _ scope: SharingScope, for device: DeviceID?, asks: Bool,
         in store: some LogStore
@@ -29,8 +29,8 @@ public enum Catchup {
             } ?? [])
     }
 
-    /// What somebody lacks who told this much: control first, then every log from its lowest
-    /// missing place.
+    /// What a peer with this frontier lacks: control first, then every log from its lowest missing
+    /// place.
     ///
     /// - Parameters:
     ///   - room: bytes that a run should keep to.
@@ -44,10 +44,10 @@ public enum Catchup {
         var found: [Run] = []
         let logs = try scope.logs(of: space.number, in: store)
         for log in logs.sorted(by: { ($0.lane, $0.tag) < ($1.lane, $1.tag) }) {
-            // What is held below where the log begins here is of an earlier time in the space: others may
-            // lack it, and who wrote it may be the last to hold it.
+            // What is held below the start of the log here is from an earlier time in the space:
+            // others may lack it, and its author may be the last to hold it.
             let first = max(ends[log.tag] ?? 0, scope.first(of: log.tag))
-            // What is missing here as well keeps nobody from what lies above it.
+            // A gap here as well does not hide what lies above it.
             for span in log.spans {
                 var next = max(first, span.first)
                 while next <= span.last, found.count < runCountMax,
@@ -62,8 +62,8 @@ public enum Catchup {
         return found
     }
 
-    /// What somebody asks for by its places, as far as they may have it and it is held here: each range
-    /// from its top downward.
+    /// What a peer requests by places, as far as it may have it and it is held here: each range
+    /// from its top down.
     ///
     /// - Parameters:
     ///   - room: bytes that a run should keep to.

@@ -4,12 +4,12 @@ public import ParleyWire
 /// Finds, by questions to a peer, the first place at which two branches of a log differ, and then
 /// the operations that prove it.
 ///
-/// Where nobody but a third one says that they differ, the place itself is asked for first. Then
-/// halving: the anchor of a single operation tells whether the one before it is the same.
-/// Then upwards from where the branches part, as far as the peer's next signature. Nothing that the
-/// peer says is believed: what comes out is checked as any proof is.
+/// If only a third party's operation says that the branches differ, the place itself is requested
+/// first. Then comes a binary search: the anchor of a single operation tells whether the one before
+/// it is the same. Then it reads upwards from the fork to the peer's next signature. Nothing the
+/// peer says is believed: the result is checked like any proof.
 struct ForkSearch: Sendable {
-    /// What an answer led to.
+    /// The result of an answer.
     enum Step {
         case goesOn
         case failed
@@ -29,7 +29,7 @@ struct ForkSearch: Sendable {
     private var asked: Want.Range?
     /// Whether the place is known to differ.
     private var isSure: Bool
-    /// What came of the answer so far, in any order.
+    /// The parts of the answer so far, in any order.
     private var pieces: [Run] = []
     /// The peer's branch from where it parts.
     private var branch: [Operation] = []
@@ -79,7 +79,7 @@ struct ForkSearch: Sendable {
         if pieces.count < Int(Self.stride) { pieces.append(run) }
     }
 
-    /// Goes on from what came.
+    /// Continues with what arrived.
     mutating func advance(
         in log: LogRecord, of space: SpaceID, store: some LogStore
     ) throws(StoreError) -> Step {
@@ -171,7 +171,7 @@ struct ForkSearch: Sendable {
         return proof
     }
 
-    /// The first place of a run at which it differs from what is held, where it follows that.
+    /// The first place at which a run differs from what is held, if it follows that.
     private static func parting(
         _ run: Run, _ log: LogRecord, store: some LogStore
     ) throws(StoreError) -> UInt64? {
@@ -201,8 +201,8 @@ struct ForkSearch: Sendable {
 }
 
 extension ForkProof {
-    /// The proof that a run brings which is of another branch than what is held of its log: nil where
-    /// it does not show where they part, as an answer to questions on a link would.
+    /// The proof in a run that is of another branch than what is held of its log: nil if it does
+    /// not show where they diverge, as an answer to questions on a link would.
     ///
     /// - Parameter log: the log of the run, as it is held.
     public static func found(

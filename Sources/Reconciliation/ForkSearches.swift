@@ -4,11 +4,11 @@ import ParleyWire
 /// The searches of one exchange for places where branches part: one at a time, and ever more rarely
 /// where they come to nothing.
 struct ForkSearches: Sendable {
-    /// What a suspicion rests on. False ones of one kind do not delay those of another.
+    /// What a suspicion is based on. False ones of one kind do not delay those of another.
     enum Ground: Sendable {
         /// The peer's own tips, or a signature that it showed.
         case peer
-        /// A cause that an operation names, whoever passed that on.
+        /// A cause that an operation names, whoever delivered the operation.
         case cause
         /// All tips are equal, and the digests over them differ.
         case digests
@@ -63,8 +63,8 @@ struct ForkSearches: Sendable {
 
     mutating func tipsDiffer() { unexplained = [] }
 
-    /// All tips are equal, and the digests differ. Once may be chance, since digests and tips are told
-    /// one after the other.
+    /// All tips are equal, and the digests differ. Once may be chance, since digests and tips are
+    /// sent one after the other.
     ///
     /// - Returns: whether the logs are to be looked at one by one.
     mutating func tipsAreEqual(here: FrontierDigests, there: FrontierDigests) -> Bool {
@@ -77,8 +77,8 @@ struct ForkSearches: Sendable {
     mutating func audit(_ searches: [ForkSearch]) { audits = searches }
 }
 
-/// Does ever more rarely what comes to nothing: after one failure at every second occasion, then at
-/// every fourth …
+/// Makes fruitless attempts ever rarer: after one failure at every second occasion, then at every
+/// fourth …
 private struct RareAttempts: Sendable {
     private var failureCount = 0
     private var skippedCount = 0

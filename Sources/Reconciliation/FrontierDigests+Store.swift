@@ -53,8 +53,8 @@ extension Frontier {
 
     /// The signatures of a device over the tips of its own logs.
     ///
-    /// A device whose store was set back learns by them what it once wrote. Nobody else's word would
-    /// do: it writes nothing where there is more of its own.
+    /// A device whose store was rolled back learns from these what it once wrote. Nobody else's
+    /// word would do: the device writes nothing where more of its own operations exist.
     static func ownTips(
         of device: DeviceID, among logs: [LogRecord], in store: some LogStore
     ) throws(StoreError) -> [OwnTip] {

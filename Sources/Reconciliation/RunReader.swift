@@ -3,9 +3,9 @@ public import ParleyWire
 
 /// Cuts runs out of stored logs so that a receiver can prove them.
 public enum RunReader {
-    /// A signature travels along at least every so many operations, so that receivers can pass
-    /// on shorter runs themselves. Of lane 0 all do: who is removed is told it up to places that
-    /// others named, and nobody passes on what no signature proves.
+    /// A signature is included at least once per this many operations, so that receivers can pass
+    /// on shorter runs themselves. For lane 0 all are: a removed member is sent places that others
+    /// named, and nobody passes on what no signature proves.
     static let headSpacing: UInt64 = 256
     private static let blockOperationCount = 512
 

@@ -1,19 +1,19 @@
 public import ParleyLedger
 public import ParleyWire
 
-/// How much of a space passes on one link. Who may have what is the roster's to say; see
+/// How much of a space passes on one link. The roster decides who may have what; see
 /// `Protocol/06-sync.md`, "What may be served".
 public enum SharingScope: Equatable, Sendable {
-    /// Everything, to the peer from these places on: below them is what came before it.
+    /// Everything, to the peer from these places on: below them is what came before its admission.
     case everything(from: [LogTag: UInt64] = [:])
     /// Lane 0 alone, each log below this place: one of the two was removed, and that is how far
     /// everybody agrees it may know.
     case control(below: [LogTag: UInt64])
-    /// Lane 0 alone, each log below this place, for who lacks it: both devices are of one person who was
-    /// in the space and is out, and who is to know of it on each.
+    /// Lane 0 only, each log below this place, for a device that lacks it: both devices belong to
+    /// one person who was in the space and is out, and each of the devices is to know of it.
     case departed(below: [LogTag: UInt64])
-    /// Lane 0, all of it: one of the two belongs to a member who has not accepted yet, or is a device
-    /// of a member that the space has not been told of, and lets itself in by what it reads there.
+    /// All of lane 0: one of the two belongs to a member who has not accepted yet, or is a member's
+    /// device that the space has not been told of, and lets itself in after reading it.
     case welcome
 
     /// Whether both belong to the space.
@@ -24,8 +24,8 @@ public enum SharingScope: Equatable, Sendable {
         }
     }
 
-    /// Whether the peer is brought what it lacks, and asked for what is missing here: to who was
-    /// removed nothing is missing.
+    /// Whether the peer is sent what it lacks, and asked for what is missing here: for a removed
+    /// member nothing is missing.
     var isMutual: Bool {
         switch self {
         case .everything, .departed, .welcome: true

@@ -1,12 +1,12 @@
 import ParleyLedger
 import ParleyWire
 
-/// Whether the peer of a link is to be told what is proven of a space's logs. It can place that once
-/// it holds what is held here, and where digests differ it may be the proof that it lacks.
+/// Whether the peer of a link is to be sent the proven forks of a space. It can use them once it
+/// holds what is held here, and where digests differ a proof may be what it lacks.
 struct ForkTelling: Sendable {
     /// It is to be told as soon as it can place it.
     var isOwed = true
-    /// It was told, or will be, when it held what is held here.
+    /// It was sent, or will be, when it held what is held here.
     var isKnown = false
 
     /// How often the peer asked for what it lacks.
@@ -107,8 +107,8 @@ extension SpaceExchange {
         return nil
     }
 
-    /// Whether what is proven of the space's logs is to be told now. Who has not heard yet of the
-    /// log's author, or of who tells it, could not place it.
+    /// Whether the proven forks of the space are to be sent now. A peer that has not heard yet of
+    /// the log's author, or of the sender, could not use them.
     var mustTellForks: Bool { forks.isOwed && hasSentAll && scope.isEverything }
 
     /// Asks for operations whose payload did not come along.

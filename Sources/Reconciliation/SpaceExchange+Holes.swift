@@ -1,9 +1,9 @@
 import ParleyLedger
 import ParleyWire
 
-/// Asking for what is missing here.
+/// Requesting what is missing here.
 extension SpaceExchange {
-    /// What a question was asked for; the peer answers in the order in which it was asked.
+    /// What a question asked for; the peer answers in the order of the questions.
     enum Question: Sendable {
         case holes
         case forgotten
@@ -11,11 +11,11 @@ extension SpaceExchange {
         case bodies
     }
 
-    /// What a peer's tips say that is missing here.
+    /// What is missing here according to a peer's tips.
     enum Lack: Sendable {
         /// It has said so before.
         case known
-        /// Some of it was not heard from it before.
+        /// Some of it was not announced by it before.
         case news
     }
 
@@ -28,7 +28,7 @@ extension SpaceExchange {
 
     private var openWantCount: Int { questions.count { $0 == .holes } }
 
-    /// What was asked for and did not come may be asked for again.
+    /// What was requested and did not arrive may be requested again.
     mutating func forgetQuestions() {
         asked = [:]
         questions = Queue(questions.map { $0 == .holes ? .forgotten : $0 })
@@ -60,7 +60,7 @@ extension SpaceExchange {
         }
         guard !holes.isEmpty else { return nil }
         holes = Array(holes.prefix(Limits.wantRangeCountMax))
-        // An author may leave a hole of any size: what is added and multiplied here is bounded.
+        // An author may leave a gap of any size: numbers added and multiplied here are bounded.
         let sizes = holes.map { hole in
             min(hole.range.upperBound - hole.range.lowerBound, Self.holeOperationCountMax) + 1
         }

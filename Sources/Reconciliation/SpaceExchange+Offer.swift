@@ -14,18 +14,18 @@ enum SpaceOffer: Sendable {
     case taken
 }
 
-/// What a peer has said on a link of whether one is a contact of theirs.
+/// What a peer has said on a link about whether this person is a contact of theirs.
 enum Acceptance: Sendable {
     /// Nothing.
     case unknown
-    /// That one is none.
+    /// That this person is not one.
     case awaited
     /// That one is one by now.
     case heard
 }
 
 extension SpaceExchange {
-    /// The peer has shown that it takes the space: it told or brought something of it.
+    /// The peer has shown that it accepts the space: it announced or sent something of it.
     mutating func isTaken() {
         wasTaken = true
         if offer == .made { offer = .taken }

@@ -1,12 +1,12 @@
 import ParleyLedger
 import ParleyWire
 
-/// What is known, on one link, of one space: what the peer lacks, and what it was asked for.
+/// What is known, on one link, about one space: what the peer lacks, and what it was asked for.
 struct SpaceExchange: Sendable {
     /// Above this many missing operations the newest are sent first, and the rest when asked for.
     static let windowOperationCount = 500
     let space: SpaceRecord
-    /// Who is at the other end.
+    /// The device at the other end.
     private let peer: DeviceID?
     /// How much of it passes.
     private(set) var scope: SharingScope
@@ -14,9 +14,9 @@ struct SpaceExchange: Sendable {
     private var peerEnds: [LogTag: UInt64]?
     /// What the peer said it holds and is missing here: the place, by log. Nil before it told all.
     private var lacked: [(tag: LogTag, place: UInt64)]?
-    /// How far this is with sending all of it unasked.
+    /// How far sending everything unasked has come.
     var offer = SpaceOffer.none
-    /// Whether the peer has told or brought anything of it on this link.
+    /// Whether the peer has announced or sent anything of it on this link.
     var wasTaken = false
     /// Logs that may hold something for the peer, so that a long list is not walked each time.
     private var unsent: Set<LogTag> = []
@@ -38,7 +38,7 @@ struct SpaceExchange: Sendable {
 
     /// The lowest place that was asked for, by log.
     var asked: [LogTag: UInt64] = [:]
-    /// The peer was told all tips and asked for the rest, and nothing has come of it yet.
+    /// The peer was sent all tips and asked for the rest, and nothing has arrived yet.
     private var isAsking = false
     /// The peer was told what is held here.
     var hasTold = false
@@ -67,8 +67,8 @@ struct SpaceExchange: Sendable {
         try scope.log(tag, of: space.number, in: store)
     }
 
-    /// From now on another part of the space passes. What is new in it is sent where it is known
-    /// what the peer holds.
+    /// From now on another part of the space passes. New parts are sent if it is known what the
+    /// peer holds.
     mutating func narrow(to scope: SharingScope, store: some LogStore) throws(StoreError) {
         self.scope = scope
         digested = nil
@@ -90,7 +90,7 @@ struct SpaceExchange: Sendable {
 
     var hasAnnouncements: Bool { !unannounced.isEmpty }
 
-    /// Whether anything may be there to send: most often nothing is.
+    /// Whether there may be anything to send: usually there is nothing.
     var mayHaveOperations: Bool {
         !answers.isEmpty
             || (peerEnds != nil && offer != .made
@@ -143,7 +143,7 @@ struct SpaceExchange: Sendable {
         searches.isEqual()
     }
 
-    /// Takes the peer's tips. Returns what they say that is missing here, if anything is.
+    /// Processes the peer's tips. Returns what is missing here according to them, if anything is.
     mutating func received(
         _ frontier: Frontier, store: some LogStore
     ) throws(StoreError) -> Lack? {
@@ -196,7 +196,7 @@ struct SpaceExchange: Sendable {
 
     private mutating func noteLacked(_ entry: Frontier.Entry) {
         guard let count = lacked?.count else { return }
-        // More than anybody may list at once: what is missing is no longer known.
+        // More than anybody may list at once: it is no longer known what is missing.
         guard count < Limits.frontierEntryCountMax else { return lacked = nil }
         lacked?.append((entry.tag, entry.sequence))
     }
@@ -231,7 +231,7 @@ struct SpaceExchange: Sendable {
         return frontier
     }
 
-    /// Operations came: what was asked for is on its way.
+    /// Operations arrived: what was requested is in transit.
     mutating func receivedOperations() {
         isAsking = false
         isTaken()

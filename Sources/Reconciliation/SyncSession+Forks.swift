@@ -28,7 +28,7 @@ extension SyncSession {
         return [.send(.want(want))]
     }
 
-    /// The spaces of whose logs the peer is to be told now what is proven.
+    /// The spaces whose proven forks are to be sent to the peer now.
     public mutating func takeOwedForks() -> Set<SpaceNumber> {
         var spaces: Set<SpaceNumber> = []
         for (number, exchange) in shared where exchange.mustTellForks {
@@ -38,8 +38,8 @@ extension SyncSession {
         return spaces
     }
 
-    /// Takes note that more is proven of a space's logs. Where the peer cannot place it yet, it has
-    /// to be told once more.
+    /// Records that more forks are proven in a space. If the peer cannot use the proof yet, it has
+    /// to be sent once more.
     public mutating func provedMore(in space: SpaceNumber) {
         shared[space]?.forks.isKnown = false
     }

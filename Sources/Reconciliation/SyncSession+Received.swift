@@ -62,7 +62,8 @@ extension SyncSession {
             else { continue }
             guard let theirs = listed[Self.hash(exchange.space.id, salt: spaces.salt)] else {
                 guard exchange.scope.isMutual else { continue }
-                // Whoever does not take a space is offered it ever more rarely: it is sent whole.
+                // A peer that does not accept a space is offered it ever more rarely: it is sent
+                // whole.
                 let count = unlisted[number, default: 0] + 1
                 unlisted[number] = count
                 if count & (count - 1) == 0 { outputs.append(.introduceSpace(number)) }

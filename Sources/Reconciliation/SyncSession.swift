@@ -2,13 +2,13 @@ import ParleySealing
 public import ParleyLedger
 public import ParleyWire
 
-/// What a session wants done, in order.
+/// The outputs of a session, in order.
 public enum SessionOutput: Equatable, Sendable {
     /// A frame for the peer, once the transaction is committed.
     case send(Frame)
     /// Operations to verify and store.
     case ingest(Operations)
-    /// The peer holds of this space what is held here: the first time that it shows so since the link
+    /// The peer holds of this space what is held here: the first time it shows so since the link
     /// began, or since something was written here.
     case equal(SpaceNumber)
     /// The peer holds this on its disk.
@@ -17,8 +17,8 @@ public enum SessionOutput: Equatable, Sendable {
     case introduced(Introduction)
     /// The peer lacks a space that both belong to.
     case introduceSpace(SpaceNumber)
-    /// The peer may hold what is missing here: is it to be the space's source? It is news where the
-    /// peer did not say so before.
+    /// The peer may hold what is missing here: should it become the space's source? It is news if
+    /// the peer did not say so before.
     case missing(SpaceNumber, isNews: Bool)
     /// The peer has answered a want, or cannot.
     case answered(SpaceNumber)
@@ -42,9 +42,9 @@ public enum SessionRejection: Error, Equatable, Sendable {
 
 /// Two devices find out what each lacks, and send it: one session, one value.
 ///
-/// It knows logs and places, never what operations say. It is fed frames and told what was
-/// stored; it answers with frames. No state of it outlives the link: whatever was committed moved
-/// the frontier, and the next session asks for the rest.
+/// It knows logs and places, never the content of operations. It is fed frames and told what was
+/// stored; it answers with frames. None of its state outlives the link: whatever was committed
+/// moved the frontier, and the next session asks for the rest.
 ///
 /// ```
 ///  HELLO SPACES ──▶ ◀── HELLO SPACES      at once, both
@@ -59,8 +59,8 @@ public struct SyncSession: Sendable {
     public static let creditInitial: UInt64 = 1 << 20
     /// Credit is renewed in steps of this many bytes.
     static let creditStep: UInt64 = 128 << 10
-    /// More than this is never believed: nobody makes us send more at once than twice what an honest
-    /// peer takes.
+    /// A greater grant is never believed: nobody makes this node send more at once than twice what
+    /// an honest peer grants.
     static let creditMax: UInt64 = 2 << 20
 
     private enum Phase: Sendable, Equatable {
@@ -108,8 +108,9 @@ public struct SyncSession: Sendable {
         return [.send(.hello(hello)), .send(.spaces(try summary(store)))]
     }
 
-    /// So much of a space passes from now on, or nothing any more where it is nil. Who came to belong to
-    /// it by this, or is asked into it, is introduced to it: sent all of it, and then the tips.
+    /// Sets how much of a space passes from now on; nil for nothing any more. A device that became
+    /// a member by this, or is invited, is introduced to the space: it is sent everything, and then
+    /// the tips.
     ///
     /// - Returns: whether the peer is introduced.
     @discardableResult
@@ -131,7 +132,7 @@ public struct SyncSession: Sendable {
         let isIntroduced =
             scope.isEverything
             ? before?.isEverything != true : scope.isMutual && before?.isMutual != true
-        // Whoever accepts was brought lane 0 before: of that only the rest goes.
+        // A person who accepts got lane 0 before: of that only the rest is sent.
         if isIntroduced {
             shared[space.number]?.introduce(holdsLane0: before == .welcome)
         }
@@ -182,7 +183,7 @@ public struct SyncSession: Sendable {
             return .success([.introduced(introduction)])
         case .fork(let proof):
             return .success([.forked(proof)])
-        // Nothing of a log hangs on it: whoever owns the session takes it.
+        // Nothing in a log depends on it: the owner of the session decides.
         case .signal, .blobAsk, .blobHave, .blobWant, .blobSection, .blobChunk:
             return .success([])
         case .heartbeat(let digest):
@@ -210,7 +211,7 @@ public struct SyncSession: Sendable {
         return [.send(.credit(ByteCredit(clamping: consumed)))]
     }
 
-    /// Asks the peer to send what is missing here of a space.
+    /// Asks the peer to send what a space lacks here.
     public mutating func ask(
         _ space: SpaceNumber, store: some LogStore
     ) throws(StoreError) -> [SessionOutput] {
@@ -221,8 +222,8 @@ public struct SyncSession: Sendable {
         return [.send(.frontier(request))]
     }
 
-    /// Tells the peer once what is held of a space, without asking for what is missing: others
-    /// send that. From then on the peer sends what it writes.
+    /// Tells the peer once what is held of a space, without requesting what is missing: others send
+    /// that. From then on the peer sends what it writes.
     public mutating func tell(
         _ space: SpaceNumber, store: some LogStore
     ) throws(StoreError) -> [SessionOutput] {
@@ -231,20 +232,20 @@ public struct SyncSession: Sendable {
         return [.send(.frontier(try exchange.frontier(asksForMissing: false, store: store)))]
     }
 
-    /// Tells the peer once that no more of a space is kept than is listed: it drops what it was about to
-    /// send.
+    /// Tells the peer once that no more of a space is kept than is listed: it drops what it was
+    /// about to send.
     public mutating func declineRest(
         of space: SpaceRecord, store: some LogStore
     ) throws(StoreError) -> [SessionOutput] {
         guard phase == .open, declinedRests.insert(space.number).inserted else { return [] }
         shared[space.number]?.hasTold = true
-        // By what has come, this device may not be in it at all.
+        // According to what has arrived, this device may not be in it at all.
         let exchange =
             shared[space.number] ?? SpaceExchange(SharedSpace(space, scope: .welcome), with: nil)
         return [.send(.frontier(try exchange.frontier(asksForMissing: false, store: store)))]
     }
 
-    /// What was asked for and did not come may be asked for again.
+    /// What was requested and did not arrive may be requested again.
     public mutating func forgetQuestions(_ space: SpaceNumber) {
         shared[space]?.forgetQuestions()
     }
@@ -301,8 +302,9 @@ public struct SyncSession: Sendable {
     /// and once it has shown that it does want it the rest, control first, and then the tips.
     public mutating func offerAll(of space: SpaceNumber) { shared[space]?.offerAll() }
 
-    /// The peer says whether one is a contact of theirs. Who accepts takes what they refused of a
-    /// stranger: once a link, all of which they have shown nothing is introduced again.
+    /// The peer says whether this person is a contact of theirs. A peer who has accepted takes what
+    /// they refused from a stranger: once per link, all spaces of which they have shown nothing are
+    /// introduced again.
     public mutating func hear(isContact: Bool) -> [SessionOutput] {
         guard isContact else {
             if acceptance == .unknown { acceptance = .awaited }
@@ -318,7 +320,7 @@ public struct SyncSession: Sendable {
         }
     }
 
-    /// Takes note that the log grew.
+    /// Records that the log grew.
     ///
     /// - Parameter isOwn: written here: sent at once. Else it is announced, since the peer may
     ///   well have it from its author.
@@ -326,7 +328,7 @@ public struct SyncSession: Sendable {
         shared[space]?.grew(tag, isOwn: isOwn)
     }
 
-    /// Takes note that the peer sent, and so holds, this log up to a place.
+    /// Records that the peer sent, and so holds, this log up to a place.
     public mutating func peerHolds(_ tag: LogTag, through place: UInt64, in space: SpaceNumber) {
         shared[space]?.peerHolds(tag, through: place)
     }
@@ -371,7 +373,7 @@ public struct SyncSession: Sendable {
             while credit > 0 {
                 guard sent < byteCount else { return (outputs, true) }
                 guard let operations = try shared[number]?.nextOperations(store: store) else {
-                    // Who was introduced to all of it hears that this is all.
+                    // A peer that was introduced to everything is told that this is all.
                     if shared[number]?.endIntroducing() == true {
                         outputs += try tell(number, store: store)
                     }

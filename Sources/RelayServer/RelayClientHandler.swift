@@ -83,7 +83,7 @@ final class RelayClientHandler: ConnectionHandler, @unchecked Sendable {
 
     // MARK: The engine's side
 
-    /// Does what a turn of the engine came to.
+    /// Performs the results of a turn of the engine.
     fileprivate func carryOut(_ steps: [RelayOutbox.Step]) {
         guard let connection else { return }
         var frames: [[UInt8]] = []
@@ -104,7 +104,7 @@ final class RelayClientHandler: ConnectionHandler, @unchecked Sendable {
         connection.send(door.seal(frames, at: Self.now))
         guard !isCongested, !connection.isWritable else { return }
         isCongested = true
-        // Who does not read what it asked for asks for nothing more.
+        // A client that does not read its answers may not request more.
         hold()
         engine.offer([.congested(number, true)])
     }
@@ -128,7 +128,7 @@ struct RelayPeer: Sendable {
     let handler: RelayClientHandler
     let connection: Connection
 
-    /// Does what a turn of the engine came to.
+    /// Performs the results of a turn of the engine.
     func perform(_ steps: [RelayOutbox.Step]) {
         connection.perform { handler.carryOut(steps) }
     }

@@ -8,8 +8,8 @@ import Synchronization
 /// Owns the one ``Relay`` and its store, and gives them what happens in turns: all that came while
 /// the last turn wrote to the disk is one batch, so that many envelopes cost one fsync.
 ///
-/// Unchecked, because relay, store and peers are plain variables; safe, because they are touched
-/// on `queue` alone. What comes from other threads lies behind a lock.
+/// Unchecked, because relay, store and peers are plain variables; safe, because they are touched on
+/// `queue` alone. Data from other threads is behind a lock.
 final class RelayEngine: @unchecked Sendable {
     /// Bytes of requests that may wait for a turn before connections are read no more.
     static let waitingByteCountMax = 32 << 20
@@ -28,7 +28,7 @@ final class RelayEngine: @unchecked Sendable {
         var paused: [RelayPeer] = []
     }
 
-    /// What a client that calls now is told, and what is told to who watches.
+    /// The welcome for a client that calls now, and the state for observers.
     struct Snapshot {
         let starts: [RelayStart]
         var newest: UInt64
@@ -55,7 +55,7 @@ final class RelayEngine: @unchecked Sendable {
     private var peers: [RelayConnection: RelayPeer] = [:]
     private var timer: (any DispatchSourceTimer)?
     private var isStopped = false
-    /// What is left of orders that are carried out in pieces, one in each turn.
+    /// What is left of orders that are performed in parts, one in each turn.
     private var unfinished: [(number: RelayOrderNumber, order: RelayOrder)] = []
 
     /// - Parameters:
@@ -172,7 +172,7 @@ final class RelayEngine: @unchecked Sendable {
             for effect in relay.handle(input, at: time) { outbox.add(effect, &orders) }
             holdBack(outbox.takeFull(), time)
         }
-        // What came in this turn goes first.
+        // What arrived in this turn goes first.
         orders += unfinished
         unfinished = []
         if !orders.isEmpty { store(&orders, time, &outbox) }
@@ -199,7 +199,8 @@ final class RelayEngine: @unchecked Sendable {
     }
 
     /// Pushes nothing more to these within a turn, which can bring many MiB at once: their
-    /// connections find the same as soon as they have what the turn came to, and tell the end of it.
+    /// connections find out themselves when they get the results of the turn, and report the end of
+    /// it.
     private func holdBack(_ connections: [RelayConnection], _ time: UInt64) {
         for connection in connections {
             let effects = relay.handle(.congested(connection, true), at: time)
@@ -236,7 +237,7 @@ final class RelayEngine: @unchecked Sendable {
     }
 }
 
-/// What a turn came to, by connection: each is woken once.
+/// The results of a turn, by connection: each is woken once.
 struct RelayOutbox {
     /// What a connection is to do.
     enum Step: Sendable {
@@ -247,7 +248,7 @@ struct RelayOutbox {
 
     private(set) var steps: [RelayConnection: [Step]] = [:]
     private var byteCounts: [RelayConnection: Int] = [:]
-    /// For whom more came to within the turn than may wait for a client, in the order in which it did.
+    /// Clients for whom more resulted within the turn than may wait for a client, in that order.
     private var full: [RelayConnection] = []
 
     mutating func takeFull() -> [RelayConnection] {

@@ -27,7 +27,7 @@ public struct RelayHome: Sendable {
         return RelayHome(path: data + "/parley-relay")
     }
 
-    /// The relay's key, made where there is none, with the folder.
+    /// The relay's key, created with the folder if there is none.
     public func key() throws -> DeviceNoiseKey {
         try FileManager.default.createDirectory(
             atPath: path, withIntermediateDirectories: true,
@@ -60,7 +60,7 @@ public struct RelayHome: Sendable {
         }
     }
 
-    /// The relay's store, made where there is none.
+    /// The relay's store, created if there is none.
     public func store(
         bounds: RelayStoreBounds = RelayStoreBounds()
     ) throws -> SQLiteRelayStore {
@@ -77,7 +77,7 @@ public struct RelayServerError: Error, Equatable, Sendable, CustomStringConverti
     init(_ description: String) { self.description = description }
 }
 
-/// Held by the relay that runs in a home, until it is let go of or the process ends.
+/// Held by the relay that runs in a home, until it is released or the process ends.
 public final class RelayLock: Sendable {
     private let file: CInt
 

@@ -3,7 +3,7 @@ import ParleyRelaying
 import ParleyTransport
 import Synchronization
 
-/// The relay's figures in the text form of Prometheus. Counts alone: none tells of whom.
+/// The relay's figures in the text format of Prometheus. Counts only: none identifies anybody.
 struct RelayMetrics: Sendable {
     let engine: RelayEngine
     let transport: Transport
@@ -79,7 +79,7 @@ struct RelayMetrics: Sendable {
     }
 }
 
-/// Answers whoever asks on this machine with the figures: the least of HTTP that a scraper needs.
+/// Serves the figures to clients on this machine: the minimum of HTTP that a scraper needs.
 final class MetricsHandler: ConnectionHandler {
     /// A request is no longer than this.
     private static let requestByteCountMax = 8192

@@ -22,7 +22,7 @@ public final class RelayServer: Sendable {
         public var metrics: Endpoint?
         /// The network that it serves.
         public var network: NetworkID = .main
-        /// What it allows.
+        /// Its limits.
         public var policy = RelayPolicy()
         /// Connections at a time.
         public var connectionCountMax = 16_384
@@ -105,7 +105,7 @@ public final class RelayServer: Sendable {
         self.retryAfter = retryAfter
     }
 
-    /// Ends in good order: answers what was asked and is on the disk, says goodbye, closes.
+    /// Shuts down cleanly: answers requests whose results are on disk, says goodbye, closes.
     public func stop() async {
         await engine.stop(retryAfter: retryAfter)
         await transport.shutdown()
@@ -125,7 +125,7 @@ public final class RelayServer: Sendable {
         limits.guestCountMax = 512
         limits.guestOfOriginCountMax = 60
         limits.handshakeCountMax = 60
-        // The relay itself knows who has been silent for too long.
+        // The relay itself knows which clients have been silent for too long.
         limits.idleTimeMax = nil
         limits.writableByteCountMax = RelayEngine.writableByteCountMax
         limits.queueByteCountMax = 4 << 20

@@ -5,7 +5,7 @@ import ParleyWire
 
 /// The orders of one batch, carried out on an open connection.
 struct RelayTransaction {
-    /// What is known of the whole store.
+    /// What is known about the whole store.
     struct Totals {
         var newest: UInt64
         var byteCount: Int64
@@ -58,7 +58,7 @@ struct RelayTransaction {
         }
     }
 
-    /// What is kept of the whole store.
+    /// What is stored about the whole store.
     func finish() throws {
         try execute("UPDATE store SET newest = ?", [Int64(totals.newest)])
     }
@@ -192,7 +192,7 @@ struct RelayTransaction {
         let quota = min(mailbox.byteCountMax, Int64(clamping: most))
         switch right {
         case .drop, .shelf:
-            // Whoever put what is there was told that it is kept.
+            // The writer was told that the content is kept.
             guard mailbox.byteCount + size <= quota else {
                 return right == .drop ? .full : .busyAsFull
             }
@@ -296,11 +296,11 @@ struct RelayTransaction {
         return .entries(page, hasMore: false, newest: UInt64(mailbox.newest))
     }
 
-    /// Deletes a piece of what is acknowledged: a shelf may hold hundreds of MiB, and everybody waits for a
-    /// transaction.
+    /// Deletes a part of what is acknowledged: a shelf may hold hundreds of MiB, and everybody
+    /// waits for a transaction.
     private mutating func acknowledge(_ id: MailboxID, _ counter: UInt64) throws -> RelayOutcome {
         guard let mailbox = try mailbox(id) else { return .answer(.refused(.noMailbox)) }
-        // What is put while pieces are left is not meant.
+        // New envelopes that are put while parts are left are not included.
         let end = min(Int64(clamping: counter), mailbox.newest)
         let next = try Int64.fetchOne(
             statement(
@@ -363,7 +363,7 @@ struct RelayTransaction {
         try execute(
             "DELETE FROM mailboxes WHERE expires <= ? AND byte_count = 0",
             [Int64(clamping: now)])
-        // A part of what is free goes back to the disk; the rest is used again, or goes next time.
+        // A part of the free space goes back to the disk; the rest is reused, or goes next time.
         try db.execute(sql: "PRAGMA incremental_vacuum(\(SQLiteRelayStore.freedPageCountMax))")
     }
 

@@ -5,8 +5,8 @@ public import ParleyWire
 
 /// A relay's store in one SQLite file: the mailboxes of one machine.
 ///
-/// A batch of orders is one transaction with `synchronous=FULL`: many envelopes, one fsync. What is
-/// deleted is overwritten. Not to be shared between threads.
+/// A batch of orders is one transaction with `synchronous=FULL`: many envelopes, one fsync. Deleted
+/// data is overwritten. Not to be shared between threads.
 public final class SQLiteRelayStore: RelayStore {
     /// See ``ParleyRelaying/RelayStore/starts``.
     public let starts: [RelayStart]
@@ -24,7 +24,8 @@ public final class SQLiteRelayStore: RelayStore {
 
     /// Most rows that one ``ParleyRelaying/RelayOrder/expire(envelopesBefore:)`` deletes.
     static let expiredRowCountMax = 10_000
-    /// Most envelopes of a mailbox that one step deletes of what is acknowledged: 16 MiB of a shelf.
+    /// The most envelopes that one step deletes from a mailbox after an acknowledgement: 16 MiB of
+    /// a shelf.
     static let deletedRowCountMax = 256
     /// Most pages that it gives back to the disk.
     static let freedPageCountMax = 4_096
@@ -151,7 +152,7 @@ public final class SQLiteRelayStore: RelayStore {
 
     /// A ticket that nobody has used.
     public struct Ticket: Equatable, Sendable {
-        /// Its hash, which is all that is kept of it.
+        /// Its hash, the only part of it that is stored.
         public let hash: Digest
         /// Bytes of the mailbox that it pays for.
         public let byteCountMax: UInt64
@@ -187,7 +188,7 @@ public final class SQLiteRelayStore: RelayStore {
         }
     }
 
-    /// What the database says, without what was to be stored.
+    /// What the database says, without the data to be stored.
     private static func telling<R>(
         _ attempt: String, _ body: () throws -> R
     ) throws(RelayStoreFailure) -> R {

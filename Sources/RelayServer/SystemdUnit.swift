@@ -6,7 +6,7 @@ public enum SystemdUnit {
     ///   - program: the path of this program.
     ///   - home: the folder of the relay, and whose it is; nil for one that systemd makes, for a
     ///     user of its own.
-    ///   - arguments: what it is started with, as it stands on the command line.
+    ///   - arguments: its arguments, as on the command line.
     public static func text(
         program: String, home: (path: String, user: String)? = nil, arguments: [String]
     ) -> String {

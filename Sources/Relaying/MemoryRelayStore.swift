@@ -86,7 +86,7 @@ public struct MemoryRelayStore: RelayStore, Sendable {
         starts.removeLast(max(0, starts.count - RelayWelcome.startCountMax))
     }
 
-    /// Loses what is kept of one mailbox, and says nothing of it.
+    /// Loses the content of one mailbox, silently.
     public mutating func lose(_ mailbox: MailboxID) {
         change(mailbox) { $0.drop(until: 0) }
     }
@@ -96,7 +96,7 @@ public struct MemoryRelayStore: RelayStore, Sendable {
         tickets[ticket] = byteCountMax
     }
 
-    /// All that is kept: what somebody who reads the relay's memory finds.
+    /// Everything stored: what a thief of the relay's memory finds.
     public var contents: [[UInt8]] {
         mailboxes.sorted { $0.key < $1.key }.flatMap { id, mailbox in
             [id.bytes] + mailbox.writers.map(\.bytes)
@@ -228,7 +228,7 @@ public struct MemoryRelayStore: RelayStore, Sendable {
         let quota = min(mailbox.byteCountMax, most)
         switch right {
         case .drop, .shelf:
-            // Whoever put what is there was told that it is kept.
+            // The writer was told that the content is kept.
             guard mailbox.byteCount + size <= quota else {
                 return right == .drop ? .full : .busyAsFull
             }

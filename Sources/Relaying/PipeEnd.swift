@@ -4,7 +4,7 @@ import ParleyWire
 struct PipeEnd: Sendable {
     /// What waits for the other end to have room.
     var unsent: ArraySlice<UInt8> = []
-    /// Whether no leave for more is given: what came is not taken yet.
+    /// Whether no more credit is granted: what arrived is not consumed yet.
     private var isPaused = false
     /// Bytes that the other end has room for.
     private var room = Limits.pipeCreditByteCount
@@ -25,11 +25,11 @@ struct PipeEnd: Sendable {
 
     /// The other end has room for more.
     mutating func grant(_ count: Int) {
-        // Whoever grants more than there is to grant gains nothing by it.
+        // Granting more than there is gains nothing.
         room = min(room + count, Limits.pipeCreditByteCount)
     }
 
-    /// Gives no leave for more, or goes on.
+    /// Stops granting credit, or resumes.
     ///
     /// - Returns: the leave to give for more, 0 for none.
     mutating func pause(_ isPaused: Bool) -> Int {

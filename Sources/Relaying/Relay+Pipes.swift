@@ -6,7 +6,7 @@ extension Relay {
         /// Who asked for it, and by which request.
         let caller: RelayConnection
         let counter: UInt64
-        /// Who is subscribed to the inbox.
+        /// The subscriber of the inbox.
         let owner: RelayConnection
         /// When the owner must have answered; nil once it has.
         var due: UInt64?
@@ -23,7 +23,7 @@ extension Relay {
         func end(_ side: Int) -> RelayConnection { side == 0 ? caller : owner }
     }
 
-    /// Offers a pipe to who owns the inbox, and is there: the one that subscribed last.
+    /// Offers a pipe to the inbox's owner, if connected: to the last subscriber.
     mutating func call(
         _ mailbox: MailboxID, _ waiting: Pending, _ now: UInt64, _ effects: inout [RelayEffect]
     ) {
@@ -48,8 +48,8 @@ extension Relay {
         effects.append(.send([owner], .pipe(.offered(lastPipe, mailbox))))
     }
 
-    /// Takes an offer from what the caller's address is allowed: the owner cannot tell addresses
-    /// apart. Who calls those who are away takes nothing.
+    /// Charges an offer to the caller's address: the owner cannot distinguish addresses. Calling an
+    /// absent owner costs nothing.
     ///
     /// - Returns: milliseconds until there is one; nil where there is.
     private mutating func shortageOfCalls(of caller: RelayConnection, _ now: UInt64) -> UInt32? {
@@ -60,7 +60,8 @@ extension Relay {
         return wait == 0 ? nil : wait
     }
 
-    /// Takes what a client says of a pipe. One that is over is no error: both may have ended it.
+    /// Handles what a client says about a pipe. A pipe that is over is no error: both may have
+    /// ended it.
     mutating func take(
         _ frame: PipeFrame, _ connection: RelayConnection, _ now: UInt64,
         _ effects: inout [RelayEffect]
@@ -96,7 +97,7 @@ extension Relay {
         }
     }
 
-    /// A pipe is over: its ends are told, but for the one that knows.
+    /// A pipe is over: its ends are told, except the one that knows.
     mutating func end(
         _ number: UInt32, except knowing: RelayConnection?, _ effects: inout [RelayEffect]
     ) {

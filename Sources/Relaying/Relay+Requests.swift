@@ -2,7 +2,7 @@ import ParleySealing
 import ParleyWire
 
 extension Relay {
-    /// Takes what a client asks: judges what needs no store, and gives the order for the rest.
+    /// Handles a client's request: decides what needs no store, and orders the rest.
     mutating func take(
         _ checked: CheckedRequest, _ connection: RelayConnection, _ now: UInt64,
         _ effects: inout [RelayEffect]
@@ -30,7 +30,7 @@ extension Relay {
         }
     }
 
-    /// What the store is asked, and what for; nil for what is about the connection.
+    /// What the store is asked, and what for; nil for what concerns the connection.
     private static func plan(
         _ checked: CheckedRequest, _ share: RelayShare, _ policy: RelayPolicy
     ) -> (RelayOrder, Purpose)? {
@@ -86,8 +86,8 @@ extension Relay {
         return nil
     }
 
-    /// Whether a key with this right may ask this at all. Who may write into an inbox and who may read a
-    /// shelf, the store knows.
+    /// Whether a key with this right may ask this at all. The store knows who may write into an
+    /// inbox and who may read a shelf.
     private static func mayAsk(_ action: RelayAction, _ right: MailboxRight) -> Bool {
         switch action {
         case .put, .get: true
@@ -116,7 +116,7 @@ extension Relay {
         answer(.refused(busy ?? .malformed), to: counter, connection, &effects)
     }
 
-    /// What a request takes from what its connection and its address are allowed.
+    /// What a request is charged to its connection and its address.
     private struct Cost {
         let byteCount: Int
         var openedCount = 0
@@ -131,7 +131,7 @@ extension Relay {
             leavesQuarter = Self.isOfFile(checked)
             switch checked.request.action {
             case .open: openedCount = 1
-            // Where every mailbox is paid for, its ticket bounds what it holds.
+            // If every mailbox is paid for, its ticket bounds what it holds.
             case .put(let envelope) where !policy.needsTicket: storedByteCount = envelope.count
             case .put, .volatile, .get, .subscribe, .unsubscribe, .acknowledge, .pipe: break
             }
@@ -153,7 +153,8 @@ extension Relay {
         guard var client = clients[connection], var origin = origins[client.origin] else {
             return nil
         }
-        // Nothing is taken for what is refused: else who asks again at once would never be let.
+        // A refused request is not charged: otherwise a client that asks again at once would never
+        // be let in.
         let isModest = cost.leavesQuarter
         let wait = max(
             client.requests.shortage(of: 1, leavesQuarter: isModest, at: now),
@@ -204,7 +205,7 @@ extension Relay {
         effects.append(.send([connection], .answer(to: counter, answer)))
     }
 
-    /// An order's outcome is known: the client is answered, and others are told.
+    /// The outcome of an order is known: the client is answered, and others are told.
     mutating func conclude(
         _ number: RelayOrderNumber, _ outcome: RelayOutcome, _ now: UInt64,
         _ effects: inout [RelayEffect]

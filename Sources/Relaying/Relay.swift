@@ -24,9 +24,9 @@ public enum RelayInput: Sendable {
     case malformedRequest(RelayConnection, counter: UInt64, byteCount: Int)
     /// A client said something about a pipe.
     case pipe(RelayConnection, PipeFrame)
-    /// A client is there.
+    /// A client connected.
     case ping(RelayConnection)
-    /// A client takes what it is sent too slowly, or fast enough again.
+    /// A client reads too slowly, or fast enough again.
     case congested(RelayConnection, Bool)
     /// The store carried out an order.
     case performed(RelayOrderNumber, RelayOutcome)
@@ -38,7 +38,7 @@ public enum RelayInput: Sendable {
     case leaving(retryAfter: UInt32)
 }
 
-/// What a relay wants done.
+/// The outputs of a relay.
 public enum RelayEffect: Sendable {
     /// Send a frame to these clients, in this order.
     case send([RelayConnection], RelayServerFrame)
@@ -77,13 +77,13 @@ public struct RelayOrderNumber: Hashable, Sendable {
 ///                                       outcomes ──┴─ RelayStore ◀─ orders
 /// ```
 ///
-/// **What is told, is true:** nothing is answered and nobody hears of an envelope before the store
-/// has it, since both follow from the outcome. **What it holds in memory** is bounded by what is
-/// under way: connections, subscriptions, open pipes, requests without an answer; each has its
-/// bound in ``RelayPolicy`` or `Limits`. **What it knows of people** is nothing: mailboxes are
-/// names of keys. Source: `Protocol/06-relay.md`.
+/// **What it says is true:** nothing is answered and nobody hears of an envelope before the store
+/// has it, since both follow from the outcome. **What it holds in memory** is bounded by what is in
+/// progress: connections, subscriptions, open pipes, requests without an answer; each has its bound
+/// in ``RelayPolicy`` or `Limits`. **It knows nothing about people:** mailboxes are names of keys.
+/// Source: `Protocol/06-relay.md`.
 public struct Relay: Sendable {
-    /// What is known of one connection.
+    /// What is known about one connection.
     struct Client: Sendable {
         let origin: [UInt8]
         var heardAt: UInt64
@@ -95,7 +95,7 @@ public struct Relay: Sendable {
         var pendingPageCount = 0
         var subscriptions: Set<MailboxID> = []
         var isCongested = false
-        /// What it was not told of because it reads too slowly.
+        /// What it was not sent because it reads too slowly.
         var missed: Set<MailboxID> = []
         /// Pipes that it asked for.
         var calls: Set<UInt32> = []
@@ -103,7 +103,7 @@ public struct Relay: Sendable {
         var offers: Set<UInt32> = []
     }
 
-    /// What is known of one address.
+    /// What is known about one address.
     struct Origin: Sendable {
         var connectionCount = 0
         var requests: Allotment
@@ -113,7 +113,7 @@ public struct Relay: Sendable {
         var calls: Allotment
     }
 
-    /// What an order was given for.
+    /// The purpose of an order.
     enum Purpose: Sendable {
         case answer
         case put(MailboxID, envelope: [UInt8])
@@ -134,7 +134,7 @@ public struct Relay: Sendable {
     static let originCountMax = 4096
     /// How often silent clients are looked for, in milliseconds.
     static let sweepInterval: UInt64 = 5_000
-    /// How often the store is asked to forget what is over, in milliseconds.
+    /// How often the store is asked to delete what has expired, in milliseconds.
     static let upkeepInterval: UInt64 = 60_000
 
     let policy: RelayPolicy
@@ -142,7 +142,7 @@ public struct Relay: Sendable {
     let salt: UInt64
     var clients: [RelayConnection: Client] = [:]
     var origins: [[UInt8]: Origin] = [:]
-    /// Who is told of a mailbox, the last who subscribed last.
+    /// The subscribers of a mailbox, the latest last.
     var subscribers: [MailboxID: [RelayConnection]] = [:]
     var pipes: [UInt32: Pipe] = [:]
     var pending: [UInt64: Pending] = [:]
@@ -153,7 +153,7 @@ public struct Relay: Sendable {
     private var day: RelayDay
     private var sweepAt: UInt64
     private var upkeepAt: UInt64
-    /// What it has done.
+    /// Its counters.
     public internal(set) var counters = RelayCounters()
 
     /// A relay without clients.
@@ -167,7 +167,7 @@ public struct Relay: Sendable {
         upkeepAt = sweepAt
     }
 
-    /// What is told to a client that calls now.
+    /// The welcome for a client that calls now.
     ///
     /// - Parameters:
     ///   - starts: the store's.
@@ -187,8 +187,8 @@ public struct Relay: Sendable {
 
     static func day(at now: UInt64) -> RelayDay { RelayDay(at: now) }
 
-    /// Takes one input and says what follows. Effects are carried out in their turn, before the
-    /// next input but for outcomes of the store, which come when they come.
+    /// Processes one input and returns the effects. Effects are performed in order, before the next
+    /// input, except outcomes of the store, which come when they come.
     ///
     /// - Parameter moment: Unix milliseconds; beyond the year 2248 the clock stands still.
     public mutating func handle(_ input: RelayInput, at moment: UInt64) -> [RelayEffect] {
@@ -326,7 +326,7 @@ public struct Relay: Sendable {
     private mutating func sweep(_ now: UInt64, _ effects: inout [RelayEffect]) {
         for connection in clients.keys.sorted() {
             guard let client = clients[connection] else { continue }
-            // A clock that was set back waits anew.
+            // After the clock was set back it waits again.
             if client.heardAt > now { clients[connection]?.heardAt = now }
             if now > client.heardAt + policy.silenceMax { hangUp(connection, .silent, &effects) }
         }

@@ -26,7 +26,7 @@ public struct MailboxAccess: Sendable {
         self.key = key
     }
 
-    /// The right of whoever has this key, which need not be the mailbox's own.
+    /// The right of the holder of this key, which need not be the mailbox's own.
     public init(_ mailbox: MailboxID, key: DeviceSigningKey) {
         self.mailbox = mailbox
         self.key = key
@@ -47,18 +47,18 @@ public enum RelayFailure: Error, Equatable, Sendable {
     case silent
 }
 
-/// What a relay told.
+/// An event from a relay.
 public enum RelayEvent: Equatable, Sendable {
-    /// The connection stands: the relay proved its key, and tells of itself.
+    /// The connection is established: the relay proved its key, and sent its welcome.
     case opened(RelayWelcome)
-    /// What became of the request with this number. Each is answered once, unless the connection
-    /// ends before: then nobody knows what became of it, and asking again does no harm.
+    /// The outcome of the request with this number. Each is answered once, unless the connection
+    /// ends first: then nobody knows the outcome, and asking again does no harm.
     case answered(UInt64, RelayAnswer)
     /// An envelope came into a mailbox that was subscribed to.
     case arrived(MailboxID, RelayEntry)
     /// Something that may be forgotten came, of use for so many seconds.
     case passed(MailboxID, lifetime: UInt8, envelope: [UInt8])
-    /// Envelopes came that were not told: ask for what comes after the last known one.
+    /// Envelopes arrived that were not pushed: ask for what comes after the last known one.
     case missed(MailboxID)
     /// Somebody calls the owner of this inbox: ``RelayClient/accept(_:)`` or
     /// ``RelayClient/hangUp(_:)``.
@@ -90,7 +90,7 @@ public enum RelayEvent: Equatable, Sendable {
 /// stands, and are sent as far as the relay lets: the rest waits here. `now` is a clock that never
 /// goes back, in milliseconds. Source: `Protocol/06-relay.md`.
 public struct RelayClient: Sendable {
-    /// Milliseconds of silence after which the relay is asked whether it is there.
+    /// Milliseconds of silence after which the relay is pinged.
     public static let pingInterval: UInt64 = 60_000
     /// Milliseconds for which a handshake, or the answer to a ping, is waited for.
     public static let patience: UInt64 = 20_000
@@ -123,7 +123,7 @@ public struct RelayClient: Sendable {
     private var handshake: [UInt8]
     private var frames: [[UInt8]] = []
     private var questions: Queue<Question> = []
-    /// What was asked and has no answer.
+    /// Requests without an answer.
     private var unanswered: [UInt64: Unanswered] = [:]
     /// When something was last answered, or nothing was to be.
     private var answeredAt: UInt64
@@ -190,8 +190,8 @@ public struct RelayClient: Sendable {
         pipes[pipe] = end
     }
 
-    /// Gives the other end of a pipe no leave for more than it has, or goes on: what it sends then
-    /// waits there.
+    /// Grants the other end of a pipe no more credit than it has, or resumes: further bytes wait
+    /// there.
     public mutating func pause(_ pipe: UInt32, _ isPaused: Bool) {
         guard var end = pipes.removeValue(forKey: pipe) else { return }
         grant(end.pause(isPaused), in: pipe)
@@ -203,7 +203,7 @@ public struct RelayClient: Sendable {
         frames.append(RelayClientFrame.pipe(.credit(pipe, UInt32(credit))).encoded())
     }
 
-    /// How many bytes wait here for the other end of a pipe to have room: who has much to send
+    /// How many bytes wait here for the other end of a pipe to have room: a sender of much data
     /// waits for ``RelayEvent/drained(_:)``.
     public func pendingByteCount(of pipe: UInt32) -> Int { pipes[pipe]?.unsent.count ?? 0 }
 
@@ -243,7 +243,7 @@ public struct RelayClient: Sendable {
 
     // MARK: What comes
 
-    /// Takes bytes of the stream, cut anywhere, and says what they tell.
+    /// Takes bytes of the stream, cut anywhere, and returns the events in them.
     ///
     /// - Throws: why the connection is over. Every later call throws the same.
     public mutating func receive(
@@ -326,8 +326,8 @@ public struct RelayClient: Sendable {
         }
     }
 
-    /// Lets time pass: asks a silent relay whether it is there, and changes the key now and then.
-    /// Who waits for answers counts from the first time that this was called after asking.
+    /// Lets time pass: pings a silent relay, and changes the key now and then. The wait for answers
+    /// counts from the first call after the request.
     ///
     /// - Throws: ``RelayFailure/silent`` once it has not answered for long enough.
     public mutating func tick(at now: UInt64) throws(RelayFailure) {
@@ -344,7 +344,7 @@ public struct RelayClient: Sendable {
         if link.isOpen { try awaitAnswers(at: now) }
     }
 
-    /// A relay that is there and does not answer is of no use: another connection may be.
+    /// A relay that is connected and does not answer is of no use: another connection may be.
     private mutating func awaitAnswers(at now: UInt64) throws(RelayFailure) {
         var oldest = now
         // The least is the same in any order.

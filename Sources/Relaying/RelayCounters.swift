@@ -1,10 +1,10 @@
 import ParleyWire
 
-/// What a relay has done since it started. Numbers only: none tells of whom.
+/// What a relay has done since it started. Numbers only: none identifies anybody.
 public struct RelayCounters: Equatable, Sendable {
     /// Connections that stood.
     public var connections: UInt64 = 0
-    /// Requests, by what they ask.
+    /// Requests, by action.
     public var requests: [String: UInt64] = [:]
     /// Requests that were refused, by why.
     public var refusals: [String: UInt64] = [:]

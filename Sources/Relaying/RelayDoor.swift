@@ -1,19 +1,19 @@
 public import ParleySealing
 public import ParleyWire
 
-/// A request whose signature held on the connection that it came by: ``RelayDoor`` makes one, and a
+/// A request whose signature was valid on its connection: made by ``RelayDoor``, and by a
 /// simulation in which connections are what they seem.
 public struct CheckedRequest: Sendable {
     /// What the answer bears.
     public let counter: UInt64
     /// What the key that signed may do with the mailbox.
     public let right: MailboxRight
-    /// What is asked.
+    /// The action.
     public let request: RelayRequest
     /// Bytes that it had.
     public let byteCount: Int
 
-    /// A request on a connection that nobody can forge, by who has this key.
+    /// A request on a connection that nobody can forge, by the holder of this key.
     public init(simulated request: RelayRequest, by key: DeviceID, counter: UInt64) {
         self.counter = counter
         right = MailboxRight(of: key, in: request.mailbox)
@@ -29,7 +29,7 @@ public struct CheckedRequest: Sendable {
     }
 }
 
-/// What a key may do with a mailbox. The mailbox's name says of which kind it is.
+/// What a key may do with a mailbox. The mailbox's name tells its kind.
 public enum MailboxRight: Hashable, Sendable {
     /// It is the drop's own: all who have it read and write, and nobody deletes.
     case drop
@@ -74,7 +74,7 @@ public enum RelayClientRejection: Error, Equatable, Sendable {
     case badSignature
 }
 
-/// What a client said.
+/// A client's message.
 public enum RelayDoorEvent: Sendable {
     /// These bytes go to the client.
     case send([UInt8])
@@ -86,7 +86,7 @@ public enum RelayDoorEvent: Sendable {
     case malformedRequest(UInt64, byteCount: Int)
     /// About a pipe.
     case pipe(PipeFrame)
-    /// The client is there.
+    /// A ping.
     case ping
 }
 

@@ -1,6 +1,6 @@
 import ParleyWire
 
-/// What a relay allows. Its operator may set each bound.
+/// The limits of a relay. Its operator may set each.
 /// Source: `Protocol/06-relay.md`, "Bounds".
 public struct RelayPolicy: Equatable, Sendable {
     /// Whether mailboxes are only made for tickets.
@@ -34,7 +34,7 @@ public struct RelayPolicy: Equatable, Sendable {
     public var silenceMax: UInt64 = 5 * 60_000
     /// Whether clients that cannot reach each other are joined.
     public var hasPipes = true
-    /// How long the owner of an inbox is waited for who is called, in milliseconds.
+    /// How long a caller waits for the owner of an inbox, in milliseconds.
     public var callLifetime: UInt64 = 10_000
 
     /// The usual bounds.
@@ -81,7 +81,7 @@ public struct RelayPolicy: Equatable, Sendable {
     }
 }
 
-/// What is left of a rate. The clock is told; where it goes back, nothing is given back.
+/// A token bucket. The clock is passed in; where it goes back, nothing is refilled.
 struct Allotment: Sendable {
     private let rate: RelayPolicy.Rate
     /// In thousandths, so that milliseconds give whole numbers.
@@ -95,7 +95,7 @@ struct Allotment: Sendable {
         self.at = now
     }
 
-    /// Whether all of it is left.
+    /// Whether it is full.
     mutating func isFull(at now: UInt64) -> Bool {
         refill(now)
         return left == rate.burst * 1000
@@ -103,14 +103,14 @@ struct Allotment: Sendable {
 
     /// Takes so much, even where that is more than is left.
     ///
-    /// - Returns: milliseconds until as much is there again; 0 where it was there.
+    /// - Returns: milliseconds until that much is available again; 0 if it was.
     mutating func take(_ amount: Int, at now: UInt64) -> UInt32 {
         let wait = shortage(of: amount, at: now)
         left -= amount * 1000
         return wait
     }
 
-    /// Milliseconds until so much is there; 0 where it is.
+    /// Milliseconds until that much is available; 0 if it is.
     ///
     /// - Parameter leavesQuarter: whether a quarter of all is to stay for others.
     mutating func shortage(

@@ -2,11 +2,11 @@ import ParleyWire
 
 /// Whose part of a mailbox an envelope counts for, where the mailbox is full.
 ///
-/// A card is public, and whoever reads it may write into the inbox that it shows. So that one who
-/// fills an inbox pushes out what they put themselves, envelopes are told apart by the writer's key
-/// and, as many hold one key, by the address that they came from: in few places each, so that a
-/// mailbox has few shares. Addresses are mixed with a number that is drawn at each start and kept
-/// nowhere: what is stored tells of no address.
+/// A card is public, and its readers may write into the inbox that it shows. So that a flooder of
+/// an inbox displaces their own envelopes, these are distinguished by the writer's key and, because
+/// many hold one key, by the address that they came from: in few buckets each, so that a mailbox
+/// has few shares. Addresses are mixed with a number that is drawn at each start and stored
+/// nowhere: the stored data reveals no address.
 /// Source: `Protocol/06-relay.md`, "Bounds".
 public struct RelayShare: Hashable, Comparable, Sendable {
     /// Places for writers, beside that of the owner, and in each of them places for addresses.
@@ -19,7 +19,7 @@ public struct RelayShare: Hashable, Comparable, Sendable {
     /// The share with this number.
     public init(number: UInt16) { self.number = number }
 
-    /// The share of who has a right and calls from an address.
+    /// The share of a key's holder who calls from an address.
     ///
     /// - Parameter salt: is mixed with the address.
     init(_ right: MailboxRight, from origin: [UInt8], salt: UInt64) {
@@ -41,7 +41,7 @@ public struct RelayShare: Hashable, Comparable, Sendable {
         return UInt16(mixed >> (64 - UInt64(originBits)))
     }
 
-    /// Which share gives way: of the writer who holds the most the address that holds the most.
+    /// Which share is displaced: of the writer who holds the most, the address that holds the most.
     public static func greatest(of byteCounts: [RelayShare: UInt64]) -> RelayShare? {
         var ofWriters: [UInt16: UInt64] = [:]
         for (share, count) in byteCounts where count > 0 {

@@ -1,13 +1,13 @@
 public import ParleyWire
 
-/// What a relay keeps, whatever keeps it.
+/// The store of a relay, whatever implements it.
 ///
-/// **Contract**, which one set of tests holds every store to: orders are carried out in their
-/// turn, each seeing what those before it did; once ``perform(_:at:)`` has returned, they survive a
-/// crash of the process and of the machine; where it throws, none of them was carried out. The
-/// counter of a mailbox only ever rises, also over a new start, and is not given again by a store
-/// that was set back, wherever the store can help it: ``RelayCounter`` bases it on the time.
-/// A store decides nothing that a relay could: quotas, expiry and who may write are told to it.
+/// **Contract**, which one set of tests checks for every store: orders are performed in sequence,
+/// each seeing the effects of those before it; once ``perform(_:at:)`` has returned, they survive a
+/// crash of the process and of the machine; if it throws, none of them was performed. The counter
+/// of a mailbox only ever increases, also over a restart, and is not reused by a store that was
+/// rolled back, as far as the store can prevent it: ``RelayCounter`` bases it on the time. A store
+/// decides nothing that a relay could: quotas, expiry and who may write are passed to it.
 public protocol RelayStore {
     /// When it was opened last, the newest first, this time included; as many as a
     /// ``ParleyWire/RelayWelcome`` holds.
@@ -26,25 +26,26 @@ public protocol RelayStore {
 
 /// What a relay asks of its store.
 public enum RelayOrder: Equatable, Sendable {
-    /// Make a mailbox on these terms, or let it live on. Outcome: ``RelayAnswer/opened(expires:byteCountMax:)``.
-    /// `writers`, unless nil, are from now on those who may write besides the owner, or read where it is
-    /// a shelf.
+    /// Create a mailbox on these terms, or extend its life. Outcome:
+    /// ``RelayAnswer/opened(expires:byteCountMax:)``. `writers`, unless nil, are from now on those
+    /// who may write besides the owner, or read if it is a shelf.
     case open(MailboxID, writers: [WriterID]?, ticket: Digest?, MailboxTerms)
-    /// Keep an envelope with this hash, by who has this right; when an inbox is full, the oldest
-    /// of its greatest share go, but of a drop and of a shelf none; and under pressure what others left untouched, see
-    /// ``RelayStoreBounds``. Outcome: ``RelayAnswer/stored(counter:)``, or
-    /// ``RelayOutcome/known(counter:)``.
+    /// Store an envelope with this hash, by a key with this right; when an inbox is full, the
+    /// oldest of its greatest share are dropped, but none of a drop or a shelf; and under pressure
+    /// mailboxes that others left untouched, see ``RelayStoreBounds``. Outcome:
+    /// ``RelayAnswer/stored(counter:)``, or ``RelayOutcome/known(counter:)``.
     case put(
         MailboxID, by: MailboxRight, share: RelayShare, hash: Digest, envelope: [UInt8])
     /// Entries of a range, for the owner. Of a mailbox that is not there: none.
     case get(MailboxID, RelayRange)
-    /// Entries of a range of a shelf, for who may be named as its reader. Outcome: these, or why not.
+    /// Entries of a range of a shelf, for a key that may be named as its reader. Outcome: these, or
+    /// why not.
     case read(MailboxID, by: WriterID, RelayRange)
-    /// The newest counter, 0 where there is none. Outcome: ``RelayAnswer/subscribed(newest:)``.
+    /// The newest counter, 0 if there is none. Outcome: ``RelayAnswer/subscribed(newest:)``.
     case newest(MailboxID)
-    /// Delete what a mailbox holds up to a counter.
+    /// Delete the content of a mailbox up to a counter.
     case acknowledge(MailboxID, upTo: UInt64)
-    /// Whether who has this right may write. Outcome: done, or why not.
+    /// Whether a key with this right may write. Outcome: done, or why not.
     case mayWrite(MailboxID, by: MailboxRight)
     /// Forget envelopes that came before this time, and mailboxes whose own time is over and that
     /// are empty. Some at a time: it is asked for again.
@@ -52,7 +53,7 @@ public enum RelayOrder: Equatable, Sendable {
 }
 
 extension RelayOrder {
-    /// Whether it can change what is kept.
+    /// Whether it can change stored data.
     public var writes: Bool {
         switch self {
         case .open, .put, .acknowledge, .expire: true
@@ -63,12 +64,12 @@ extension RelayOrder {
 
 /// What became of an order.
 public enum RelayOutcome: Equatable, Sendable {
-    /// What the client is told.
+    /// The answer to the client.
     case answer(RelayAnswer)
     /// The envelope was there already, with this counter.
     case known(counter: UInt64)
-    /// A piece of it was done. What is left is to be ordered under the same number once others had their turn:
-    /// nobody is answered before.
+    /// A part of it was done. The rest is to be ordered under the same number once others had their
+    /// turn: nobody is answered before.
     case unfinished(RelayOrder)
 }
 
@@ -87,8 +88,8 @@ public struct RelayStoreBounds: Equatable, Sendable {
     /// Of these, bytes in shelves.
     public var shelfByteCountMax: UInt64
 
-    /// Bounds with these fields; half of all for what is not paid and a quarter for such shelves, unless it
-    /// is said otherwise.
+    /// Bounds with these fields; by default half of all for unpaid mailboxes and a quarter for
+    /// unpaid shelves.
     public init(
         byteCountMax: UInt64 = 16 << 30, unpaidByteCountMax: UInt64? = nil,
         shelfByteCountMax: UInt64? = nil
@@ -135,10 +136,10 @@ public struct MailboxTerms: Equatable, Sendable {
 
 /// Why a store did nothing of what it was asked.
 public struct RelayStoreFailure: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What was attempted, and the system's own words. Never what was to be stored.
+    /// What was attempted, and the system's own words. Never the data to be stored.
     public let description: String
 
-    /// A failure that is told like this.
+    /// A failure with this description.
     public init(_ description: String) { self.description = description }
 }
 

@@ -3,7 +3,7 @@ public import ParleyWire
 /// A relay as people pass it on: its key, and where it is. It holds no secret.
 /// Source: `Protocol/06-relay.md`, "Handshake".
 public struct RelayText: Hashable, Sendable {
-    /// The relay's key: what it proves in the handshake.
+    /// The relay's key, which it proves in the handshake.
     public let key: NoiseKey
     /// Where it is, as `host:port`, the best first.
     public let addresses: [String]
@@ -50,7 +50,7 @@ public struct RelayText: Hashable, Sendable {
 
 /// A ticket as its operator passes it on: 32 random bytes that pay for one mailbox.
 public struct TicketText: Hashable, Sendable {
-    /// The bytes: whoever has them may spend them.
+    /// The bytes: anybody who has them may spend them.
     public let bytes: [UInt8]
 
     private static let scheme = "parley-ticket:1:"

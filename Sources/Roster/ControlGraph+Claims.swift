@@ -1,8 +1,9 @@
 import ParleyLedger
 import ParleyWire
 
-/// What somebody had seen of lane 0 whose own log does not tell it: who holds no more than the end of
-/// a log takes its word for that. Which words can be taken follows from the set of operations alone.
+/// The past in lane 0 of an author whose own log does not tell it: a node that holds only the end
+/// of a log takes its word for that. Which words can be taken follows from the set of operations
+/// alone.
 /// Source: `Protocol/03-operations.md`, "Views".
 extension ControlGraph {
     /// For so many pairs an operation is looked at together with others that it had not seen.
@@ -10,7 +11,7 @@ extension ControlGraph {
     /// A wider frontier is not looked for: to hash all of them would cost too much.
     private static let frontierWidthMax = 64
 
-    /// Tips that have this authority, or nil where it is none of those that are looked for.
+    /// Tips with this authority, or nil if it is none of those that are looked up.
     public mutating func tips(underAuthority authority: UInt64) -> ControlTips? {
         if frontiers == nil { frontiers = makeFrontiers() }
         return frontiers?[authority]

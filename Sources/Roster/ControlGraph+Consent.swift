@@ -3,16 +3,17 @@ public import ParleyWire
 
 /// How a person came to be asked into a conversation.
 public struct ControlInvitation: Hashable, Sendable {
-    /// Who asks.
+    /// The person who asks.
     public let inviter: PersonID
     /// The operation that admits the person.
     public let place: LogTip
 }
 
-/// Consent: who of a roster has accepted to be in it. A function of the set of operations as the
-/// roster is, and without effect on that. Source: `Protocol/08-roster.md`, "Consent".
+/// Consent: who of a roster has accepted membership. A function of the set of operations like the
+/// roster, and without effect on it.
+/// Source: `Protocol/08-roster.md`, "Consent".
 extension ControlGraph {
-    /// Takes note that a person accepts, where the author is theirs by what it had seen.
+    /// Records that a person accepts, if the author is theirs by what it had seen.
     mutating func readAcceptance(_ payload: [UInt8], _ number: Int) {
         let device = nodes[number].device
         // What cannot be read says nothing, for anybody.
@@ -122,8 +123,8 @@ extension ControlGraph {
 }
 
 extension AuthorityNode {
-    /// Whether it lets a person in who asked for it: who makes a space, and who comes by an invite, whose
-    /// device has signed that they want to.
+    /// Whether it admits a person who asked for it: the creator of a space, or a newcomer by an
+    /// invite, whose device has signed that they want to join.
     func impliesConsent(of person: PersonID) -> Bool {
         switch deed {
         case .genesis: author == person

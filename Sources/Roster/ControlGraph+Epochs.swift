@@ -16,13 +16,13 @@ public struct ControlEpoch: Hashable, Sendable {
     public let stand: UInt64
     /// Its author's wall clock, in Unix milliseconds.
     public let wallClock: UInt64
-    /// Whether it is sealed to exactly the devices of the roster that its author saw, as its
-    /// author saw them. Everybody judges it alike, and leaves out what is not.
+    /// Whether it is sealed to exactly the devices of the roster that its author saw, as its author
+    /// saw them. Everybody judges it alike, and leaves out any other.
     public let isSound: Bool
     let node: Int
 }
 
-/// What a graph knows of keys.
+/// What a graph knows about keys.
 struct ControlKeys: Sendable {
     struct Leaf: Sendable {
         let node: Int
@@ -48,7 +48,7 @@ extension ControlGraph {
         keys.last[device].map { isInPast(epoch, of: $0) } ?? false
     }
 
-    /// Whether whoever made an epoch had seen another one.
+    /// Whether the author of an epoch had seen another one.
     public func saw(_ other: OperationID, in epoch: OperationID) -> Bool {
         numbers[epoch].map { isInPast(other, of: $0) } ?? false
     }
@@ -108,10 +108,10 @@ extension ControlGraph {
         return leaf(of: device, set, authorities.view(authoritySet(set)))
     }
 
-    /// What an epoch written at these tips is sealed to: every device of that roster that has a
-    /// leaf, ascending; empty where a tip is not in the graph.
+    /// The recipients of an epoch written at these tips: every device of that roster that has a
+    /// leaf, ascending; empty if a tip is not in the graph.
     ///
-    /// - Parameter author: who writes it, and is left out.
+    /// - Parameter author: its author, who is left out.
     public mutating func leaves(
         besides author: DeviceID, at tips: ControlTips
     ) -> [EpochRecipient] {
@@ -212,7 +212,7 @@ extension ControlGraph {
         guard let person = view.owners[device], keys.named[device]?.contains(body.newLeaf) != true
         else { return false }
         let digest = authorities.roster(set).digest
-        // What is for another roster costs no look at the devices of this one.
+        // An epoch for another roster costs no look at the devices of this one.
         guard body.rosterDigest == digest else { return false }
         let prekeys =
             view.standings[person]?.member.devices.first { $0.device == device }?.prekeys ?? []

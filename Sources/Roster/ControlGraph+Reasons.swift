@@ -3,11 +3,11 @@ public import ParleyWire
 
 /// What one control operation did to the roster, and why: what `why` tells.
 public struct ControlReason: Hashable, Sendable {
-    /// What became of it.
+    /// The result.
     public enum Outcome: Hashable, Sendable {
         /// It holds.
         case holds
-        /// Its author could not write it by what they had seen, so it never did.
+        /// Its author could not write it by what they had seen, so it never held.
         case rejected(ControlRejection)
         /// It would hold, but something that is heard before it does not let it.
         case void(Rule, by: OperationID?)
@@ -27,24 +27,24 @@ public struct ControlReason: Hashable, Sendable {
 
     /// The operation.
     public let operation: OperationID
-    /// What it does.
+    /// The kind.
     public let kind: OperationKind
     /// Where it stands.
     public let place: LogTip
-    /// Who wrote it.
+    /// The author.
     public let device: DeviceID
-    /// By whose right, where it was looked at: the author, or who made the invite.
+    /// Whose right was used, if it was examined: the author's, or that of the invite's creator.
     public let author: PersonID?
-    /// Whom it is about, where it is about one person.
+    /// The affected person, if it concerns one.
     public let subject: PersonID?
     /// The author's wall clock in Unix milliseconds: advice for display.
     public let wallClock: UInt64
-    /// What became of it.
+    /// The result.
     public let outcome: Outcome
 }
 
 extension ControlGraph {
-    /// What an operation did to the roster, or nil where it is not in the graph or asks nothing.
+    /// What an operation did to the roster, or nil if it is not in the graph or requests nothing.
     public func reason(of operation: OperationID) -> ControlReason? {
         guard let number = numbers[operation], nodes[number].kind.isAuthority else { return nil }
         return reason(number)

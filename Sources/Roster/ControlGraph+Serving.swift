@@ -2,12 +2,12 @@ public import ParleyLedger
 public import ParleyWire
 
 extension ControlGraph {
-    /// Whether any operation admits the device, be it that it does not hold: its word in lane 0 is
-    /// then kept, so that everybody holds the same whatever came first.
+    /// Whether any operation admits the device, even one that does not hold: its operations in lane
+    /// 0 are then kept, so that everybody holds the same whatever arrived first.
     public func admits(_ device: DeviceID) -> Bool { authorities.index.devices.contains(device) }
 
-    /// What a device that is out may know of the control lane: the past of all that puts it out,
-    /// that itself included, and of what voids later admissions of it.
+    /// What a device that is out may know of the control lane: the past of everything that puts it
+    /// out, including that, and of what voids later admissions of it.
     ///
     /// - Returns: the highest place of each log.
     public func departure(of device: DeviceID, _ person: PersonID) -> [LogTip] {
@@ -26,8 +26,8 @@ extension ControlGraph {
         return places(of: set)
     }
 
-    /// What the devices of a person who is out may know of the control lane from each other: the past of
-    /// all that puts the person out, and of all that says that they had accepted to be in.
+    /// What the devices of a former member may know of the control lane from each other: the past
+    /// of everything that puts the person out, and of everything that says that they had accepted.
     ///
     /// - Returns: the highest place of each log.
     public func departure(of person: PersonID) -> [LogTip] {
@@ -47,16 +47,16 @@ extension ControlGraph {
         return places(of: set)
     }
 
-    /// What a device may know of the control lane that only what does not hold has let in: the past
-    /// of what voids that, itself included. It takes itself for a member until it hears so.
+    /// What a device admitted only by void operations may know of the control lane: the past of
+    /// what voids them, including that. It takes itself for a member until it hears so.
     ///
     /// - Returns: the highest place of each log; none where nothing ever let the device in.
     public func refusal(of device: DeviceID, _ person: PersonID) -> [LogTip] {
         set(of: ControlTips(reasons(against: device, person))).map(places) ?? []
     }
 
-    /// Whether a device that is out may hear more of what is held in `former` than there: this holds
-    /// more, something of that lets the device in, and what is held in `former` voids that.
+    /// Whether a device that is out may be told more of `former`: this graph holds more, some of
+    /// that admits the device, and what is held in `former` voids it.
     public func tells(
         _ device: DeviceID, of person: PersonID, moreThan former: ControlGraph
     ) -> Bool {

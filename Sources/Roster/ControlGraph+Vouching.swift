@@ -11,15 +11,15 @@ struct ForkWords: Sendable {
 
     /// Those that nobody looked at yet.
     var fresh: [Word] = []
-    /// Of all others the highest place that each device names, with who says so: that depends on
-    /// the past of the operation alone, so it is found out once.
+    /// For all others the highest place that each device names, with the source: that depends on
+    /// the past of the operation alone, so it is computed once.
     var highest: [DeviceID: (voucher: ForkVoucher, name: OperationReference)] = [:]
 }
 
-/// Who says which branch of a forked log is meant: the smaller is heard first.
+/// The rank of a device's word on a forked log: the smaller is heard first.
 struct ForkVoucher: Comparable, Sendable {
     let rank: Int
-    /// How many operations whoever let the device in had seen.
+    /// How many operations the admission of the device had seen.
     let age: Int
     let device: DeviceID
 
@@ -30,14 +30,14 @@ struct ForkVoucher: Comparable, Sendable {
 
 /// What others' words keep of a log with a proven fork.
 ///
-/// Whoever has a device's key can sign another history of its log years later. Which one is meant
-/// others have said: control operations name what their authors had seen. The word counts of those
-/// whose place in the space does not hang on anything at or above the fork, so that nobody whom the
-/// branch itself lets in speaks for it.
+/// A thief of a device's key can sign another history of its log years later. Which one is meant
+/// others have said: control operations name what their authors had seen. The words count of those
+/// whose membership does not depend on anything at or above the fork, so that nobody admitted by
+/// the branch itself speaks for it.
 /// Source: `Protocol/08-roster.md`, "Forks".
 extension ControlGraph {
-    /// What others have named of a log at or above its fork: of each device the highest place; of
-    /// devices who stands higher, who came earlier, and the lesser first.
+    /// What others have named of a log at or above its fork: of each device the highest place;
+    /// devices by rank, then by seniority, then the smaller first.
     ///
     /// Asked of a graph in which every log ends at its fork, it depends on the operations alone
     /// that are in that graph.
@@ -57,8 +57,8 @@ extension ControlGraph {
         return known.highest.values.sorted { $0.voucher < $1.voucher }.map(\.name)
     }
 
-    /// Who wrote an operation, if their word counts about a log of this device. Of the same person
-    /// only devices that it cannot have let in are heard.
+    /// The author of an operation, if their word counts about a log of this device. Of the same
+    /// person only devices that it cannot have admitted count.
     private mutating func voucher(_ number: Int, against forked: DeviceID) -> ForkVoucher? {
         let device = nodes[number].device
         let view = authorities.view(authoritySet(nodes[number].past))
@@ -84,7 +84,7 @@ public enum Vouching {
     ///
     /// - Parameters:
     ///   - names: what ``ControlGraph/names(of:by:)`` gave.
-    ///   - branch: what stands at a place of it, or nil beyond its end.
+    ///   - branch: the operation at a place of it, or nil beyond its end.
     public static func end<Failure>(
         of names: [OperationReference], on branch: (UInt64) throws(Failure) -> OperationID?
     ) throws(Failure) -> UInt64? {

@@ -4,8 +4,9 @@ public import ParleyWire
 
 /// All control operations of a space with their causes, and the rosters that follow from them.
 ///
-/// A deterministic function of the *set* of operations: whatever the order they came in, everyone
-/// who holds the same ones sees the same roster. Source: `Protocol/08-roster.md`.
+/// A deterministic function of the *set* of operations: in whatever order they arrived, everyone
+/// who holds the same ones sees the same roster.
+/// Source: `Protocol/08-roster.md`.
 public struct ControlGraph: Sendable {
     /// The space.
     public let space: SpaceID
@@ -28,9 +29,9 @@ public struct ControlGraph: Sendable {
 
     /// An empty graph.
     ///
-    /// - Parameter forks: the places of proven forks in logs of the control lane. What stands at or
-    ///   above them is not taken, and who names it names what stands below. Where another proof
-    ///   comes, the graph is made anew.
+    /// - Parameter forks: the places of proven forks in logs of the control lane. What is at or
+    ///   above them is not accepted, and a name of it counts as what is below. If another proof
+    ///   arrives, the graph is rebuilt.
     public init(space: SpaceID, forks: [LogTag: UInt64] = [:]) {
         self.space = space
         self.forks = forks
@@ -112,7 +113,7 @@ public struct ControlGraph: Sendable {
         return nodes[logs[log].nodes[Int(place.sequence)]].stand
     }
 
-    /// When the space began, by the wall clock of who made it, in Unix milliseconds.
+    /// When the space began, by the wall clock of its creator, in Unix milliseconds.
     public var beganAt: UInt64? {
         nodes.first { $0.kind == .genesis && $0.rejection == nil }?.wallClock
     }
@@ -121,7 +122,7 @@ public struct ControlGraph: Sendable {
         forks[place.tag].map { place.sequence >= $0 } ?? false
     }
 
-    /// A place as it counts: at or above a fork it stands for what is below. Nil for nothing.
+    /// A place as it counts: at or above a fork it counts as what is below. Nil for nothing.
     private func below(_ place: LogTip) -> LogTip? {
         guard let fork = forks[place.tag], place.sequence >= fork else { return place }
         return fork == 0 ? nil : LogTip(tag: place.tag, sequence: fork - 1)
@@ -221,13 +222,13 @@ public struct ControlGraph: Sendable {
         return roster
     }
 
-    /// Who belongs to it by what somebody had seen, or nil where a tip is not in the graph.
+    /// The roster by what somebody had seen, or nil if a tip is not in the graph.
     public mutating func roster(at tips: ControlTips) -> Roster? {
         guard let set = set(of: tips) else { return nil }
         return authorities.roster(authoritySet(set))
     }
 
-    /// What is at or below tips; nil where one is not in the graph.
+    /// What is at or below tips; nil if one is not in the graph.
     func set(of tips: ControlTips) -> ClosedSet? {
         var set = ClosedSet()
         for tip in tips.places {
@@ -241,8 +242,8 @@ public struct ControlGraph: Sendable {
 
     // MARK: Tips
 
-    /// Tips with what an operation names of the control lane besides, or nil where that is not in
-    /// the graph. Places at or above a fork stay as they were named: what counts there may grow.
+    /// Tips combined with what an operation names of the control lane, or nil if that is not in the
+    /// graph. Places at or above a fork stay as they were named: what counts there may grow.
     public func merge(_ tips: ControlTips, _ named: [LogTip]) -> ControlTips? {
         var places = tips.places
         for new in named {

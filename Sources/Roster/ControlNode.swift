@@ -40,7 +40,7 @@ struct ControlNode: Sendable {
     var authority: Int?
     /// Why it changes no roster, where it asks to.
     var rejection: ControlRejection?
-    /// Whom it is about.
+    /// The affected person.
     var subject: PersonID?
 
     init(

@@ -9,21 +9,21 @@ public enum ControlRejection: Error, Hashable, Sendable {
     case notInRoster
     /// The author's role did not suffice.
     case roleTooLow
-    /// The person or the device whom it is about stands no lower than its author.
+    /// The person or the device concerned does not rank below its author.
     case outranked
-    /// The person whom it is about was not in the roster.
+    /// The affected person was not in the roster.
     case unknownPerson
-    /// The person whom it adds was in the roster.
+    /// The added person was in the roster.
     case alreadyMember
     /// Spaces of this kind keep the persons that they began with.
     case fixedRoster
-    /// Whoever is this far from the founder raises nobody.
+    /// A member this far from the founder may promote nobody.
     case rankExhausted
     /// What gave the author the right ranks below the operation itself.
     case noGrant
     /// The identity operations do not prove the person's devices.
     case unprovenDevices
-    /// All that it says of a person's devices its author had seen, or had said.
+    /// Everything that it says about a person's devices its author had seen, or had said.
     case addsNothing
     /// The invite is unknown, has ended, or is another kind of operation.
     case unknownInvite

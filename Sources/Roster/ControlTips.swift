@@ -1,6 +1,6 @@
 public import ParleyLedger
 
-/// What somebody had seen of the control lane: its last places, none in the past of another.
+/// What an author had seen of the control lane: its last places, none in the past of another.
 public struct ControlTips: Hashable, Sendable {
     /// The places, ascending; one a log.
     public let places: [LogTip]

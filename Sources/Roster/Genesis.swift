@@ -8,9 +8,9 @@ internal import SwiftProtobuf
 public struct Founder: Equatable, Sendable {
     /// The person.
     public var person: PersonID
-    /// What they may do.
+    /// Their role.
     public var role: Role
-    /// What they are called.
+    /// Their name.
     public var name: String
     /// Their identity log: it proves which devices are theirs.
     public var identity: [[UInt8]]
@@ -42,7 +42,7 @@ public enum GenesisRejection: Error, Equatable, Sendable {
     case unprovenDevices
 }
 
-/// The first operation of a space: what it is and who is in it.
+/// The first operation of a space: its kind and its members.
 public struct Genesis: Equatable, Sendable {
     /// What the space is for.
     public let kind: SpaceKind
@@ -50,11 +50,11 @@ public struct Genesis: Equatable, Sendable {
     public let creator: DeviceID
     /// 16 random bytes: one device can make any number of spaces.
     public let random: [UInt8]
-    /// Everyone in it, ascending by person.
+    /// Its members, ascending by person.
     public let founders: [Founder]
     /// What holds from the start.
     public let settings: SpaceSettings
-    /// What a group is called; empty for no name.
+    /// The name of a group; empty for no name.
     public let name: String
 
     /// A genesis by this device.
@@ -70,7 +70,7 @@ public struct Genesis: Equatable, Sendable {
         self.founders = founders.sorted { $0.person < $1.person }
     }
 
-    /// The name that the space has by it, written at this moment.
+    /// The name of the space that it creates, if written at this moment.
     public func space(at wallClock: UInt64) -> SpaceID { draft().space(begunAt: wallClock) }
 
     /// The operation that this is, yet to be written: the first of the creator's lane 0.

@@ -3,14 +3,14 @@ public import ParleyLedger
 public import ParleySealing
 public import ParleyWire
 
-/// Whoever knows a secret may come, or no longer. Kind 10.
+/// Creates an invite for holders of a secret, or ends one. Kind 10.
 public enum GroupInvite: Equatable, Sendable {
-    /// The most persons who may come by one invite.
+    /// The most persons who may use one invite.
     public static let useCountMax: UInt32 = 1000
 
-    /// A new invite: whoever shows a signature by this key's private half may come.
+    /// A new invite: a person who shows a signature by this key's private half may join.
     ///
-    /// `expires`, in Unix milliseconds, is judged by who writes the ``Redeem`` alone: no clock
+    /// `expires`, in Unix milliseconds, is judged only by the author of the ``Redeem``: no clock
     /// decides what is accepted.
     case open(key: DeviceID, role: Role, uses: UInt32, expires: UInt64)
     /// The invite of this operation ends.
@@ -41,7 +41,7 @@ public enum GroupInvite: Equatable, Sendable {
             return
         }
         let role = try ControlField.role(message.role)
-        // Whoever comes by a link that may be passed on starts at the bottom.
+        // A newcomer by a link that may be passed on starts at the bottom.
         guard role <= .member, (1...Self.useCountMax).contains(message.uses),
             message.expires < Limits.wallClockMax
         else { throw .malformed }
@@ -51,18 +51,18 @@ public enum GroupInvite: Equatable, Sendable {
     }
 }
 
-/// A person comes by an invite. Kind 11, written by any member whom they asked.
+/// A person joins by an invite. Kind 11, written by any member whom they asked.
 public struct Redeem: Equatable, Sendable {
     /// The operation of the invite.
     public var invite: OperationID
-    /// Who comes.
+    /// The newcomer.
     public var newcomer: Newcomer
     /// The newcomer's device: the invite's key signed for it.
     public var device: DeviceID
     /// By the invite's key.
     public var signature: Signature
-    /// What took the newcomer out before, as far as their device knew, ascending: so nobody brings in
-    /// who has left since.
+    /// What removed the newcomer before, as far as their device knew, ascending: so nobody admits a
+    /// person who has left since.
     public var departures: [OperationID]
     /// By the newcomer's device: nobody else can say that they want to come.
     public var consent: Signature
@@ -80,7 +80,7 @@ public struct Redeem: Equatable, Sendable {
         self.consent = consent
     }
 
-    /// What a newcomer makes with the invite's secret key and gives to a member.
+    /// What a newcomer signs with the invite's secret key and gives to a member.
     public static func signature(
         to invite: OperationID, in space: SpaceID, for person: PersonID, _ device: DeviceID,
         with key: DeviceSigningKey
@@ -94,7 +94,7 @@ public struct Redeem: Equatable, Sendable {
             .groupRedeem, Self.claim(invite, space, newcomer.person, device), by: key)
     }
 
-    /// What a newcomer's device makes and gives to a member: that its person wants to come.
+    /// What a newcomer's device signs and gives to a member: that its person wants to join.
     ///
     /// - Parameter departures: what took the person out before, as far as the device knows, ascending.
     public static func consent(

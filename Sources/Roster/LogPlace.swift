@@ -10,10 +10,10 @@ public struct LogPlace: Hashable, Sendable {
     public let lane: Lane
     /// The place.
     public let sequence: UInt64
-    /// What stands there; it commits to all below.
+    /// The operation there; it commits to everything below.
     public let operation: OperationID
-    /// In a horizon: what of lane 0 the log had named up to there, ascending. Who is given the rest
-    /// of the log alone could not know it.
+    /// In a horizon: what of lane 0 the log had named up to there, ascending. A newcomer who is
+    /// given only the rest of the log could not know it.
     public let view: [LogTip]
     /// In a horizon: where that operation stands, which follows from what the newcomer is not given.
     public let stand: Stand
@@ -34,8 +34,9 @@ public struct LogPlace: Hashable, Sendable {
 
 /// The last operations that somebody held of a number of logs.
 ///
-/// As a *cut* it says how far the logs of who was removed count; as a *horizon* it says where
-/// what a newcomer is given begins. Source: `Protocol/08-roster.md`, "Cuts" and "Horizons".
+/// As a *cut* it says how far the logs of a removed member count; as a *horizon* it says where a
+/// newcomer's part begins.
+/// Source: `Protocol/08-roster.md`, "Cuts" and "Horizons".
 public struct LogPlaces: Hashable, Sendable {
     /// The most places that are listed: an operation must hold them.
     public static let countMax = 600
@@ -67,8 +68,8 @@ public struct LogPlaces: Hashable, Sendable {
         return places[found]
     }
 
-    /// What is withheld by this horizon or by another one, of each log the higher place. Where that is
-    /// more than is listed, all of the other one is.
+    /// What this horizon or another one withholds, for each log the higher place. If that is more
+    /// than fits, all of the other one is.
     func raised(to floor: LogPlaces) -> LogPlaces {
         if floor.places.isEmpty { return self }
         let raised = floor.places.map { least in
@@ -89,7 +90,7 @@ public struct LogPlaces: Hashable, Sendable {
     }
 }
 
-/// How far the logs of who was removed count.
+/// How far the logs of a removed member count.
 public typealias Cut = LogPlaces
 /// At and below which places a newcomer is given nothing.
 public typealias Horizon = LogPlaces
@@ -100,7 +101,7 @@ public enum LogLimit: Hashable, Sendable {
     case all
     /// Nothing.
     case none
-    /// What stands at or below this place, where this operation stands.
+    /// What is at or below this place, at which this operation is.
     case through(UInt64, OperationID)
 
     /// Whether it takes in this place.

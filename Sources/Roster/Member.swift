@@ -1,19 +1,19 @@
 public import ParleySealing
 public import ParleyWire
 
-/// What a person may do in a space. Higher roles may do all that lower ones may.
+/// The rights of a person in a space. Higher roles include the rights of lower ones.
 public enum Role: UInt8, Comparable, Sendable {
     /// Reads.
     case reader = 0
     /// Reads and writes.
     case member = 1
-    /// Names the conversation, deletes what others wrote, and adds, invites and removes members
-    /// and readers.
+    /// Names the conversation, deletes others' messages, and adds, invites and removes members and
+    /// readers.
     case admin = 2
     /// Everything.
     case owner = 3
 
-    /// Roles order by what they may do.
+    /// Roles order by their rights.
     public static func < (left: Role, right: Role) -> Bool { left.rawValue < right.rawValue }
 }
 
@@ -43,17 +43,18 @@ public struct MemberDevice: Hashable, Sendable {
 
 /// A person in a space.
 public struct Member: Equatable, Sendable {
-    /// The rank of whoever was given no right over others.
+    /// The rank of a member without rights over others.
     public static let plainRank = 255
 
     /// The person.
     public let person: PersonID
-    /// What they may do.
+    /// Their role.
     public let role: Role
-    /// How far from the founder the right over others was passed on: the founder has 0, whoever
-    /// was made an admin or an owner by rank k has k + 1, all others ``plainRank``.
+    /// The number of steps from the founder by which the right over others was passed on: the
+    /// founder has 0, a person made an admin or an owner by rank k has k + 1, all others
+    /// ``plainRank``.
     public let rank: Int
-    /// What they were called when they came.
+    /// Their name at admission.
     public let name: String
     /// Their devices, ascending.
     public let devices: [MemberDevice]
@@ -63,14 +64,14 @@ public struct Member: Equatable, Sendable {
 public struct LiveInvite: Hashable, Sendable {
     /// The operation that made it.
     public let operation: OperationID
-    /// Who made it.
+    /// Its creator.
     public let inviter: PersonID
     /// The public half of its key.
     public let key: DeviceID
-    /// What a newcomer may do.
+    /// The role of a newcomer.
     public let role: Role
-    /// How many persons may come by it yet.
+    /// How many more persons may use it.
     public let usesLeft: UInt32
-    /// When whoever writes the ``Redeem`` refuses it, in Unix milliseconds.
+    /// When the author of a ``Redeem`` refuses it, in Unix milliseconds.
     public let expires: UInt64
 }

@@ -7,7 +7,7 @@ public import ParleyWire
 public struct Newcomer: Equatable, Sendable {
     /// The person.
     public var person: PersonID
-    /// What they are called.
+    /// Their name.
     public var name: String
     /// Their identity log: it proves which devices are theirs.
     public var identity: [[UInt8]]
@@ -33,7 +33,7 @@ public struct Newcomer: Equatable, Sendable {
 public struct AddMember: Equatable, Sendable {
     /// Who.
     public var newcomer: Newcomer
-    /// What they may do.
+    /// Their role.
     public var role: Role
     /// What the conversation is called; empty for no name.
     public var conversation: String
@@ -101,11 +101,11 @@ public struct RemoveMember: Equatable, Sendable {
     }
 }
 
-/// What a person may do changes. Kind 4.
+/// Changes a person's role. Kind 4.
 public struct SetRole: Equatable, Sendable {
     /// Who.
     public var person: PersonID
-    /// What they may do from now on.
+    /// Their new role.
     public var role: Role
     /// Where the role is reader: what the author held of the person's logs.
     public var cut: Cut
@@ -177,11 +177,11 @@ public struct Accept: Equatable, Sendable {
 
 /// A member's devices change. Kind 6.
 public struct Ident: Equatable, Sendable {
-    /// What it does.
+    /// The effect.
     public enum Change: Hashable, Sendable {
         /// The devices that its identity operations add come into the space.
         case add
-        /// This device is out, and what it wrote counts as far as the cut says.
+        /// This device is out, and its operations count as far as the cut says.
         case revoke(DeviceID, cut: Cut)
     }
 
@@ -191,7 +191,7 @@ public struct Ident: Equatable, Sendable {
     public var identity: [[UInt8]]
     /// Where epochs are sealed to before the devices have leaves.
     public var prekeys: [PrekeyCertificate]
-    /// What it does.
+    /// The effect.
     public var change: Change
 
     /// A change of this person's devices.

@@ -6,9 +6,9 @@ extension OperationKind {
     public static let genesis = OperationKind(rawValue: 1)
     /// A person comes into the space.
     public static let addMember = OperationKind(rawValue: 2)
-    /// A person is out, and what they wrote counts as far as the cut says.
+    /// A person is out, and their operations count as far as the cut says.
     public static let removeMember = OperationKind(rawValue: 3)
-    /// What a person may do changes.
+    /// A person's role changes.
     public static let setRole = OperationKind(rawValue: 4)
     /// Its author goes.
     public static let leave = OperationKind(rawValue: 5)
@@ -20,7 +20,7 @@ extension OperationKind {
     public static let leafUpdate = OperationKind(rawValue: 8)
     /// What holds for the whole space changes.
     public static let settings = OperationKind(rawValue: 9)
-    /// Whoever knows a secret may come.
+    /// An invite for holders of a secret.
     public static let groupInvite = OperationKind(rawValue: 10)
     /// A person comes by an invite.
     public static let redeem = OperationKind(rawValue: 11)

@@ -1,7 +1,7 @@
 public import SwiftProtobuf
 
-/// Protobuf at the door: payloads are read once on entry and written once by their author. What
-/// was hashed is kept verbatim, so that protobuf need not have one encoding.
+/// Protobuf at the boundary: payloads are decoded once on arrival and encoded once by their author.
+/// Hashed bytes are kept verbatim, so protobuf need not have a canonical encoding.
 public enum Payload {
     /// The message's bytes.
     ///

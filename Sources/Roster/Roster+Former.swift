@@ -1,6 +1,6 @@
 public import ParleyWire
 
-/// Those who are in the space, and those who were: what they wrote is still theirs.
+/// The present and former members: former members' operations are still theirs.
 extension Roster {
     /// Whose a device is that is in the space, or ever was admitted to it; nil for any other.
     public func person(of device: DeviceID) -> PersonID? {
@@ -15,7 +15,7 @@ extension Roster {
         self.device(device)?.horizon ?? standings.former[device]?.horizon ?? Horizon()
     }
 
-    /// The devices of a person that are in the space, or, of a person who is out, that were.
+    /// The devices of a person that are in the space, or, for a former member, that were.
     public func devicesEver(of person: PersonID) -> [DeviceID] {
         member(person)?.devices.map(\.device)
             ?? standings.former.filter { $0.value.person == person }.map(\.key).sorted()
@@ -26,8 +26,8 @@ extension Roster {
         everyDevice.filter { self.person(of: $0) == person }
     }
 
-    /// Devices of a person that are out by the word of their identity log alone, ascending: nothing
-    /// that holds says how much of what they wrote counts, so all of it does.
+    /// Devices of a person that are out only by their identity log, ascending: nothing that holds
+    /// says how much of their operations counts, so everything does.
     public func uncutDevices(of person: PersonID) -> [DeviceID] {
         standings.former.filter {
             $0.value.person == person && $0.value.limits.allSatisfy { $0 == .all }

@@ -1,6 +1,6 @@
 public import ParleyWire
 
-/// What a roster knows beside its members: who was in the space, and what ended that.
+/// What a roster knows beside its members: the former members, and what ended their membership.
 struct Standings: Equatable, Sendable {
     /// Whose a device in the roster is.
     var persons: [DeviceID: PersonID] = [:]
@@ -20,17 +20,17 @@ struct FormerDevice: Equatable, Sendable {
     let horizon: Horizon
 }
 
-/// Something that ends what a person or a device writes.
+/// Something that ends the operations of a person or a device.
 struct Revocation: Equatable, Sendable {
     /// The operation.
     let id: OperationID
-    /// Whom it hits, all devices or this one.
+    /// The affected person, with all devices or this one.
     let person: PersonID
     let device: DeviceID?
     /// How far their logs count.
     let cut: Cut
 
-    /// The same by somebody who is not heard of the cut.
+    /// The same by an author whose cut is ignored.
     var withoutCut: Revocation { Revocation(id: id, person: person, device: device, cut: Cut()) }
 }
 
@@ -42,7 +42,7 @@ extension Roster {
         return former.limits[Int(lane.rawValue) - 1]
     }
 
-    /// Whether what stands at a place counts by this roster, given that its author could write it
+    /// Whether the operation at a place counts by this roster, given that its author could write it
     /// by what it had seen.
     ///
     /// - Parameter view: the roster that the author had seen. Whether *that* lets the author do
@@ -55,7 +55,7 @@ extension Roster {
         case .receipts: return limit(of: device, lane: lane).reaches(sequence)
         case .content, .notes, .shared: break
         }
-        // What is not served to anybody must not count for those who happen to have it.
+        // What is served to nobody must not count for those who happen to have it.
         guard person(of: device) != nil, limit(of: device, lane: lane).reaches(sequence)
         else { return false }
         return end(of: device, lane, view: view).map { sequence < $0 } ?? true
@@ -77,9 +77,9 @@ extension Roster {
         return end
     }
 
-    /// Where in a log of this device begins what somebody did not have who removed its person or revoked
-    /// it, or made its person a reader; ascending. What was written there by somebody who had not seen
-    /// that counts no more, though they are back.
+    /// The places in a log of this device from which a remover of its person, or a revoker of the
+    /// device, or one who made the person a reader, had nothing; ascending. Operations from there
+    /// on by an author who had not seen that no longer count, even if they are back.
     public func endings(of device: DeviceID, lane: Lane) -> [UInt64] {
         guard let person = person(of: device) else { return [] }
         let places = standings.revocations.filter { revocation in

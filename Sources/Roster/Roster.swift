@@ -3,8 +3,8 @@ public import ParleyWire
 
 /// Who belongs to a space and may do what: a function of its control operations alone.
 ///
-/// ``ControlGraph`` makes it, of all operations or of those that somebody had seen; whatever
-/// control operations do, this type is what the other rooms see of it.
+/// ``ControlGraph`` computes it, from all operations or from those that an author had seen;
+/// whatever control operations do, this type is what the other rooms see.
 /// Source: `Protocol/08-roster.md`.
 public struct Roster: Equatable, Sendable {
     /// What the space is for.
@@ -14,16 +14,16 @@ public struct Roster: Equatable, Sendable {
     /// The digest that operations written under this roster carry: of the frontier of the
     /// operations that made it.
     public let authority: UInt64
-    /// What an epoch for this roster names: the hash of all that holds, settings and invites
-    /// aside, ascending.
+    /// What an epoch for this roster names: the hash of everything that holds, except settings and
+    /// invites, ascending.
     public let digest: Digest
     /// What holds for the whole space.
     public let settings: SpaceSettings
-    /// By what somebody may still come, ascending by operation.
+    /// The open invites, ascending by operation.
     public let invites: [LiveInvite]
     let standings: Standings
-    /// Who was added and has not accepted, ascending by person. In a roster of what somebody had
-    /// seen nobody: consent decides nothing about what was written.
+    /// Persons who were added and have not accepted, ascending by person. Nobody in a roster of
+    /// what an author had seen: consent decides nothing about operations.
     public internal(set) var invited: [PersonID] = []
 
     init(
@@ -39,7 +39,7 @@ public struct Roster: Equatable, Sendable {
         self.standings = standings
     }
 
-    /// What a newcomer is given of what was written before.
+    /// What a newcomer is given of earlier messages.
     public var history: HistoryPolicy { settings.history ?? .none }
 
     /// The member whose device this is, or nil.

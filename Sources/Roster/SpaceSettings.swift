@@ -1,7 +1,7 @@
 import ParleyPayloads
 public import ParleyLedger
 
-/// What a newcomer is given of what was written before they came.
+/// What a newcomer is given of messages from before they came.
 public enum HistoryPolicy: Hashable, Sendable {
     /// Nothing.
     case none
@@ -11,13 +11,13 @@ public enum HistoryPolicy: Hashable, Sendable {
     case all
 }
 
-/// What holds for a whole space. Kind 9; what is nil stays as it is.
+/// Settings of a whole space. Kind 9; nil leaves a setting as it is.
 public struct SpaceSettings: Hashable, Sendable {
     /// The most days and hours that are taken: ten years.
     static let dayCountMax: UInt32 = 3650
     static let hourCountMax: UInt32 = 24 * 3650
 
-    /// What a newcomer is given of what was written before. Nil in a roster: nothing.
+    /// What a newcomer is given of earlier messages. Nil in a roster: nothing.
     public var history: HistoryPolicy?
     /// Hours after which an epoch is replaced. Nil in a roster: the default.
     public var rotationHours: UInt32?
@@ -28,7 +28,7 @@ public struct SpaceSettings: Hashable, Sendable {
         self.rotationHours = rotationHours
     }
 
-    /// The operation that this is, yet to be written; at least one field must be there.
+    /// The operation for this, yet to be written; at least one field must be set.
     public func draft() -> Draft { .control(.settings, message) }
 
     /// Reads a payload.

@@ -16,7 +16,7 @@ public enum XChaCha {
         }
     }
 
-    /// The plaintext, or nil where key, nonce, extra bytes or ciphertext are not what was sealed.
+    /// The plaintext, or nil if key, nonce, extra bytes or ciphertext do not match.
     public static func open(
         _ ciphertext: some KeyBytes, key: some KeyBytes, nonce: [UInt8],
         authenticating extra: [UInt8] = []
@@ -73,7 +73,7 @@ public enum ChaCha {
         }
     }
 
-    /// The plaintext, or nil where key, nonce, extra bytes or ciphertext are not what was sealed.
+    /// The plaintext, or nil if key, nonce, extra bytes or ciphertext do not match.
     public static func open(
         _ ciphertext: some KeyBytes, key: some KeyBytes, nonce: [UInt8],
         authenticating extra: [UInt8] = []

@@ -2,15 +2,16 @@ public import ParleyWire
 
 /// The key to which a person's backups are sealed, with the root's signature that it is theirs.
 ///
-/// The signature takes the recovery code, which no device keeps. So a device that is handed the key
-/// need not trust the one that hands it over, and whoever rules a device can plant no key of theirs.
+/// The signature needs the recovery code, which no device keeps. So a device that is handed the key
+/// need not trust the one that hands it over, and a thief who controls a device can plant no key of
+/// theirs.
 /// Source: `Protocol/05-identity.md`, "Backups".
 public struct BackupCertificate: Equatable, Sendable {
     /// `key[32] ‖ signature[64]`.
     public static let byteCount = 32 + 64
 
     private let claimedKey: BackupPublicKey
-    /// What the root is said to have signed the key with.
+    /// The claimed signature of the root over the key.
     public let signature: Signature
 
     /// The same in bytes.

@@ -2,8 +2,9 @@ public import ParleyWire
 
 /// What backups are sealed to: the public half of ``BackupKey``, in the form of a key for links.
 ///
-/// A device keeps it and can seal with it, and cannot open with it: whoever takes a device with all
-/// that it holds learns nothing from the backups that were made there before, nor of the root.
+/// A device keeps it and can seal with it, and cannot open with it: a thief of a device with
+/// everything it holds learns nothing from the backups that were made there before, nor about the
+/// root.
 public typealias BackupPublicKey = NoiseKey
 
 /// What opens backups: it grows from the recovery code, as the root key does, and lies nowhere.
@@ -57,7 +58,7 @@ public enum BackupFormat {
         return left[..<5] == right[..<5] && left[21..<29] == right[21..<29]
     }
 
-    /// The whole header is part of the key's making: a changed byte of it opens nothing.
+    /// The whole header is part of the key derivation: a changed byte of it opens nothing.
     static func key(
         _ shared: WipedBytes, header: [UInt8], sealedTo key: BackupPublicKey
     ) -> Secret {
@@ -100,7 +101,7 @@ public struct BackupSealer: Sendable {
         return ChaCha.seal(chunk, key: key, nonce: BackupFormat.nonce(next, isLast: isLast))
     }
 
-    /// What opens again what this seals, for as long as the sealer is there.
+    /// Opens again what this seals, for as long as the sealer exists.
     public var opener: BackupOpener { BackupOpener(key: key) }
 }
 

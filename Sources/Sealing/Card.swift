@@ -20,7 +20,7 @@ public struct CardFork: Equatable, Sendable {
     public let parts: [[UInt8]]
 }
 
-/// What a person's devices say of themselves, each in a part of its own.
+/// What a person's devices say about themselves, each in a separate part.
 ///
 /// Source: `Protocol/05-identity.md`, "Cards".
 public struct Card: Equatable, Sendable {
@@ -42,7 +42,7 @@ public struct Card: Equatable, Sendable {
         self.parts = parts.sorted { $0.device < $1.device }
     }
 
-    /// Reads a card. Nothing in it is proven before ``verified(by:)``.
+    /// Parses a card. Nothing in it is verified before ``verified(by:)``.
     public init(bytes: [UInt8]) throws(DecodingFailure) {
         guard bytes.count <= Limits.cardByteCountMax else {
             throw .tooLarge(

@@ -97,8 +97,8 @@ public struct InboxKeys: Sendable {
     }
 }
 
-/// A right to write into a device's inbox on one relay, and to call the device through it. It grows
-/// from a secret that is drawn anew now and then, so that no right lasts.
+/// A right to write into a device's inbox on one relay, and to call the device through it. It is
+/// derived from a secret that is renewed now and then, so that no right lasts.
 public struct InboxWriter: Sendable {
     /// Signs what is put.
     public let key: DeviceSigningKey

@@ -1,6 +1,6 @@
 public import ParleyWire
 
-/// What one device says of itself: where it is reached, and what its person is called.
+/// What one device says about itself: its addresses, and its person's name.
 ///
 /// `1 ‖ device[32] ‖ u64 version ‖ noise key[32] ‖ name ‖ addresses ‖ mailboxes ‖ prekeys
 /// ‖ signature[64]`; name, each address and each prekey after their length, the lists after their
@@ -20,7 +20,7 @@ public struct CardPart: Equatable, Sendable {
     public let version: CardVersion
     /// The device's key for links.
     public let noiseKey: NoiseKey
-    /// What the person is called.
+    /// The person's name.
     public let name: String
     /// Where the device listens, as `host:port`; the best first.
     public let addresses: [String]

@@ -145,9 +145,9 @@ struct IdentityGraph {
             }
         }
         let revoked = Set(revocations.map(\.target))
-        // Nobody can sign with a link key, so anybody can name another device's: of those that stand
-        // it is the one's that was heard first. Whoever is heard before who added a device could
-        // revoke that device as well, so this gives nobody more than they had.
+        // Nobody can sign with a link key, so anybody can name another device's: among valid ones
+        // it belongs to the device processed first. The adder of a device that is processed earlier
+        // could revoke the other device as well, so this gives nobody more than they had.
         var keys: Set<NoiseKey> = []
         let standing = heard.filter {
             !revoked.contains($0.device) && keys.insert($0.noiseKey).inserted

@@ -14,15 +14,15 @@ public struct DeviceCertificate: Hashable, Sendable {
 
 /// A person's operations on their own devices, and what follows from them.
 ///
-/// A deterministic function of the *set* of operations: whatever the order they came in, everyone
+/// A deterministic function of the *set* of operations: in whatever order they arrived, everyone
 /// who holds the same ones sees the same devices. A revocation is final, and also voids what the
 /// revoked device wrote unseen by its revoker.
 /// Source: `Protocol/05-identity.md`, "Identity log".
 public struct IdentityLog: Hashable, Sendable {
     /// The most operations of one person that are looked at: all of them fit a card.
     public static let operationCountMax = 36
-    /// The most of them that devices wrote. What is left is the root key's alone, so that whoever
-    /// stole a device cannot fill the log and stay: the recovery code always revokes it.
+    /// The most of them that devices may write. The rest is reserved for the root key, so that a
+    /// thief of a device cannot fill the log and stay: the recovery code can always revoke it.
     public static let deviceOperationCountMax = 28
 
     /// The person.
@@ -60,7 +60,7 @@ public struct IdentityLog: Hashable, Sendable {
         try self.init(checked)
     }
 
-    /// The log with operations that were checked before they were kept: no signature is checked
+    /// The log with operations that were verified before they were stored: no signature is checked
     /// again. Never for what others show.
     package init(kept operations: [[UInt8]]) throws(IdentityRejection) {
         var known: [IdentityOperation] = []
@@ -89,13 +89,13 @@ public struct IdentityLog: Hashable, Sendable {
         devices.first { $0.device == device }
     }
 
-    /// Whether a device may still write an operation: what is left is for the recovery code.
+    /// Whether a device may still write an operation: the rest is reserved for the recovery code.
     public var hasRoomForDevices: Bool {
         operations.count { $0.author != root } < Self.deviceOperationCountMax
             && operations.count < Self.operationCountMax
     }
 
-    /// The log with what another copy of it knows besides.
+    /// The log merged with another copy of it.
     public func merging(
         _ others: [IdentityOperation]
     ) throws(IdentityRejection) -> IdentityLog {

@@ -6,13 +6,13 @@ public import ParleyWire
 /// one is the proof of both; whether its author was *entitled* is ``IdentityLog``'s to say.
 /// Source: `Protocol/05-identity.md`, "Identity log".
 public struct IdentityOperation: Hashable, Sendable {
-    /// What an operation does.
+    /// The kind.
     public enum Content: Hashable, Sendable {
         /// The person comes to be, under a root key.
         case genesis(root: DeviceID, time: UInt64, random: [UInt8])
         /// A device becomes the person's.
         case addDevice(device: DeviceID, noiseKey: NoiseKey, flags: UInt8, proof: Signature)
-        /// A device is the person's no more, for good.
+        /// A device is no longer the person's, permanently.
         case revokeDevice(device: DeviceID, reason: UInt8)
     }
 
@@ -26,7 +26,7 @@ public struct IdentityOperation: Hashable, Sendable {
     public let previous: Digest
     /// Others that the author had seen, ascending.
     public let dependencies: [Digest]
-    /// What it does.
+    /// The kind.
     public let content: Content
     /// The signature.
     public let signature: Signature
@@ -39,7 +39,7 @@ public struct IdentityOperation: Hashable, Sendable {
     static let zero = Digest { _ in }
     /// The longest operation: an AddDevice with all its dependencies has 430.
     static let byteCountMax = 512
-    /// More open ends are first merged: so a whole log always fits what a link shows.
+    /// More open ends are merged first: so a whole log always fits what a link shows.
     static let dependencyCountMax = 4
 
     /// Everything that the signature covers.

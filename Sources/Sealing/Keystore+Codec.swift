@@ -212,8 +212,8 @@ extension Keystore {
     }
 }
 
-/// What a lock comes to once it was stretched: it seals the keystore again without the lock, so
-/// that nobody need keep a passphrase.
+/// The stretched key of a lock: it seals the keystore again without the lock, so that nobody need
+/// keep a passphrase.
 public struct KeystoreSeal: Sendable, CustomStringConvertible, CustomReflectable {
     let isKeyed: Bool
     let cost: KeystoreCost

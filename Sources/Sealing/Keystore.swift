@@ -1,8 +1,8 @@
-/// The keys that everything at rest hangs on, as they lie opened in memory.
+/// The keys that protect everything at rest, opened in memory.
 ///
-/// Data is sealed under keys that lie in the vault, the vault under ``vaultKey``, and that under
-/// the passphrase. So the passphrase changes without touching data, and forgetting a generation
-/// of the vault key makes what was sealed under it unreadable for good.
+/// Data is sealed under keys in the vault, the vault under ``vaultKey``, and that under the
+/// passphrase. So the passphrase changes without touching data, and forgetting a generation of the
+/// vault key makes what was sealed under it permanently unreadable.
 /// Source: `Protocol/05-identity.md`, "Keystore".
 public struct Keystore: Sendable, Equatable {
     /// What looked-up values are hashed under; it never changes.
@@ -11,7 +11,7 @@ public struct Keystore: Sendable, Equatable {
     public let generation: UInt32
     /// The current key of the vault.
     public let vaultKey: Secret
-    /// The key of the generation before, while the vault is being sealed anew.
+    /// The key of the previous generation, while the vault is being re-encrypted.
     public let previousVaultKey: Secret?
 
     /// A keystore with these keys, each of 32 bytes.
@@ -35,7 +35,8 @@ public struct Keystore: Sendable, Equatable {
 
     /// The next generation, with the current vault key kept as the previous one.
     ///
-    /// Its file is written before the first row is sealed anew, so that any crash reopens.
+    /// Its file is written before the first row is re-encrypted, so that it reopens after any
+    /// crash.
     public func advanced(using random: inout some RandomNumberGenerator) -> Keystore {
         Keystore(
             master: master, generation: generation + 1, vaultKey: .random(using: &random),
@@ -50,8 +51,8 @@ public struct Keystore: Sendable, Equatable {
 
 /// What locks a keystore's file.
 public enum KeystoreLock: Sendable {
-    /// A passphrase, taken as the bytes it has: whoever reads it from a person says in which
-    /// form of Unicode.
+    /// A passphrase, taken as its bytes: the code that reads it from a person chooses the form of
+    /// Unicode.
     case passphrase([UInt8])
     /// A key of 32 random bytes from a file of its own. It needs no stretching.
     case key(Secret)
@@ -85,7 +86,7 @@ public struct KeystoreCost: Sendable, Equatable {
     /// 3 passes over 256 MiB: two thirds of a second on a small server.
     public static let standard = KeystoreCost(operations: 3, memoryByteCount: 256 << 20)
 
-    /// Next to no work. Only who says so (``Bounds/tests``) opens such a file.
+    /// Next to no work. Only callers that say so (``Bounds/tests``) open such a file.
     public static let interactiveForTests = KeystoreCost(
         operations: 1, memoryByteCount: 64 << 10)
 
@@ -120,7 +121,7 @@ public enum KeystoreRejection: Error, Equatable, Sendable {
     case costOutOfBounds(KeystoreCost)
     /// It ends too early.
     case truncated
-    /// It goes on after its end.
+    /// It continues after its end.
     case trailingBytes(Int)
     /// It is locked by a passphrase, and a key was given.
     case needsPassphrase

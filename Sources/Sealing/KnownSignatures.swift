@@ -1,13 +1,13 @@
 import CSodium
 package import ParleyWire
 
-/// That a device signed a message: true or false for ever, whoever asks.
+/// Whether a device signed a message: a permanent fact, whoever asks.
 package struct SignatureClaim: Hashable, Sendable {
-    /// What is claimed to be the device's signature.
+    /// The claimed signature of the device.
     package let signature: SignatureBytes
-    /// What it is over, label included.
+    /// What it covers, including the label.
     package let message: [UInt8]
-    /// Who is claimed to have signed.
+    /// The claimed signer.
     package let device: DeviceID
 
     /// Whether it is true, by curve arithmetic.
@@ -19,16 +19,16 @@ package struct SignatureClaim: Hashable, Sendable {
         }
     }
 
-    /// Equality compares all of it; the device alone would put all of its claims in one place.
+    /// Equality compares all of it; the device alone would put all of its claims in one bucket.
     package func hash(into hasher: inout Hasher) { hasher.combine(signature) }
 }
 
 /// Claims that were found true, or were made true here by signing.
 ///
-/// A world of many nodes in one process checks each signature once for every node and once more for
-/// everybody who looks on; that it holds is no fact about any of them. What is not remembered is
-/// computed, so that a false signature is found out as ever. Production remembers nothing: a node
-/// on its own hardly ever checks one signature twice.
+/// A world of many nodes in one process checks each signature once per node and once more per
+/// observer; whether it is valid is the same for all of them. What is not remembered is computed,
+/// so a false signature is still found out. Production remembers nothing: a single node hardly ever
+/// checks one signature twice.
 package protocol KnownSignatures: AnyObject, Sendable {
     /// Whether the claim was found true before; false also where it was forgotten.
     func contains(_ claim: SignatureClaim) -> Bool

@@ -1,4 +1,4 @@
-/// What a hash, a derived key or a signature is for.
+/// The purpose of a hash, a derived key or a signature.
 ///
 /// Each purpose has its own label, and every label stands in this file, so that bytes made for
 /// one purpose can never be taken for another. A label is hashed after a byte with its length:
@@ -29,9 +29,9 @@ public struct Label: Sendable {
     public static let auth = Label("lp1/auth")
     /// The digest of a frontier.
     public static let digest = Label("lp1/digest")
-    /// The digest of what a person sees.
+    /// The digest of the content that a person sees.
     public static let view = Label("lp1/view")
-    /// What stands for a space in a list of spaces.
+    /// The hash that stands for a space in a list of spaces.
     public static let spaces = Label("lp1/spaces")
     /// The members of a roster.
     public static let roster = Label("lp1/roster")
@@ -39,12 +39,12 @@ public struct Label: Sendable {
     public static let retire = Label("lp1/retire")
     /// The content of a file that is imported.
     public static let file = Label("lp1/file")
-    /// What is kept of a token that a program shows to the local API.
+    /// The stored hash of a token for the local API.
     public static let accessToken = Label("lp1/token")
-    /// What is kept of a session of the page in a browser, and of the link that begins one.
+    /// The stored hash of a session of the page in a browser, and of the link that begins one.
     public static let pageSession = Label("lp1/page")
 
-    /// What a program calls something that it wants said once.
+    /// A program's idempotency key for a message.
     public static let once = Label("lp1/once")
 
     // MARK: Persons and devices
@@ -133,7 +133,7 @@ public struct Label: Sendable {
     public static let inboxMailbox = Label("lp1/mbx/inbox")
     /// The name of a shelf, on which one device lays a file for others.
     public static let shelfMailbox = Label("lp1/mbx/shelf")
-    /// What a relay knows of a key that may write into an inbox, or read a shelf.
+    /// The name under which a relay knows a key that may write into an inbox, or read a shelf.
     public static let mailboxWriter = Label("lp1/mbx/writer")
 
     // MARK: Relays
@@ -145,7 +145,7 @@ public struct Label: Sendable {
     /// A ticket as a relay keeps it.
     public static let relayTicket = Label("lp1/relay/ticket")
 
-    /// By what a device is known on a local network to those who hold its card.
+    /// The tag by which holders of a device's card recognise it on a local network.
     public static let localTag = Label("lp1/lan/tag")
 
     // MARK: Envelopes
@@ -154,7 +154,7 @@ public struct Label: Sendable {
     public static let stepKey = Label("lp1/ms/key")
     /// The next key of a chain.
     public static let nextChainKey = Label("lp1/ms/next")
-    /// The key that seals what is in an envelope.
+    /// The key that seals the content of an envelope.
     public static let messageKey = Label("lp1/ms/enc")
     /// The nonce with which it is sealed.
     public static let messageNonce = Label("lp1/ms/nonce")
@@ -162,15 +162,15 @@ public struct Label: Sendable {
     public static let volatileEnvelope = Label("lp1/eph")
     /// The content of an envelope.
     public static let envelope = Label("lp1/env")
-    /// The signature of who uploads an envelope.
+    /// The signature of the device that uploads an envelope.
     public static let envelopeSignature = Label("lp1/envsig")
     /// The key that seals a letter to one device's prekey.
     public static let letter = Label("lp1/inbox")
-    /// The signature of who writes a letter.
+    /// The signature of the author of a letter.
     public static let letterSignature = Label("lp1/inboxsig")
     /// The key that seals to one device's prekey what nobody keeps.
     public static let passingLetter = Label("lp1/pass")
-    /// The signature of who writes that.
+    /// The signature of the author of such a signal.
     public static let passingSignature = Label("lp1/passsig")
     /// The key by which a device owns its inbox on a relay.
     public static let inboxOwner = Label("lp1/inbox/own")
@@ -189,7 +189,7 @@ public struct Label: Sendable {
     public static let shelfOwner = Label("lp1/shelf/own")
     /// The key by which those who can open a file read its shelves.
     public static let shelfReader = Label("lp1/shelf/read")
-    /// The key that seals what lies on a shelf beside chunks.
+    /// The key that seals data on a shelf beside chunks.
     public static let shelfPart = Label("lp1/shelf/part")
     /// The nonce with which it is sealed.
     public static let shelfNonce = Label("lp1/shelf/nonce")

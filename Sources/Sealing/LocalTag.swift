@@ -1,9 +1,10 @@
 public import ParleyWire
 
-/// By what a device is known on a local network, to those alone who hold its card.
+/// The tag by which holders of a device's card recognise it on a local network.
 ///
-/// `first 8 bytes of H("lp1/lan/tag", link key[32] ‖ salt[8])`: the key never travels in the clear,
-/// and the salt is drawn anew all the time. Source: `Protocol/04-links.md`, "Neighbours".
+/// `first 8 bytes of H("lp1/lan/tag", link key[32] ‖ salt[8])`: the key is never sent in the clear,
+/// and the salt is renewed all the time.
+/// Source: `Protocol/04-links.md`, "Neighbours".
 public enum LocalTag {
     /// Bytes of a salt, and of a tag.
     public static let byteCount = 8

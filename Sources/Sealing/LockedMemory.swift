@@ -1,7 +1,7 @@
 import CSodium
 import Synchronization
 
-/// Locked memory between guard pages, for secrets: what was let go of is wiped, and used again.
+/// Locked memory between guard pages, for secrets: released memory is wiped, and reused.
 ///
 /// A block costs the system ten calls to make and to give back, and most secrets live for a
 /// moment: a derived key seals one envelope. So some blocks of each small size stay here.

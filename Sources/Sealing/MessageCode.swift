@@ -1,6 +1,6 @@
 import CSodium
 
-/// A code over bytes that whoever shares the key can check: HMAC-SHA-256, as other programs know it.
+/// A code over bytes that holders of the key can check: HMAC-SHA-256, as in other programs.
 ///
 /// Nothing of our own uses it: labelled hashes do. Source: RFC 2104, FIPS 180-4.
 public func hmacSHA256(_ bytes: [UInt8], key: [UInt8]) -> [UInt8] {

@@ -29,7 +29,7 @@ public struct RecoveryCode: Equatable, Sendable, CustomStringConvertible {
 
     private init(secret: Secret) { self.secret = secret }
 
-    /// Reads what a person typed.
+    /// Parses what a person typed.
     public init(typed text: String) throws(RecoveryCodeRejection) {
         var values: [UInt8] = []
         for character in text.utf8 {
@@ -90,7 +90,7 @@ public struct RecoveryCode: Equatable, Sendable, CustomStringConvertible {
         }.joined(separator: "-")
     }
 
-    /// Says that there is a code, and nothing of it.
+    /// Says that there is a code, and nothing about it.
     public var description: String { "RecoveryCode(redacted)" }
 
     /// Twenty bits of a hash: a mistyped code passes once in a million.

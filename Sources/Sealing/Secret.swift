@@ -20,7 +20,7 @@ extension ArraySlice<UInt8>: KeyBytes {
     }
 }
 
-/// Bytes that must not be seen: in locked memory between guard pages, wiped when let go of.
+/// Secret bytes: in locked memory between guard pages, wiped when released.
 ///
 /// There is no way to a `String` or into a log: its description and its mirror say nothing, and
 /// the only door to the bytes is ``withUnsafeBytes(_:)``. Unchecked, because it holds a pointer;
@@ -79,9 +79,9 @@ extension Secret: Equatable {
 }
 
 extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Says that there is a secret, and nothing of it.
+    /// Says that there is a secret, and nothing about it.
     public var description: String { "Secret(redacted)" }
-    /// Says that there is a secret, and nothing of it.
+    /// Says that there is a secret, and nothing about it.
     public var debugDescription: String { description }
     /// Without children: `dump` finds nothing.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
@@ -97,8 +97,8 @@ func equalInConstantTime(
 }
 
 extension [UInt8] {
-    /// Overwrites the bytes in a way the compiler cannot leave out. Whoever shares the array's
-    /// storage keeps a copy, so it is called by the only owner.
+    /// Overwrites the bytes in a way the compiler cannot leave out. A holder of the array's shared
+    /// storage keeps a copy, so only the sole owner calls it.
     mutating func wipe() {
         withUnsafeMutableBytes { buffer in
             if let start = buffer.baseAddress { sodium_memzero(start, buffer.count) }

@@ -2,8 +2,9 @@ public import ParleyWire
 
 /// The keys of shelves, on which a device lays one sealed file for those who cannot link with it.
 ///
-/// Nothing of them has to be kept: the owner's grows from a secret of the device, so that it is the same after
-/// any start; the reader's from what opens the file, so that whoever can open it can read all its shelves.
+/// None of them has to be stored: the owner's is derived from a secret of the device, so it is the
+/// same after any start; the reader's from the file's key, so anybody who can open the file can
+/// read all its shelves.
 /// Source: `Protocol/13-files.md`, "Shelves".
 public enum ShelfKeys {
     /// The key that makes, fills and empties a device's shelf of a file, at whatever relay.

@@ -1,6 +1,6 @@
 import CSodium
 
-/// A short-lived key: ordinary memory, wiped when let go of.
+/// A short-lived key: ordinary memory, wiped when released.
 ///
 /// Locked memory costs whole pages and system calls; keys that live for a message or a link lie
 /// here. Unchecked, because it holds a pointer; safe, because nothing writes after `init`.

@@ -119,7 +119,8 @@ extension Call {
         return outputs
     }
 
-    /// Leaves what two others or more go on with, and can come back to it; ends what nobody goes on with.
+    /// Leaves a call that two or more others continue, with the option to come back; ends one that
+    /// nobody continues.
     mutating func stepOut(_ end: CallEnd, at now: UInt64) -> [Output] {
         guard phase == .talking, members.count > 2 else { return leave(end) }
         let closed = legs.keys.sorted().map { Output.media($0, .close) }
@@ -132,9 +133,9 @@ extension Call {
 
     mutating func finish(_ end: CallEnd) -> [Output] {
         let open = legs.keys.sorted()
-        // Whose end was told when it stepped aside.
+        // Its end was reported when it stepped aside.
         let isTold = phase == .aside
-        // Of those who are in when it ends for all, the host notes it.
+        // Among those who are in when it ends for all, the host records it.
         isNoted = isHost && members.count < 3 && (phase == .calling || phase == .talking)
         phase = .ended
         self.end = isTold ? self.end : end
@@ -144,7 +145,7 @@ extension Call {
         return open.map { .media($0, .close) } + [isTold ? .changed : .ended(end)]
     }
 
-    /// Goes on watching a call that rings or goes on without this device.
+    /// Keeps watching a call that rings or continues without this device.
     mutating func stepAside(_ end: CallEnd, at now: UInt64) -> [Output] {
         let wasRinging = phase == .ringing
         phase = .aside

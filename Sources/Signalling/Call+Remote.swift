@@ -76,8 +76,8 @@ extension Call {
         if refusals[device] != .declined { refusals[device] = refusal }
     }
 
-    /// Whether a device that says that it rings may do so: what is declined stays so, and a device
-    /// without a program said `ringing` before it said that. One that was busy may be so no more.
+    /// Whether a device that reports ringing may do so: a decline is final, and a device without a
+    /// program said `ringing` before it said so. One that was busy may be free again.
     private func mayRing(_ device: Participant) -> Bool {
         refusal(of: device.person) != .declined && refusals[device] != .unable
     }
@@ -203,7 +203,7 @@ extension Call {
         return take(others, at: now)
     }
 
-    /// Takes over who is in: begins legs to those who came, and ends those to who went.
+    /// Updates who is in: begins legs to those who joined, and ends those to who left.
     private mutating func take(_ next: [Participant], at now: UInt64) -> [Output] {
         var outputs: [Output] = []
         let before = members
@@ -254,7 +254,8 @@ extension Call {
         return outputs + (isHost ? [.send(list, to: .everyone)] : []) + [.changed]
     }
 
-    /// Goes on calling where the only other one went while others are awaited still. False where nobody is.
+    /// Continues calling if the only other member left while others are awaited still. False if
+    /// nobody is.
     private mutating func callsOn(at now: UInt64) -> Bool {
         guard founder == own, let ringUntil, now < ringUntil, invited.contains(where: isAwaited)
         else { return false }
@@ -288,7 +289,7 @@ extension Call {
                 all.append(.changed)
             case .failed:
                 all.append(.changed)
-                // As long as anybody can be talked to, the call goes on.
+                // As long as anybody can be talked to, the call continues.
                 guard legs.values.allSatisfy({ $0.phase == .failed }) else { continue }
                 all += stepOut(.disconnected, at: now)
             }

@@ -23,7 +23,7 @@ extension Call {
     }
 
     private mutating func dueWhileCalling(at now: UInt64) -> [Output] {
-        // Who can be asked refuses, and no other device rings: waiting would help nobody.
+        // Everybody who can be asked refuses, and no other device rings: waiting would help nobody.
         if isOver(ringAgain, now), !invited.contains(where: isAwaited), let end = refusalOfOne {
             return leave(end)
         }

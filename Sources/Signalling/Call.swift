@@ -20,11 +20,12 @@ public struct Participant: Hashable, Comparable, Sendable {
 /// One call as one device sees it: a value that is fed, and says what to do.
 ///
 /// The *host* is the device that began the call, or, once that is gone, the least of those that are
-/// in. It alone says who is in, so that never two devices of one person are. Legs are made between
-/// devices that it named, and their outcome alone connects the call: a lost signal costs time.
-/// It knows no link and no clock. Source: `Protocol/11-calls.md`, "Calls".
+/// in. It alone says who is in, so that two devices of one person never are. Legs are made between
+/// devices that it named, and only their outcome connects the call: a lost signal costs time. It
+/// knows no link and no clock.
+/// Source: `Protocol/11-calls.md`, "Calls".
 public struct Call: Equatable, Sendable {
-    /// How far it is.
+    /// Its progress.
     public enum Phase: String, CaseIterable, Sendable {
         /// This device began it, and nobody has answered.
         case calling
@@ -34,7 +35,7 @@ public struct Call: Equatable, Sendable {
         case joining
         /// This device is in.
         case talking
-        /// It goes on, or may do so, without this device.
+        /// It continues, or may do so, without this device.
         case aside
         /// It is over.
         case ended
@@ -52,7 +53,7 @@ public struct Call: Equatable, Sendable {
         case setMedia(MediaState)
         /// The program tells something of the connection to a device.
         case news(DeviceID, MediaNews)
-        /// The program cannot go on.
+        /// The program cannot continue.
         case mediaFailed
         /// A device of the conversation says something, no less fresh than it should be. Of the
         /// devices that a list of members names, those that are known.
@@ -65,7 +66,7 @@ public struct Call: Equatable, Sendable {
         case due
     }
 
-    /// Whom a signal is for.
+    /// The recipients of a signal.
     public enum Recipients: Equatable, Sendable {
         /// All devices of the conversation, own ones included.
         case everyone
@@ -73,7 +74,7 @@ public struct Call: Equatable, Sendable {
         case device(DeviceID)
     }
 
-    /// What is to be done.
+    /// The outputs.
     public enum Output: Equatable, Sendable {
         /// Say something.
         case send(CallSignal, to: Recipients)
@@ -93,7 +94,7 @@ public struct Call: Equatable, Sendable {
 
     /// How long it rings, in milliseconds.
     public static let ringTime: UInt64 = 60_000
-    /// How often a ring is told again, for devices that come meanwhile.
+    /// How often a ring is repeated, for devices that come online meanwhile.
     public static let ringInterval: UInt64 = 5_000
     /// How long the host has time to let somebody in; and how often that is asked again.
     public static let joinTime: UInt64 = 15_000
@@ -114,17 +115,17 @@ public struct Call: Equatable, Sendable {
     public let own: Participant
     /// The device that began it.
     public let founder: Participant
-    /// How far it is.
+    /// Its progress.
     public internal(set) var phase: Phase
-    /// Who is in, by device.
+    /// The members, by device.
     public internal(set) var members: [Participant]
-    /// What this device sends.
+    /// The media that this device sends.
     public internal(set) var media: MediaState
     /// What the others send, as they said.
     public internal(set) var sent: [DeviceID: MediaState] = [:]
     /// The connections to the others.
     public internal(set) var legs: [DeviceID: Leg] = [:]
-    /// Why it is over, or goes on without this device.
+    /// Why it is over, or continues without this device.
     public internal(set) var end: CallEnd?
     /// When it began here, and when the second device was in; on the monotonic clock.
     public let begun: UInt64
@@ -164,7 +165,7 @@ public struct Call: Equatable, Sendable {
         var signal: LegSignal
     }
 
-    /// A call that this device begins, and what is to be done first.
+    /// A call that this device begins, with its first outputs.
     public static func begun(
         _ id: CallID, in space: SpaceID, by own: Participant, inviting: [PersonID],
         _ media: MediaState, at now: UInt64
@@ -177,7 +178,7 @@ public struct Call: Equatable, Sendable {
         return (call, [.send(.ring(media, elapsed: 0), to: .everyone), .changed])
     }
 
-    /// A call that another device began, and what is to be done first.
+    /// A call that another device began, with its first outputs.
     ///
     /// - Parameter elapsed: how long it has been ringing elsewhere.
     public static func received(
@@ -187,7 +188,7 @@ public struct Call: Equatable, Sendable {
         var call = Call(id, in: space, own: own, founder: founder, [], at: now)
         call.sent[founder.device] = media
         call.asideUntil = now + silenceMax
-        // A call that one began with another device goes on without this one.
+        // A call that this person's other device began continues without this one.
         guard own.person != founder.person, elapsed < ringTime else { return (call, [.changed]) }
         call.phase = .ringing
         call.asideUntil = nil
@@ -211,7 +212,7 @@ public struct Call: Equatable, Sendable {
         begun = now
     }
 
-    /// Who says who is in.
+    /// The device that says who is in.
     public var host: DeviceID {
         isIn(founder.device) ? founder.device : members.first?.device ?? founder.device
     }
@@ -219,8 +220,8 @@ public struct Call: Equatable, Sendable {
     /// Whether this device says who is in.
     public var isHost: Bool { host == own.device }
 
-    /// Whose devices ring, as far as this device was told: persons who were asked, have not declined
-    /// and were not in.
+    /// Whose devices ring, as far as this device was told: persons who were asked, have not
+    /// declined and were not in.
     public var ringing: [PersonID] {
         var persons: [PersonID] = []
         for device in alerted where !persons.contains(device.person) {
@@ -236,7 +237,7 @@ public struct Call: Equatable, Sendable {
         return (own + legs.values.map(\.deadline)).compactMap { $0 }.min()
     }
 
-    /// Takes in what happened, and returns what is to be done, in order.
+    /// Handles an event, and returns the outputs, in order.
     public mutating func handle(_ event: Event, at now: UInt64) -> [Output] {
         switch event {
         case .answer(let media): return answer(media, at: now)
@@ -254,8 +255,8 @@ public struct Call: Equatable, Sendable {
         }
     }
 
-    /// Why a person does not come, as far as their devices said so: what they declined counts for all
-    /// of these.
+    /// Why a person does not come, as far as their devices said so: a decline counts for all of
+    /// these.
     func refusal(of person: PersonID) -> Refusal? {
         let devices = refusals.keys.filter { $0.person == person }.sorted()
         let said = devices.compactMap { refusals[$0] }

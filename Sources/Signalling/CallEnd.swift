@@ -16,7 +16,7 @@ public enum CallEnd: Equatable, Sendable {
     case declinedBy(PersonID)
     /// This device declined.
     case declined
-    /// This device called, and whoever could be asked could not come.
+    /// This device called, and everybody who could be asked could not come.
     case refusedBy(PersonID, Refusal)
     /// The host did not let this device in.
     case refused(Refusal)
@@ -26,7 +26,7 @@ public enum CallEnd: Equatable, Sendable {
     case declinedElsewhere
     /// This device answered, and the caller's was not heard of any more.
     case unreachable
-    /// No connection came about, or it was lost.
+    /// No connection was established, or it was lost.
     case disconnected
     /// The program for sound and pictures failed.
     case mediaFailed
@@ -35,9 +35,9 @@ public enum CallEnd: Equatable, Sendable {
     /// Both called at once, and the other's call is kept.
     case replaced
 
-    /// What a person is told.
+    /// The text for a person.
     ///
-    /// - Parameter name: what a person is called.
+    /// - Parameter name: the name of a person.
     public func sentence(_ name: (PersonID) -> String) -> String {
         switch self {
         case .hungUp: "you hung up"
@@ -61,7 +61,7 @@ public enum CallEnd: Equatable, Sendable {
         }
     }
 
-    /// What others are told by a device that goes.
+    /// The reason that a leaving device gives to others.
     var departure: Departure {
         switch self {
         case .unanswered, .missed: .unanswered
@@ -77,7 +77,7 @@ public enum CallEnd: Equatable, Sendable {
 }
 
 extension Refusal {
-    /// What a person is told.
+    /// The text for a person.
     public var sentence: String {
         switch self {
         case .declined: "the call was declined"
@@ -90,9 +90,9 @@ extension Refusal {
     }
 }
 
-/// What is noted of a call in the conversation.
+/// The record of a call in the conversation.
 public struct CallSummary: Equatable, Sendable {
-    /// What became of it. The numbers are sent and stored; of two, the greater holds.
+    /// The outcome. The numbers are sent and stored; of two, the greater holds.
     public enum Outcome: UInt8, CaseIterable, Sendable {
         /// It has been begun, and nothing else is known.
         case begun = 0
@@ -102,21 +102,21 @@ public struct CallSummary: Equatable, Sendable {
         case unanswered = 2
         /// The caller gave up.
         case cancelled = 3
-        /// Whoever could be asked could not come.
+        /// Everybody who could be asked could not come.
         case refused = 4
         /// Everybody declined.
         case declined = 5
-        /// Somebody answered, and no connection came about.
+        /// Somebody answered, and no connection was established.
         case failed = 6
         /// People talked.
         case talked = 7
     }
 
-    /// What became of it.
+    /// The outcome.
     public var outcome: Outcome
     /// For how many milliseconds two or more were in.
     public var duration: UInt64
-    /// Who was in, ascending.
+    /// The participants, ascending.
     public var persons: [PersonID]
 
     /// A summary with these fields.
@@ -128,7 +128,7 @@ public struct CallSummary: Equatable, Sendable {
 }
 
 extension Call {
-    /// What is noted of the call once it is over, by the device that does so: see ``isNoted``.
+    /// The record of the call once it is over, by the device that writes it: see ``isNoted``.
     public func summary(at now: UInt64) -> CallSummary {
         let outcome: CallSummary.Outcome
         switch (established, answered, end) {

@@ -3,7 +3,8 @@ public import ParleyWire
 /// All calls that one device knows of: which of them ring, that at most one is talked in, and what
 /// becomes of two that begin at once. Source: `Protocol/11-calls.md`, "Two at once".
 public struct Calls: Equatable, Sendable {
-    /// Calls that are known at a time: what rings, and what goes on without this device.
+    /// Calls that are known at a time: those that ring, and those that continue without this
+    /// device.
     public static let callCountMax = 16
     /// Names of calls that are over; a late ring of one of them is not taken for a new call.
     public static let overCountMax = 64
@@ -18,11 +19,11 @@ public struct Calls: Equatable, Sendable {
         case inIt
         /// There is nobody else in the conversation.
         case nobody
-        /// It goes on there already: it can be answered.
+        /// It is already in progress there: it can be answered.
         case goesOn(CallID)
     }
 
-    /// What is to be done.
+    /// The outputs.
     public struct Output: Equatable, Sendable {
         /// Of which call.
         public var call: CallID
@@ -39,12 +40,11 @@ public struct Calls: Equatable, Sendable {
         }
     }
 
-    /// Who says something, and what of it this device can tell.
+    /// The sender, and what this device knows about them.
     public struct Sender: Equatable, Sendable {
         /// Who.
         public var participant: Participant
-        /// Whether the person may ring here: somebody who is kept away, or was never accepted, may
-        /// not.
+        /// Whether the person may ring here: a blocked person, or one never accepted, may not.
         public var mayRing: Bool
         /// Whether the conversation is one of two: there nobody else can be meant by a ring.
         public var isAlone: Bool
@@ -63,7 +63,7 @@ public struct Calls: Equatable, Sendable {
         }
     }
 
-    /// What this device writes down of a call.
+    /// What this device records about a call.
     public struct Note: Equatable, Sendable {
         /// Which call.
         public var call: CallID
@@ -73,7 +73,7 @@ public struct Calls: Equatable, Sendable {
         public var founder: Participant
         /// When it began here, on the monotonic clock.
         public var begun: UInt64
-        /// What became of it.
+        /// The outcome.
         public var summary: CallSummary
 
         init(of call: Call, _ summary: CallSummary) {
@@ -92,7 +92,7 @@ public struct Calls: Equatable, Sendable {
     /// No calls.
     public init() {}
 
-    /// What is known, by name.
+    /// The known calls, by name.
     public var all: [Call] { calls.keys.sorted().compactMap { calls[$0] } }
 
     /// The call that this device is in, calls in, or answers.
@@ -140,7 +140,7 @@ public struct Calls: Equatable, Sendable {
         guard var call = calls[id] else { throw .unknownCall }
         var outputs: [Output] = []
         if case .answer = event, let current, current.id != id {
-            // Whoever answers another's call here no longer waits for an answer to their own.
+            // A person who answers another's call here no longer waits for an answer to their own.
             guard current.phase == .calling, current.space == call.space else { throw .busy }
             outputs = replace(current, at: now)
         }
@@ -148,8 +148,7 @@ public struct Calls: Equatable, Sendable {
         return outputs + keep(call, further, at: now)
     }
 
-    /// Takes in what a device says of a call. Only what is fresh, and what comes from a device of
-    /// the space, may come here.
+    /// Handles a device's signal about a call. It must be fresh, and from a device of the space.
     public mutating func receive(
         _ signal: CallSignal, of id: CallID, in space: SpaceID, _ stamp: Stamp,
         from sender: Sender, to own: Participant, at now: UInt64
@@ -178,7 +177,7 @@ public struct Calls: Equatable, Sendable {
         }
     }
 
-    /// What somebody is told whose ring came too late.
+    /// The answer to a ring that came too late.
     public static func answer(toStale signal: CallSignal) -> CallSignal? {
         if case .ring = signal { .reject(.stale) } else { nil }
     }
@@ -186,7 +185,7 @@ public struct Calls: Equatable, Sendable {
     /// Whether anything is to be written down.
     public var hasNotes: Bool { !notes.isEmpty }
 
-    /// What is to be written down since the last time, in order.
+    /// What is to be recorded since the last time, in order.
     public mutating func takeNotes() -> [Note] {
         defer { notes = [] }
         return Array(notes)
@@ -319,7 +318,8 @@ extension Calls {
         return keep(mine, outputs, at: now)
     }
 
-    /// Another device of one's own calls back at the same moment: what rings here is not kept.
+    /// Another of the person's own devices calls back at the same moment: the call that rings here
+    /// is not kept.
     private mutating func silence(
         in space: SpaceID, for id: CallID, _ own: Participant, at now: UInt64
     ) -> [Output] {

@@ -1,6 +1,6 @@
 public import ParleyWire
 
-/// Tells signals that may be acted upon from copies and from what comes too late.
+/// Distinguishes signals that may be acted upon from copies and from late ones.
 ///
 /// A relay may hold a signal back and bring it when it hurts, or bring it twice; a link may have
 /// stood still while the machine slept. Nothing here survives the process: then age alone judges.
@@ -8,9 +8,9 @@ public import ParleyWire
 public struct Freshness: Equatable, Sendable {
     /// Stamps of one device that are remembered; older ones count as copies.
     public static let stampCountMax = 64
-    /// Devices that are remembered; who has said nothing for longest is forgotten.
+    /// The number of devices that are remembered; the one silent for longest is forgotten.
     public static let deviceCountMax = 1024
-    /// How far the clocks of two devices may differ where nothing is known of it, in milliseconds.
+    /// How far the clocks of two devices may differ if nothing is known about it, in milliseconds.
     public static let skewMax: UInt64 = 60_000
 
     /// What became of a signal.
@@ -19,7 +19,7 @@ public struct Freshness: Equatable, Sendable {
         case fresh
         /// It came before, or so many came since that nobody can tell.
         case copy
-        /// It was said too long ago, or in the future.
+        /// It was sent too long ago, or in the future.
         case stale
     }
 
@@ -67,8 +67,8 @@ public struct Freshness: Equatable, Sendable {
         return .fresh
     }
 
-    /// A device shows its clock. Where what it said before is ahead of that, its clock was set back: that is
-    /// forgotten, or all that it says would count as copies until its clock is there again.
+    /// A device shows its clock. If its earlier stamps are ahead of that, its clock was set back:
+    /// they are forgotten, or all its signals would count as copies until its clock is there again.
     public mutating func greeted(_ device: DeviceID, by clock: UInt64) {
         guard let last = heard[device]?.stamps.last,
             WallTime(clamping: last.wallClock).excess(over: WallTime(clamping: clock))
@@ -77,7 +77,7 @@ public struct Freshness: Equatable, Sendable {
         heard[device] = nil
     }
 
-    /// Half of a round trip over a slow link, and what a clock drifts while it stands.
+    /// Half of a round trip over a slow link, and the drift of a clock meanwhile.
     private static let comparedSkewMax: UInt64 = 10_000
     private static let offsetMax = Int64(Limits.wallClockMax)
 

@@ -1,8 +1,8 @@
 import ParleyWire
 
-/// What a leg wants of the program for sound and pictures.
+/// The orders of a leg to the program for sound and pictures.
 public enum MediaOrder: Equatable, Sendable {
-    /// Make an offer; where it starts anew, look for ways again.
+    /// Make an offer; on a restart, gather candidates again.
     case makeOffer(startsAnew: Bool)
     /// Take this offer and answer it.
     case answer(String)
@@ -14,7 +14,7 @@ public enum MediaOrder: Equatable, Sendable {
     case close
 }
 
-/// What the program for sound and pictures tells of a leg.
+/// The news about a leg from the program for sound and pictures.
 public enum MediaNews: Equatable, Sendable {
     /// The offer that was asked for.
     case offer(String)
@@ -39,7 +39,7 @@ public enum MediaNews: Equatable, Sendable {
 /// one asks for an offer. Each offer has a number, by which what belongs to an older one is known
 /// as stale. Source: `Protocol/11-calls.md`, "Legs".
 public struct Leg: Equatable, Sendable {
-    /// How far it is.
+    /// Its progress.
     public enum Phase: String, CaseIterable, Sendable {
         /// The other device shall make an offer.
         case awaitingOffer
@@ -69,7 +69,7 @@ public struct Leg: Equatable, Sendable {
         case patienceOver
     }
 
-    /// What is to be done.
+    /// The outputs.
     public enum Output: Equatable, Sendable {
         /// Tell the program.
         case media(MediaOrder)
@@ -83,14 +83,14 @@ public struct Leg: Equatable, Sendable {
 
     /// How long a step of the talk, or the search for a way, may take, in milliseconds.
     public static let patience: UInt64 = 10_000
-    /// How long nothing may come through before ways are looked for anew, in milliseconds.
+    /// How long nothing may come through before candidates are gathered again, in milliseconds.
     public static let grace: UInt64 = 2_000
-    /// How often in a row ways are looked for anew.
+    /// How often in a row candidates are gathered again.
     public static let renewalCountMax = 3
     /// Ways that wait for the description that they belong to.
     public static let waitingCountMax = 64
 
-    /// How far it is.
+    /// Its progress.
     public private(set) var phase: Phase
     /// Whether this device makes the offers.
     public let offers: Bool
@@ -108,11 +108,11 @@ public struct Leg: Equatable, Sendable {
     /// Whether the program says that something comes through, whatever is being talked about.
     private var isUp = false
     private var renewalCount = 0
-    /// An offer that is wanted while another one is on its way; whether it shall start anew.
+    /// An offer that is wanted while another one is in progress; whether it is a restart.
     private var wanted: Bool?
     private var startsAnew = false
 
-    /// A leg to another device, and what is to be done first.
+    /// A leg to another device, with its first outputs.
     public static func begun(offers: Bool, at now: UInt64) -> (Leg, [Output]) {
         let leg = Leg(offers: offers, at: now)
         return (leg, offers ? [.media(.makeOffer(startsAnew: false))] : [])
@@ -125,7 +125,7 @@ public struct Leg: Equatable, Sendable {
         deadline = now + Self.patience
     }
 
-    /// Takes in what happened, and returns what is to be done, in order.
+    /// Handles an event, and returns the outputs, in order.
     public mutating func handle(_ event: Event, at now: UInt64) -> [Output] {
         switch event {
         case .news(.offer(let description)): return made(description, at: now)
@@ -203,7 +203,7 @@ extension Leg {
         }
     }
 
-    /// Both descriptions are there.
+    /// Both descriptions are present.
     private mutating func settle(at now: UInt64) {
         phase = isUp ? .connected : .described
         deadline = isUp ? nil : now + Self.patience
@@ -218,7 +218,7 @@ extension Leg {
         return [.media(.makeOffer(startsAnew: startsAnew))]
     }
 
-    /// Somebody wants an offer: what is sent has changed, or ways shall be looked for anew.
+    /// An offer is wanted: the sent media have changed, or candidates are to be gathered again.
     private mutating func want(startsAnew: Bool, at now: UInt64) -> [Output] {
         switch phase {
         case .described, .connected, .broken:
@@ -323,7 +323,7 @@ extension Leg {
         }
     }
 
-    /// Looks for ways anew, or gives up.
+    /// Gathers candidates again, or gives up.
     private mutating func renew(at now: UInt64) -> [Output] {
         renewalCount += 1
         // While something comes through, a talk that leads nowhere is no reason to end it.

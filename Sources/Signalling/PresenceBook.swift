@@ -1,14 +1,14 @@
 public import ParleyWire
 
-/// Who is there: what the devices of others say of it, for as long as that can be believed.
+/// Presence: what the devices of others say, for as long as that can be believed.
 /// Source: `Protocol/11-calls.md`, "Presence".
 public struct PresenceBook: Equatable, Sendable {
-    /// For how long a word holds, in milliseconds; it is said again in half that time.
+    /// How long a presence signal is valid, in milliseconds; it is repeated in half that time.
     public static let lifetime: UInt64 = 600_000
     /// Devices of which something is remembered.
     public static let deviceCountMax = 1024
 
-    /// What a person lets another one know.
+    /// What a person lets another one see.
     public enum Privacy: UInt8, CaseIterable, Sendable {
         /// Whether they are there, and when they were.
         case everything = 0
@@ -18,7 +18,7 @@ public struct PresenceBook: Equatable, Sendable {
         case nothing = 2
     }
 
-    /// What is known of a person.
+    /// What is known about a person.
     public struct Entry: Equatable, Sendable {
         /// Whether they are there.
         public var presence: Presence
@@ -58,7 +58,7 @@ public struct PresenceBook: Equatable, Sendable {
         (words[device]?.presence ?? .offline) != .offline
     }
 
-    /// What is known of a person: the best that one of their devices says.
+    /// What is known about a person: the best state of their devices.
     public subscript(person: PersonID) -> Entry? {
         let words = words.filter { $0.key.person == person }.values
         guard let presence = words.map(\.presence).max(by: { $0.rawValue < $1.rawValue }) else {
@@ -68,7 +68,7 @@ public struct PresenceBook: Equatable, Sendable {
         return Entry(presence: presence, lastSeen: lastSeen == 0 ? nil : lastSeen)
     }
 
-    /// A device says how it is; returns whether what is known of its person changes.
+    /// A device reports its state; returns whether what is known about its person changes.
     public mutating func heard(
         _ presence: Presence, lastSeen: UInt64, from sender: Participant, at now: UInt64
     ) -> Bool {
@@ -78,14 +78,15 @@ public struct PresenceBook: Equatable, Sendable {
         return self[sender.person] != before
     }
 
-    /// No way leads to the device any more; returns whether what is known of its person changes.
+    /// No path leads to the device any more; returns whether what is known about its person
+    /// changes.
     public mutating func lost(_ sender: Participant) -> Bool {
         let before = self[sender.person]
         words[sender]?.presence = .offline
         return self[sender.person] != before
     }
 
-    /// Ends what holds no more; returns the persons of whom something else is known now.
+    /// Ends expired signals; returns the persons whose known state changed.
     public mutating func due(at now: UInt64) -> [PersonID] {
         let late = words.filter { $0.value.presence != .offline && $0.value.until <= now }
         var persons: [PersonID] = []
@@ -93,7 +94,7 @@ public struct PresenceBook: Equatable, Sendable {
         return persons.sorted()
     }
 
-    /// What is said to somebody, or nil for nothing. Moments are rounded to a minute.
+    /// What a person is told, or nil for nothing. Moments are rounded to a minute.
     public static func word(
         _ presence: Presence, lastSeen: UInt64, for privacy: Privacy
     ) -> SignalBody? {

@@ -1,5 +1,5 @@
 /// SHA-1 and the HMAC over it, for TURN servers and for nothing else: their credentials are defined
-/// by it. It is no longer fit to sign or to name anything. Source: RFC 3174, RFC 2104.
+/// by it. SHA-1 is no longer fit to sign or to name anything. Source: RFC 3174, RFC 2104.
 enum SHA1 {
     static let byteCount = 20
     private static let blockByteCount = 64

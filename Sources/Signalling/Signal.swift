@@ -15,7 +15,7 @@ public struct CallID: Hashable, Comparable, Sendable, CustomStringConvertible {
     public static func < (left: Self, right: Self) -> Bool { left.check < right.check }
 }
 
-/// What a device sends in a call.
+/// The media that a device sends in a call.
 public struct MediaState: OptionSet, Hashable, Sendable {
     /// Bits as they are sent.
     public let rawValue: UInt8
@@ -55,7 +55,7 @@ public enum Refusal: UInt8, CaseIterable, Sendable {
     case busy = 2
     /// Another device of the person is in the call.
     case elsewhere = 3
-    /// As many devices as a call has are in it.
+    /// The call has as many devices as it may.
     case full = 4
     /// The call was begun too long ago by the clock of the device that it rings.
     case stale = 5
@@ -69,7 +69,7 @@ public enum Departure: UInt8, CaseIterable, Sendable {
     case hungUp = 1
     /// Nobody answered in time.
     case unanswered = 2
-    /// No connection came about, or it was lost.
+    /// No connection was established, or it was lost.
     case disconnected = 3
     /// The program for sound and pictures failed.
     case mediaFailed = 4
@@ -79,7 +79,7 @@ public enum Departure: UInt8, CaseIterable, Sendable {
     case replaced = 6
 }
 
-/// What is said in a call: to everyone of the conversation, but for what a leg is about.
+/// The signals of a call: to everyone in the conversation, except those about a leg.
 public enum CallSignal: Equatable, Sendable {
     /// The call is begun, or still rings, so many milliseconds after it began.
     case ring(MediaState, elapsed: UInt64)
@@ -101,22 +101,22 @@ public enum CallSignal: Equatable, Sendable {
 
 /// What two devices in a call say about the connection between them.
 public enum LegSignal: Equatable, Sendable {
-    /// How the sender can be spoken with. Offers are numbered from 1; one that is not greater than
-    /// the last is stale. Where it starts anew, ways are looked for again.
+    /// A session description of the sender. Offers are numbered from 1; one that is not greater
+    /// than the last is stale. On a restart, candidates are gathered again.
     case offer(UInt64, startsAnew: Bool, String)
     /// The answer to the offer of this number.
     case answer(UInt64, String)
     /// A way to the sender, found for the offer of this number.
     case candidate(UInt64, Candidate)
-    /// The receiver, who is the one of the two to make offers, shall make one.
+    /// The receiver, who makes the offers of the two, shall make one.
     case renegotiate(startsAnew: Bool)
 }
 
-/// Whether a person is there.
+/// A person's presence.
 public enum Presence: UInt8, CaseIterable, Sendable {
     /// No device of the person's is there.
     case offline = 0
-    /// A device is there, and the person is not at it.
+    /// A device is there, and the person is not using it.
     case away = 1
     /// The person is there.
     case online = 2
@@ -126,8 +126,8 @@ public enum Presence: UInt8, CaseIterable, Sendable {
 public enum SignalBody: Equatable, Sendable {
     /// The person types, or has stopped.
     case typing(Bool)
-    /// The person is there or not; and when they were there last, in Unix milliseconds rounded to
-    /// a minute. 0 where they do not tell.
+    /// The person is there or not; and when they were there last, in Unix milliseconds rounded to a
+    /// minute. 0 if they do not tell.
     case presence(Presence, lastSeen: UInt64)
     /// Something of a call.
     case call(CallID, CallSignal)
@@ -140,9 +140,9 @@ public struct Signal: Equatable, Sendable {
     public static let version: UInt8 = 1
     /// The space.
     public var space: SpaceID
-    /// When it was said, and in which order.
+    /// When it was sent, and in which order.
     public var stamp: Stamp
-    /// What is said.
+    /// The content.
     public var body: SignalBody
 
     /// A signal with these fields.
@@ -170,6 +170,6 @@ public struct Stamp: Hashable, Comparable, Sendable {
         return Stamp(max(rawValue + 1, now))
     }
 
-    /// Whether `left` was said before `right`.
+    /// Whether `left` was sent before `right`.
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }

@@ -1,6 +1,6 @@
 import ParleyWire
 
-/// What a server knows a person by, as their own devices keep it.
+/// The credentials of a server, as the person's own devices store them.
 /// Source: `Protocol/05-identity.md`, "Preferences".
 extension TurnServer {
     /// Bytes of a name, a password or a secret.

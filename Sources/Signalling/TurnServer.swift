@@ -24,7 +24,7 @@ public struct TurnServer: Equatable, Sendable {
 
     /// As WebRTC writes it: `stun:`, `turn:` or `turns:`, host, port, and how it is spoken to.
     public var address: String
-    /// What it knows a client by.
+    /// The credentials of a client.
     public var access: Access
 
     /// A server, or nil for an address that no program would take.
@@ -40,8 +40,8 @@ public struct TurnServer: Equatable, Sendable {
 
     /// What the server takes for now; nil where it wants nothing.
     ///
-    /// The name of a secret's is `EXPIRY:label`, the password the HMAC-SHA1 of it in base 64. It
-    /// says nothing about a person: the label is drawn.
+    /// For a secret, the name is `EXPIRY:label`, and the password the HMAC-SHA1 of it in base 64.
+    /// It says nothing about a person: the label is random.
     ///
     /// - Parameter wall: now, in Unix milliseconds.
     public func credentials(at wall: UInt64, label: String) -> Credentials? {

@@ -1,11 +1,12 @@
 public import ParleyWire
 
-/// Who is typing where: what this device says of its own person, not too often, and what others
-/// say, not for too long. Source: `Protocol/11-calls.md`, "Typing".
+/// Typing signals: what this device says about its own person, not too often, and what others say,
+/// not for too long.
+/// Source: `Protocol/11-calls.md`, "Typing".
 public struct Typing: Equatable, Sendable {
-    /// How often it is said while a person types, in milliseconds.
+    /// How often the signal is sent while a person types, in milliseconds.
     public static let interval: UInt64 = 3_000
-    /// For how long it is shown after it was said, in milliseconds.
+    /// How long it is shown after it was sent, in milliseconds.
     public static let shownTime: UInt64 = 5_000
     /// Persons who are shown as typing, in all spaces together.
     public static let shownCountMax = 256
@@ -28,7 +29,7 @@ public struct Typing: Equatable, Sendable {
     /// When ``due(at:)`` has to be called, on the monotonic clock.
     public var deadline: UInt64? { shown.values.min() }
 
-    /// Who is shown as typing in a space, ascending.
+    /// The persons shown as typing in a space, ascending.
     public func persons(in space: SpaceID) -> [PersonID] {
         shown.keys.filter { $0.space == space }.map(\.person).sorted()
     }
@@ -51,7 +52,7 @@ public struct Typing: Equatable, Sendable {
         return shown.updateValue(now + Self.shownTime, forKey: place) == nil
     }
 
-    /// Takes away who has not been heard of for too long; returns the spaces that look otherwise.
+    /// Removes persons whose signals expired; returns the spaces that look otherwise.
     public mutating func due(at now: UInt64) -> [SpaceID] {
         let late = shown.filter { $0.value <= now }.keys.sorted()
         for place in late { shown[place] = nil }

@@ -33,7 +33,7 @@ public final class BackupWriter {
         opener = sealer.opener
         occupant = try Self.occupant(of: path, besides: sealer)
         try Self.requireOwn(occupant, path)
-        // What a backup that was cut off left; one that begins later may be another person's.
+        // Leftovers of an interrupted backup; one that begins later may be another person's.
         try Self.requireOwn(try Self.occupant(of: temporary, besides: sealer), temporary)
         unlink(temporary)
         descriptor = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -107,7 +107,7 @@ public final class BackupWriter {
         return byteCount
     }
 
-    /// Forgets what was written. The file that was there before is as it was.
+    /// Discards what was written. The earlier file is unchanged.
     public func abandon() {
         guard descriptor >= 0 else { return }
         close(descriptor)

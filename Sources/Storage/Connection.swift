@@ -47,14 +47,14 @@ final class Connection {
     func checkpoint() throws(StoreError) {
         let code = sqlite3_wal_checkpoint_v2(
             handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
-        // Somebody who reads only makes it move less.
+        // A concurrent reader only makes it move less.
         guard code == SQLITE_OK || code == SQLITE_BUSY else {
             throw failure(code, "moving changes into the database")
         }
     }
 
     deinit {
-        // Statements that are still held keep the connection until they are let go of.
+        // Statements that are still held keep the connection until they are released.
         sqlite3_close_v2(handle)
     }
 
@@ -93,7 +93,7 @@ extension StoreError.Code {
 
     /// What to do about a result of SQLite.
     init(sqlite code: Int32) {
-        // The index of words is broken, and no page of the database: it is made anew from the messages.
+        // The word index is broken, and no page of the database: it is rebuilt from the messages.
         if code == Self.brokenIndex {
             self = .other
             return
@@ -158,7 +158,7 @@ final class Statement {
 
     func bindNull(_ index: Int32) { sqlite3_bind_null(handle, index) }
 
-    /// Binds what a column of another statement's row holds, whatever that is.
+    /// Binds the value of a column of another statement's row, of any type.
     func bind(_ index: Int32, _ column: Int32, of row: Statement) {
         sqlite3_bind_value(handle, index, sqlite3_column_value(row.handle, column))
     }
@@ -171,7 +171,7 @@ final class Statement {
         unsafeBitCast(-1, to: sqlite3_destructor_type.self)
     }
 
-    /// Goes to the next row; false where there is none.
+    /// Steps to the next row; false if there is none.
     @inline(__always)
     func step(_ attempt: StaticString) throws(StoreError) -> Bool {
         let code = sqlite3_step(handle)

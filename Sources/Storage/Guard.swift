@@ -23,7 +23,7 @@ public struct GuardedHead: Equatable, Sendable {
 
 /// Why a node may not write before it has taken its own operations back from a peer.
 ///
-/// To write at a place that was written before is to fork one's own log.
+/// Writing at a place that was written before would fork the own log.
 public enum RejoinReason: Equatable, Sendable {
     /// There is a database with operations, and no guard beside it.
     case guardMissing
@@ -45,7 +45,7 @@ struct GuardFile {
     private static let magicWithoutCard: [UInt8] = Array("LPGD".utf8) + [1]
     /// More logs than one device writes: a quarter of a million spaces have so many.
     private static let headCountMax = 1 << 20
-    /// The longest guard: those, and what stands before them.
+    /// The longest guard: those, and the header.
     private static let byteCountMax = 256 + headCountMax * 76
 
     let home: Home
@@ -69,7 +69,7 @@ struct GuardFile {
         try seal(writer.bytes, Self.magic, under: key)
     }
 
-    /// What the guard remembers, if one of these keys opens it; nil where there is none.
+    /// The content of the guard, if one of these keys opens it; nil if there is none.
     func read(openedBy keys: [Secret]) throws(HomeError) -> Guard? {
         guard let bytes = try bytes() else { return nil }
         for key in keys {
@@ -78,8 +78,8 @@ struct GuardFile {
         return Guard(isReadable: false)
     }
 
-    /// Seals the guard anew, whatever it says. One that the old key does not open is left as it is: so
-    /// are those that the new key opens already.
+    /// Re-encrypts the guard, whatever its content. One that the old key does not open is left as
+    /// it is; so is one that the new key already opens.
     func reseal(from old: Secret, to new: Secret) throws(HomeError) {
         guard let bytes = try bytes(), let content = Self.open(bytes, old) else { return }
         try seal(content, Array(bytes[..<5]), under: new)
@@ -131,7 +131,7 @@ struct GuardFile {
     }
 }
 
-/// What a guard file says.
+/// The content of a guard file.
 struct Guard {
     var isReadable: Bool
     var isOfThisDatabase = false
@@ -194,7 +194,7 @@ extension SQLiteStore {
         return heads.sorted { $0.log < $1.log }
     }
 
-    /// The node has its own operations back: it may write again, once the guard is written anew.
+    /// The node has recovered its own operations: it may write again, once the guard was rewritten.
     public func rejoined(heads: [GuardedHead]) throws(HomeError) {
         try replaceGuard(heads)
         rejoin = nil
@@ -232,9 +232,9 @@ extension SQLiteStore {
 
     /// Whether the guard remembers nothing of this device's own that is not held here.
     ///
-    /// - Parameter mayAdopt: whether one of another database is taken for this one's: as where nothing
-    ///   but the name of the database was lost. It is then sealed for the new name, with all that it
-    ///   remembers.
+    /// - Parameter mayAdopt: whether one of another database is accepted for this one: for example
+    ///   if only the name of the database was lost. It is then sealed for the new name, with its
+    ///   whole content.
     public func fitsGuard(mayAdopt: Bool) throws(HomeError) -> Bool {
         guard let found = try guardFile.read(openedBy: guardKeys()), found.isReadable,
             found.isOfThisDatabase || mayAdopt

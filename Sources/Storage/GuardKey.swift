@@ -28,7 +28,7 @@ extension SQLiteStore {
     /// What guards were sealed under until their key became one of the vault.
     private var originalGuardKey: Secret { deriveSecret(key: vault.keystore.master, .guardFile) }
 
-    /// Draws a key where there is none, and finishes a change of it that was cut off.
+    /// Draws a key if there is none, and finishes an interrupted change of it.
     func settleGuardKey() throws(HomeError) {
         let keys = try guardKeys()
         guard keys.count < 2 else { return try finishGuardKey() }
@@ -44,8 +44,8 @@ extension SQLiteStore {
         try vault.setSecret(random.secret(), Self.guardKeyName)
     }
 
-    /// Seals the guard under the key that was drawn, and lets the former one go. It may be cut off
-    /// anywhere: as long as the former key is there, it is done again at the next start.
+    /// Seals the guard under the drawn key, and erases the former one. It may be interrupted
+    /// anywhere: as long as the former key exists, it is repeated at the next start.
     func finishGuardKey() throws(HomeError) {
         let keys = try guardKeys()
         guard keys.count == 2 else { return }

@@ -24,7 +24,7 @@ public struct Home: Sendable {
     public var keyFile: String { path + "/key" }
     /// How far this device's own logs are at least, sealed.
     public var guardFile: String { path + "/guard" }
-    /// The folder of sealed files; there is none before the first.
+    /// The folder of sealed files; it does not exist before the first.
     public var files: String { path + "/files" }
     /// What keeps a second process out; holds the number of the first.
     public var lock: String { path + "/lock" }
@@ -38,7 +38,7 @@ public struct Home: Sendable {
     /// Whether a home was begun here and never completed.
     public var isUnfinished: Bool { disk.exists(unfinished) }
 
-    /// Begins to make a home in several steps: what an earlier try left is removed.
+    /// Begins to create a home in several steps: leftovers of an earlier try are removed.
     public func beginMaking() throws(HomeError) {
         try disk.makeFolder(path)
         if isUnfinished { try discard() }
@@ -54,7 +54,7 @@ public struct Home: Sendable {
         }
     }
 
-    /// Removes what was made of a home that is not finished. The mark goes last.
+    /// Removes the parts of an unfinished home. The mark goes last.
     public func discard() throws(HomeError) {
         guard isUnfinished else { return }
         let held = try disk.lock(self)
@@ -71,13 +71,13 @@ public struct Home: Sendable {
         disk.exists(keystore) && !isUnfinished && (disk.byteCount(database) ?? 0) == 0
     }
 
-    /// Refuses a folder that this user may not look into: what lies in it is not known.
+    /// Refuses a folder that this user may not list: its content is not known.
     public func requireSight() throws(HomeError) { try disk.requireSight(of: self) }
 
     /// Whether a node was made here.
     public var isMade: Bool { disk.exists(keystore) || disk.exists(database) }
 
-    /// The bytes of a file, or nil where there is none.
+    /// The bytes of a file, or nil if it does not exist.
     func read(_ file: String, atMost limit: Int = 1 << 20) throws(HomeError) -> [UInt8]? {
         try disk.read(file, atMost: limit)
     }
@@ -88,7 +88,7 @@ public struct Home: Sendable {
     }
 }
 
-/// What a home lies on: this machine's file system, or a disk that a simulation plays.
+/// The storage of a home: this machine's file system, or a simulated disk.
 ///
 /// Every file that the store touches past SQLite is touched through it, so that both shells run
 /// the same code down to here.
@@ -97,33 +97,33 @@ public protocol HomeDisk: Sendable {
     var fileSystem: String? { get }
     /// Refuses a home that may not be looked into; one that is not there may.
     func requireSight(of home: Home) throws(HomeError)
-    /// Makes the folder where there is none, and its parents.
+    /// Creates the folder if it does not exist, and its parents.
     func makeFolder(_ path: String) throws(HomeError)
-    /// Keeps every other process away from the home until what is returned is let go of.
+    /// Keeps every other process out of the home until the returned value is released.
     func lock(_ home: Home) throws(HomeError) -> AnyObject
     /// Whether there is such a file.
     func exists(_ file: String) -> Bool
-    /// The bytes of a file, or nil where there is none. Larger ones are refused.
+    /// The bytes of a file, or nil if it does not exist. Larger ones are refused.
     func read(_ file: String, atMost limit: Int) throws(HomeError) -> [UInt8]?
     /// Replaces a file, durably: after a crash it holds the old bytes or the new ones.
     func replace(_ file: String, with bytes: [UInt8]) throws(HomeError)
-    /// Removes a file, durably. Nothing happens where there is none.
+    /// Removes a file, durably. Does nothing if it does not exist.
     func remove(_ file: String) throws(HomeError)
-    /// Makes an empty database, durably, where there is none; it can be written afterwards.
+    /// Creates an empty, writable database, durably, if there is none.
     func makeDatabase(_ file: String) throws(HomeError)
     /// Whether a home may be read and not written.
     func isReadOnly(_ home: Home) -> Bool
     /// Keeps those away who write, as far as the disk lets one: a home that may not be written.
     func lockToRead(_ home: Home) throws(HomeError) -> AnyObject
-    /// How long a file is; nil where there is none.
+    /// The length of a file; nil if it does not exist.
     func byteCount(_ file: String) -> Int?
-    /// Gives a file another name, durably. There is none of that name yet.
+    /// Renames a file, durably. No file has that name yet.
     func move(_ file: String, to other: String) throws(HomeError)
     /// The sealed files in a folder, which need not exist.
     func blobs(in folder: String) -> any BlobStore
 }
 
-/// What a disk does that knows no better.
+/// The default behaviour of a disk.
 extension HomeDisk {
     /// It shows everything.
     public func requireSight(of home: Home) throws(HomeError) {}
@@ -136,7 +136,7 @@ extension HomeDisk {
 
     /// By reading it.
     public func byteCount(_ file: String) -> Int? {
-        // A file that cannot be read is there all the same.
+        // An unreadable file exists all the same.
         exists(file) ? ((try? read(file, atMost: Int.max)) ?? [0])?.count ?? 0 : nil
     }
 

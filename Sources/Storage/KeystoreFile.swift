@@ -14,7 +14,7 @@ public enum Unlock: Sendable {
 final class KeystoreFile {
     let home: Home
     let random: RandomSource
-    /// What a guess at the passphrase costs; only tests ask for less than the standard.
+    /// The cost of a guess at the passphrase; only tests ask for less than the standard.
     let cost: KeystoreCost
     /// What the file on the disk is sealed by: no passphrase is kept to write it again.
     private var seal: KeystoreSeal?
@@ -66,7 +66,7 @@ final class KeystoreFile {
         }
     }
 
-    /// What to say where there is no key file: perhaps a passphrase is what is missing.
+    /// The message if there is no key file: perhaps a passphrase is missing.
     private func withoutKey(_ bytes: [UInt8], _ bounds: KeystoreCost.Bounds) -> HomeError {
         do {
             // Nothing is locked by this key: only the header is asked what it needs.
@@ -107,7 +107,7 @@ final class KeystoreFile {
         self.seal = seal
     }
 
-    /// Writes the keystore anew, opened by what opened it before.
+    /// Rewrites the keystore, opened as before.
     func rewrite(_ keystore: Keystore) throws(HomeError) {
         guard let seal else {
             throw HomeError(.other, path: home.keystore, detail: "it was never opened")
@@ -168,13 +168,13 @@ extension HomeError {
 }
 
 extension SQLiteStore {
-    /// Opens the home by this from now on, so that nothing that opened it before opens anything of it
-    /// once ``renewVaultKey()`` is done. The index of words is empty afterwards, under another key, and
-    /// the guard has another key as well; the operations are not touched.
+    /// Opens the home by this from now on, so that nothing that opened it before opens anything in
+    /// it once ``renewVaultKey()`` is done. The word index is empty afterwards, under another key,
+    /// and the guard has another key as well; the operations are not touched.
     ///
-    /// The order makes every place safe to be cut off at: the new keys of index and guard are in the
-    /// vault before the lock changes, and from the write that changes it the vault is to be sealed anew,
-    /// which the next start finishes.
+    /// The order makes every point safe to be interrupted at: the new keys of index and guard are
+    /// in the vault before the lock changes, and from the write that changes it the vault is to be
+    /// re-encrypted, which the next start finishes.
     ///
     /// - Parameter unlock: for ``Unlock/passphrase(_:)`` the key file is removed.
     public func protect(with unlock: Unlock) throws(HomeError) {
@@ -192,7 +192,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Draws the keys of the index of words and of the guard anew.
+    /// Draws new keys for the word index and the guard.
     private func drawKeysAtRest() throws(HomeError) {
         try settleGuardKey()
         let former = try guardKeys().first
@@ -204,11 +204,11 @@ extension SQLiteStore {
         try finishGuardKey()
     }
 
-    /// Seals every key again under a new key of the vault and forgets the old one, so that old
-    /// copies of rows that were let go of can be opened by nobody. The keys of buckets in which
-    /// every payload was erased are let go of as well.
+    /// Re-encrypts every key under a new key of the vault and erases the old one, so that nobody
+    /// can open old copies of dropped rows. The keys of buckets in which every payload was erased
+    /// are dropped as well.
     ///
-    /// It is opened by what it was opened by before; the work for a passphrase is not done again.
+    /// It is opened as before; the work for a passphrase is not done again.
     ///
     /// - Returns: whether it was finished. Where the log of changes could not be emptied, old and
     ///   new key both stay, and it is to be tried again.

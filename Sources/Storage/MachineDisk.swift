@@ -38,7 +38,7 @@ struct MachineDisk: HomeDisk {
         guard status.st_mode & S_IFMT == S_IFDIR else {
             throw HomeError(.other, path: path, detail: "it is not a folder")
         }
-        // Who may write into the folder can put other files in place of ours.
+        // Anybody who may write into the folder can put other files in place of ours.
         try Self.checkOwner(status, allowing: 0o755, path)
         guard access(path, W_OK | X_OK) == 0 else { throw HomeError(errno: errno, path: path) }
     }
@@ -115,7 +115,7 @@ struct MachineDisk: HomeDisk {
 
     func replace(_ file: String, with bytes: [UInt8]) throws(HomeError) {
         let temporary = file + ".new"
-        // What a crash left goes; what is there then is ours, and leads nowhere else.
+        // Leftovers of a crash are removed; what exists then is ours, and leads nowhere else.
         unlink(temporary)
         let descriptor = open(
             temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -181,14 +181,14 @@ extension MachineDisk {
     /// The least room that SQLite needs to open a database.
     private static let roomByteCountMin: UInt = 64 << 10
 
-    /// What a new home takes at least, with the log of its database.
+    /// The least that a new home needs, with the log of its database.
     fileprivate static let homeByteCountMin: UInt = 2 << 20
 
     /// The bytes of room where a file lies, or is to lie; nil where nobody says.
     static func room(at file: String) -> UInt? {
         var place = file[...]
         var room = statvfs()
-        // The nearest folder that is there.
+        // The nearest existing folder.
         while statvfs(place.isEmpty ? "/" : String(place), &room) != 0 {
             guard errno == ENOENT, let end = place.lastIndex(of: "/") else { return nil }
             place = place[..<end]
@@ -233,7 +233,7 @@ extension HomeError {
 
 /// Keeps a second process away from a home for as long as it lives.
 ///
-/// The lock belongs to the open file and goes with the process, however that ends.
+/// The lock belongs to the open file and ends with the process, however that ends.
 final class HomeLock {
     /// Negative where there is nothing to lock.
     private let descriptor: Int32
@@ -261,8 +261,8 @@ final class HomeLock {
             ftruncate(descriptor, 0)
             try MachineDisk.write(Array("\(getpid())\n".utf8), descriptor, home.lock)
         } catch {
-            // The number only makes a message better. On a full disk the lock holds without it,
-            // and what is stored can still be read.
+            // The number only improves a message. On a full disk the lock works without it, and
+            // stored data can still be read.
         }
     }
 

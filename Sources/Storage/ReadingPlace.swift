@@ -4,9 +4,9 @@ import ParleyLedger
 
 /// How SQLite reads a database that is not to be written.
 ///
-/// On a medium that takes no writes there can be no index of the log of changes. A database whose log
-/// is empty is read as it lies there; else SQLite would pass over what the log holds, so both are
-/// copied to a folder for temporary files and read there. What is copied is as sealed as it was.
+/// A medium without writes can have no index of the log of changes. A database whose log is empty
+/// is read in place; otherwise SQLite would skip the content of the log, so both are copied to a
+/// folder for temporary files and read there. The copy is as sealed as the original.
 final class ReadingPlace {
     /// The database as a URI.
     let name: String
@@ -35,7 +35,7 @@ final class ReadingPlace {
                     [.posixPermissions: 0o600], ofItemAtPath: file.path)
             }
         } catch {
-            // Nothing is left of a copy that failed; why it did is told.
+            // Nothing is left of a failed copy; the reason is reported.
             try? FileManager.default.removeItem(at: folder)
             throw HomeError(
                 .readOnly, path: home.path,

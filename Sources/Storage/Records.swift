@@ -66,7 +66,7 @@ struct Records {
         skip(space.number)
     }
 
-    /// A number is taken, be it that its space is gone.
+    /// A number is taken, even if its space is gone.
     mutating func skip(_ number: SpaceNumber) {
         highest.space = max(highest.space, number.rawValue)
     }

@@ -6,7 +6,7 @@ extension Rejoin {
     /// What the store found out about itself when it was opened; nil where all is well.
     public init?(_ store: SQLiteStore) {
         guard let reason = store.rejoin else { return nil }
-        // A guard that cannot be read tells nothing: then a peer must say what it holds.
+        // An unreadable guard says nothing: then a peer must say what it holds.
         let heads = (try? store.readGuard()) ?? []
         let ends = Dictionary(
             heads.map { (LogTag($0.log), $0.sequence + 1) }, uniquingKeysWith: max)

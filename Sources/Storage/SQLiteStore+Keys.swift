@@ -70,8 +70,8 @@ extension SQLiteStore {
         return parts
     }
 
-    /// Drops the keys of all buckets in which no payload is left, so that what was erased there
-    /// opens no more, wherever a disk still keeps it.
+    /// Drops the keys of all buckets in which no payload is left, so that erased payloads there can
+    /// never be opened, wherever a disk still keeps them.
     ///
     /// - Returns: how many were dropped.
     func dropEmptyBuckets() throws(StoreError) -> Int {

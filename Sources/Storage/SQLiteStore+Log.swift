@@ -159,7 +159,7 @@ extension SQLiteStore {
         records.update(record)
     }
 
-    /// Forgets what is held of a log from a point on, signatures and views included.
+    /// Drops what is held of a log from a point on, including signatures and views.
     public func drop(_ log: LogNumber, from point: LogPoint) throws(StoreError) {
         writes()
         guard let record = records.log(log) else { return }
@@ -221,7 +221,7 @@ extension SQLiteStore {
                 var log = records.log(LogTag(evidence.log), in: space.number)
             else { continue }
             log.proven = evidence.point
-            // What cannot be read says nothing of a branch; reading it says what is wrong.
+            // An unreadable row says nothing about a branch; reading it reports what is wrong.
             log.vouched = try? VouchedPart(cutOf: log, in: self)
             records.update(log)
         }

@@ -3,7 +3,7 @@ import GRDB
 import ParleyLedger
 public import ParleySealing
 
-/// Everything that opening a home has found, before the store is made of it.
+/// Everything that opening a home has found, before the store is made from it.
 struct OpenedHome {
     let home: Home
     let lock: AnyObject
@@ -20,12 +20,12 @@ struct OpenedHome {
 }
 
 extension SQLiteStore {
-    /// Opens a home, or makes it where there is none.
+    /// Opens a home, or creates it if there is none.
     ///
     /// - Parameters:
     ///   - unlock: what opens the keystore; for a new home, what it is sealed with.
     ///   - random: where keys come from; ``ParleySealing/SystemRandom`` in production.
-    ///   - cost: what a guess at the passphrase of a new home costs.
+    ///   - cost: the cost of a guess at the passphrase of a new home.
     public static func open(
         home: Home, unlock: Unlock, random: any RandomNumberGenerator = SystemRandom(),
         cost: KeystoreCost = .standard
@@ -105,7 +105,7 @@ extension SQLiteStore {
                 isProtectedByPassphrase: isProtected, bar: bar, isRescue: isRescue))
     }
 
-    /// Turns what SQLite and the store say into what is told of a home.
+    /// Turns errors of SQLite and the store into errors about a home.
     static func explaining<R>(
         _ home: Home, _ body: () throws -> R
     ) throws(HomeError) -> R {
@@ -131,7 +131,7 @@ extension SQLiteStore {
         }
     }
 
-    /// A database that can be written, of today's form; made where there is none.
+    /// A writable database of the present schema; created if there is none.
     static func openDatabase(_ path: String, of home: Home) throws -> Connection {
         try home.disk.makeDatabase(path)
         let connection = try Connection(path: path, fileSystem: home.disk.fileSystem)

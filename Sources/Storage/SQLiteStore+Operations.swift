@@ -3,8 +3,8 @@ public import ParleyLedger
 import ParleySealing
 public import ParleyWire
 
-/// The tail of an operation's row tells by its length what it is: nothing where there never was
-/// a payload, 32 bytes of commitment where it was erased, else sealed salt and payload.
+/// The length of the tail of an operation's row tells what it is: nothing if there never was a
+/// payload, 32 bytes of commitment if it was erased, else sealed salt and payload.
 extension SQLiteStore {
     /// Keeps operations of one log, consecutive and ascending; returns the row of each.
     public func insert(
@@ -164,7 +164,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Forgets the payload of an operation, for good.
+    /// Erases the payload of an operation, permanently.
     public func erase(_ number: OperationNumber, commitment: Digest) throws(StoreError) {
         erases()
         if let stored = try self.operation(number) { try forgetSearch(of: stored) }
@@ -281,7 +281,7 @@ private struct Descent {
     var stand: UInt64
     /// The lowest place that was taken.
     var lowest: UInt64?
-    /// What was read and not taken yet, ascending.
+    /// Rows that were read and not taken yet, ascending.
     var ahead: [(sequence: UInt64, stand: UInt64)] = []
     var isOver = false
 

@@ -2,7 +2,7 @@ public import ParleyLedger
 import ParleyWire
 
 extension SQLiteStore {
-    /// Keeps what a stretch of the log was written under; a row at the same place is replaced.
+    /// Stores the view of a stretch of the log; a row at the same place is replaced.
     public func setView(_ view: LogView, in log: LogNumber) throws(StoreError) {
         writes()
         let row = try Self.last("view", connection) + 1

@@ -6,8 +6,8 @@ public import ParleyWire
 
 /// The store of a node on the disk: one SQLite database, everything private sealed in its column.
 ///
-/// It knows how rows are kept, sealed and made durable, and must never know what they mean. One
-/// owner uses it, one call at a time; log records are held in memory and written at the commit.
+/// It knows how rows are stored, sealed and made durable, and must never know what they mean. It
+/// has one owner, and one call at a time; log records are held in memory and written at the commit.
 public final class SQLiteStore: TransactionalStore {
     /// The folder.
     public let home: Home
@@ -15,12 +15,12 @@ public final class SQLiteStore: TransactionalStore {
     public internal(set) var isProtectedByPassphrase: Bool
     /// Why this node must first take its own operations back from a peer, or nil.
     public internal(set) var rejoin: RejoinReason?
-    /// The version of the newest part of its card that this device signed, as far as the guard tells:
-    /// zero where it tells of none.
+    /// The version of the newest part of its card that this device signed, according to the guard:
+    /// zero if it names none.
     public internal(set) var guardedCardVersion = CardVersion.zero
 
-    /// How often a card or an introduction was written since it was opened: what was read of all of
-    /// them holds as long as this stays.
+    /// How often a card or an introduction was written since it was opened: caches of all of them
+    /// are valid as long as this stays.
     public internal(set) var cardChangeCount = 0
 
     /// Why it is only read, or nil.
@@ -35,12 +35,12 @@ public final class SQLiteStore: TransactionalStore {
     var records = Records()
     var tallies = Tallies()
     var actors = Actors()
-    /// The statements of the search, once something of it was used.
+    /// The statements of the search, once it was used.
     var search: SearchStatements?
     var hits: (all: Statement?, below: Statement?) = (nil, nil)
     /// Whether a merge of the whole index of words was begun.
     var isMerging = false
-    /// The key of the index of words, once something of it was used.
+    /// The key of the word index, once it was used.
     var heldWordKey: WordKey?
     /// Devices that wrote two histories, once somebody wanted to know.
     var forkedDevices: Set<DeviceID>?
@@ -63,8 +63,8 @@ public final class SQLiteStore: TransactionalStore {
     private var nextValueBefore: Int64 = 1
     private var nextEventBefore: Int64 = 1
     private var durability: Durability = .full
-    /// Whether the log of changes may still hold rows, or keys of rows, that were erased: only
-    /// emptying it takes them from the disk. After a start nobody knows what an earlier run left.
+    /// Whether the log of changes may still contain erased rows, or keys of rows: only emptying it
+    /// removes them from the disk. After a start nobody knows what an earlier run left.
     public private(set) var mayHoldErasedRows = true
     /// Whether the disk failed, and something that waited for a sync may never have been written.
     private var isDoubtful = false
@@ -105,7 +105,7 @@ public final class SQLiteStore: TransactionalStore {
         isInTransaction = true
     }
 
-    /// Ends the transaction and keeps what it did. After an error nothing of it is kept.
+    /// Commits the transaction. After an error nothing of it is kept.
     public func commit() throws(StoreError) {
         precondition(isInTransaction, "a commit ends a transaction")
         do {
@@ -127,15 +127,15 @@ public final class SQLiteStore: TransactionalStore {
         if connection.logPageCount >= checkpointPageCount { moveLog() }
     }
 
-    /// What is committed is in the log, so a failure here takes nothing: the next transaction
-    /// waits until it was mended.
+    /// Committed data is in the log, so a failure here loses nothing: the next transaction waits
+    /// until it was fixed.
     private func moveLog() {
         do { try connection.checkpoint() } catch { isDoubtful = true }
     }
 
-    /// After a sync that failed, a disk may never write what waited for it, and say of the next
-    /// sync that all is well. So nothing that waited is trusted: every page of the log is written
-    /// once more, into the database, and the log is begun anew.
+    /// After a failed sync, a disk may never write what waited for it, and still report success for
+    /// the next sync. So no pending write is trusted: every page of the log is written once more,
+    /// into the database, and the log starts over.
     private func mend() throws(StoreError) {
         guard try checkpoint() else {
             throw StoreError(.inputOutput, attempt: "writing again what a failed disk may lack")
@@ -143,13 +143,13 @@ public final class SQLiteStore: TransactionalStore {
         isDoubtful = false
     }
 
-    /// Ends the transaction and forgets what it did. Without one it does nothing.
+    /// Rolls the transaction back. Without one it does nothing.
     public func rollback() {
         guard isInTransaction else { return }
         isInTransaction = false
         if !connection.isIdle {
-            // A full disk or a failed one has often rolled back by itself; where it did not, and
-            // this fails as well, the next begin says so.
+            // A full or failed disk has often rolled back by itself; if it did not, and this fails
+            // as well, the next begin says so.
             do { try statements.rollback.run("rolling back") } catch {}
         }
         records.rolledBack()
@@ -163,7 +163,7 @@ public final class SQLiteStore: TransactionalStore {
         nextEvent = nextEventBefore
     }
 
-    /// Does something in a durable transaction of its own: all of it is kept, or nothing.
+    /// Does something in a separate durable transaction: all of it is kept, or nothing.
     func durably(_ change: () throws(StoreError) -> Void) throws(HomeError) {
         do throws(StoreError) {
             try begin(.full)
@@ -194,8 +194,8 @@ public final class SQLiteStore: TransactionalStore {
 
     /// Reads one state of the store, however many questions that takes.
     ///
-    /// Without it each question is a transaction of its own and locks the file anew. A write
-    /// inside is a mistake of the caller.
+    /// Without it each query is a separate transaction and locks the file again. A write inside is
+    /// a mistake of the caller.
     public func reading<R>(_ body: () throws -> R) throws -> R {
         guard !isInTransaction else { return try body() }
         try connection.execute("BEGIN DEFERRED", "beginning to read")
@@ -206,7 +206,7 @@ public final class SQLiteStore: TransactionalStore {
         return try body()
     }
 
-    /// Notes that the transaction erases something for good.
+    /// Records that the transaction erases something permanently.
     func erases() {
         writes()
         mayHoldErasedRows = true
@@ -254,8 +254,8 @@ public final class SQLiteStore: TransactionalStore {
         return isEmpty
     }
 
-    /// Leaves everything in the database file alone, as before a shutdown. The store is done with
-    /// once it is let go of.
+    /// Moves everything into the database file, as before a shutdown. The store is finished once it
+    /// is released.
     public func close() throws(StoreError) {
         rollback()
         if bar == nil { try checkpoint() }
@@ -286,7 +286,7 @@ public final class SQLiteStore: TransactionalStore {
     }
 }
 
-/// What the database is told once.
+/// The settings of a database connection.
 enum Pragma {
     /// When the log of changes is moved into the database, in pages.
     static let checkpointPageCount = 4000

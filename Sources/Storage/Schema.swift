@@ -133,8 +133,8 @@ enum Schema {
         ) STRICT, WITHOUT ROWID;
         """
 
-    /// 41 is the field of mentions. Of all entries these alone are looked for across what they are about:
-    /// by log, to count what is unread, and over all conversations.
+    /// 41 is the field of mentions. Only these entries are looked up across subjects: by log, to
+    /// count unread ones, and over all conversations.
     private static let mentions = """
         CREATE INDEX mentionPlace ON entry (space, tag, sequence, stand)
             WHERE field = 41 AND isOn = 1;

@@ -1,7 +1,7 @@
 import ParleySealing
 
-/// Every column that is sealed; each table has one. The numbers are part of what is
-/// authenticated: never reuse one.
+/// The sealed columns; each table has one. The numbers are part of what is authenticated: never
+/// reuse one.
 enum SealedColumn: UInt8 {
     case operationTail = 1
     case spaceDefinition = 2

@@ -2,7 +2,7 @@ import ParleySealing
 
 /// Room that a home keeps for what frees room: on a disk that is full even a deletion has to be noted first.
 extension Home {
-    /// What is kept, in bytes: the pages that a deletion changes, many times over.
+    /// What is reserved, in bytes: the pages that a deletion changes, many times over.
     private static let spareByteCount = 512 << 10
     /// It is taken only of a disk that has so much free.
     private static let freeByteCountMin: UInt = 8 << 20
@@ -27,7 +27,7 @@ extension Home {
     /// Gives back the room that is kept. Returns whether there was any.
     public func giveSpareRoom() -> Bool {
         guard disk.exists(spareFile) else { return false }
-        // What cannot be removed is there still.
+        // What cannot be removed still exists.
         try? disk.remove(spareFile)
         return !disk.exists(spareFile)
     }

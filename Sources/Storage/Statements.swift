@@ -374,7 +374,7 @@ enum SQL {
         "INSERT INTO value (number, list, locator, content) VALUES (?, ?, ?, ?)"
 }
 
-/// What is asked of the vault.
+/// The queries of the vault.
 final class KeyStatements {
     let insert, row, rows, update, drawer, remove, anyPayload: Statement
 

@@ -5,8 +5,8 @@ import ParleySealing
 /// The keys of everything else, each sealed in a row of its own.
 ///
 /// Data is sealed under the key of its bucket, and bucket keys under the vault key that only the
-/// keystore holds: to let go of a row of the vault is to let go of all that it opens. When the
-/// vault key changes, only the rows of the vault are sealed again.
+/// keystore holds: dropping a row of the vault drops everything that it opens. When the vault key
+/// changes, only the rows of the vault are re-encrypted.
 final class Vault {
     /// What rows of the vault are for, and of which space, -1 where of none.
     struct Drawer {
@@ -35,7 +35,7 @@ final class Vault {
     private(set) var keystore: Keystore
     private var open: [Int64: Secret] = [:]
     private var nextRow: Int64
-    /// What a rollback has to forget.
+    /// What a rollback has to undo.
     private var made: [Int64] = []
     private var rowBefore: Int64
 
@@ -92,7 +92,8 @@ final class Vault {
         try row(.buckets, name(bucket)) != nil
     }
 
-    /// Drops the keys of these buckets: what they sealed, wherever it still lies, opens no more.
+    /// Drops the keys of these buckets: what they sealed, wherever it still lies, can no longer be
+    /// opened.
     func dropBuckets(_ buckets: [Int64]) throws(StoreError) {
         for bucket in buckets {
             try set(nil, .buckets, name(bucket))
@@ -241,7 +242,7 @@ final class Vault {
         nextRow = rowBefore
     }
 
-    /// What the transaction made is there to stay.
+    /// The results of the transaction are permanent.
     func committed() {
         made = []
         rowBefore = nextRow
@@ -275,7 +276,7 @@ extension Keystore {
 }
 
 extension [UInt8] {
-    /// Overwrites bytes that were secret before they are let go of.
+    /// Overwrites secret bytes before they are released.
     mutating func wipe() {
         withUnsafeMutableBytes { buffer in
             // A plain loop over memory that nobody reads again may be left out by the compiler.

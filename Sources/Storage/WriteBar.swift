@@ -19,8 +19,8 @@ public enum WriteBar: Equatable, Sendable {
     }
 }
 
-/// What was found to be damaged, and when. It lies beside the database until that is whole again, so
-/// that no later process writes into it.
+/// The damage that was found, and when. It lies beside the database until that is repaired, so that
+/// no later process writes into it.
 public struct DamageNote: Equatable, Sendable {
     /// When, in Unix milliseconds.
     public var time: UInt64
@@ -40,7 +40,7 @@ public struct DamageNote: Equatable, Sendable {
         return Array("\(time) \(line)\n".utf8)
     }
 
-    /// Whatever the file holds, that it is there says enough.
+    /// Whatever the file contains, its existence says enough.
     fileprivate init(bytes: [UInt8]) {
         let words = String(decoding: bytes.prefix(Self.byteCountMax), as: UTF8.self)
             .split(separator: " ", maxSplits: 1)
@@ -57,7 +57,7 @@ public struct DamageNote: Equatable, Sendable {
 }
 
 extension Home {
-    /// What is known to be damaged, or nil.
+    /// The known damage, or nil.
     public var damage: DamageNote? { DamageNote.read(self) }
 
     /// Notes that the database is damaged; the first note stays.
@@ -69,7 +69,7 @@ extension Home {
     /// The database was found to be whole, or another one took its place.
     public func forgetDamage() throws(HomeError) { try disk.remove(damageFile) }
 
-    /// Why what lies here is only read; nil where it may be written.
+    /// Why this home is read-only; nil if it may be written.
     var bar: WriteBar? {
         guard isMade else { return nil }
         return disk.isReadOnly(self) ? .readOnly : damage.map { .damaged($0) }
@@ -77,7 +77,7 @@ extension Home {
 }
 
 extension StoreError {
-    /// What a write comes to where a store is only read.
+    /// The error of a write to a read-only store.
     public init(_ bar: WriteBar) {
         switch bar {
         case .readOnly: self.init(.readOnly, attempt: "beginning to write")

@@ -2,7 +2,7 @@ import Glibc
 import NIOCore
 import Synchronization
 
-/// Why a connection from outside was turned away before a byte of it was read.
+/// Why a connection from outside was refused before a byte of it was read.
 enum Refusal: Error, Equatable, Sendable {
     case tooManyConnections
     case tooManyUnauthenticated
@@ -28,13 +28,14 @@ struct Origin: Hashable, Sendable {
     }
 }
 
-/// Who may come in: a value that is told the time, so that every rule can be tried without waiting.
+/// The admission rules: a value to which the time is passed, so that every rule can be tested
+/// without waiting.
 ///
-/// A guest is a connection of which it is not known that its peer is somebody this node knows: it
-/// has not shaken hands yet, or is a stranger's. Guests have a bounded share of all places, so the
-/// others are left to those who are known, and an address has a bounded share of the guests'. Where
-/// all are taken the oldest guest gives way once it had its time: a flood keeps nobody out for long
-/// who shakes hands at once.
+/// A guest is a connection whose peer is not known to be somebody this node knows: it has not
+/// completed the handshake yet, or is a stranger's. Guests have a bounded share of all places, so
+/// the others are left to known peers, and an address has a bounded share of the guests'. If all
+/// are taken, the oldest guest is replaced once it had its time: a flood does not keep out for long
+/// a peer that completes the handshake at once.
 ///
 /// Memory is bounded: the guests, and at most ``originCountMax`` origins of at most
 /// `handshakeCountMax` times. When all are live, further origins come in uncounted: the bound on

@@ -59,34 +59,34 @@ public final class Connection: Sendable {
     /// Whether more should be sent now. See the overflow rule above.
     public var isWritable: Bool { outbox.isWritable }
 
-    /// Whether next to nothing waits, so that what need not go at once may be sent; if not,
-    /// ``ConnectionHandler/becameWritable()`` tells once that is so. What is sent besides never waits behind
-    /// more than that.
+    /// Whether next to nothing waits, so that what is not urgent may be sent; if not,
+    /// ``ConnectionHandler/becameWritable()`` tells once that is so. Urgent output never waits
+    /// behind more than that.
     public func awaitRoom() -> Bool { outbox.awaitRoom() }
 
     /// The handshake has succeeded: its deadline ends, and its place among the unauthenticated
     /// is free again. It still is a guest. Call it once; further calls do nothing.
     public func markAuthenticated() { onLoop { $0.markAuthenticated() } }
 
-    /// The peer is somebody whom the user of the transport knows, or need not know: the connection
-    /// is no guest any more. Call it once; further calls do nothing.
+    /// The peer is known to the user of the transport, or need not be: the connection is no longer
+    /// a guest. Call it once; further calls do nothing.
     public func markKnown() { onLoop { $0.markKnown() } }
 
     /// Reads no more until ``resumeReading()``, so that the peer feels it when we cannot keep up.
     ///
-    /// What was read already, and what lies in the system's buffer when the peer closes, may
-    /// still be delivered.
+    /// Bytes already read, and those in the system's buffer when the peer closes, may still be
+    /// delivered.
     public func pauseReading() { onLoop { $0.setReading(false) } }
 
     /// Reads on. The silence until now was ours and does not count as the peer's.
     public func resumeReading() { onLoop { $0.setReading(true) } }
 
-    /// Says goodbye: nothing more is delivered or taken in; what is queued is written, and the
-    /// socket closed as soon as the peer has read it, at latest after
+    /// Closes gracefully: nothing more is delivered or accepted; queued bytes are written, and the
+    /// socket closed as soon as the peer has read them, at latest after
     /// ``TransportLimits/farewellTimeMax``.
     public func close() { close(.closedHere) }
 
-    /// Hangs up at once. What is queued is lost.
+    /// Closes at once. Queued bytes are lost.
     public func abort() { onLoop { $0.end(.closedHere) } }
 
     /// Runs a piece of work on the connection's event loop, in turn with the handler's calls. This

@@ -132,10 +132,11 @@ final class ConnectionDriver: ChannelInboundHandler {
 
     func sayGoodbye(_ reason: CloseReason, within time: Duration?) {
         if let time {
-            // Who has not shaken hands is not waited for: there is nothing that they must be told.
+            // A peer that has not completed the handshake is not waited for: there is nothing to
+            // tell it.
             guard isAuthenticated else { return end(reason) }
             if phase == .closing {
-                // It was told to go before, and had more time then.
+                // It was told to close before, and had more time then.
                 farewellDeadline?.cancel()
                 farewellDeadline = after(time) { $0.end(reason) }
             }

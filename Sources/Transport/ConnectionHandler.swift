@@ -1,4 +1,4 @@
-/// What a connection tells its owner.
+/// What a connection reports to its owner.
 ///
 /// All calls come on the connection's event loop, one after the other: first ``opened(_:)``, last
 /// ``closed(_:)``, each exactly once. A handler must not block there: everything else on the loop

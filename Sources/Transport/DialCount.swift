@@ -10,7 +10,7 @@ final class DialCount: Sendable {
 
     private let state = Mutex(State())
 
-    /// A dial begins, unless there is to be none any more.
+    /// A dial begins, unless the transport is shut down.
     func begin() -> Bool {
         state.withLock { state in
             guard !state.isClosed else { return false }

@@ -17,7 +17,7 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
         case emptyHost
         /// An IPv6 address must stand in brackets.
         case unbracketed
-        /// What stands in brackets is no IPv6 address. Zones (`%eth0`) are not supported.
+        /// The text in brackets is not an IPv6 address. Zones (`%eth0`) are not supported.
         case badIPv6(String)
         /// Neither an IPv4 address nor a DNS name.
         case badHost(String)

@@ -11,11 +11,11 @@ import ParleyWire
 ///
 /// Unchecked, because its state is plain variables; safe, because they are touched on `loop` alone.
 public final class NeighbourSearch: @unchecked Sendable {
-    /// What it is told and asked.
+    /// Its orders and questions.
     public struct Delegate: Sendable {
         /// Draws a name that nobody has heard before.
         public var name: @Sendable () -> LocalName
-        /// Somebody is there, at this address.
+        /// A neighbour is at this address.
         public var heard: @Sendable (Neighbour, _ host: String) -> Void
         /// The networks are others now.
         public var moved: @Sendable () -> Void
@@ -64,7 +64,7 @@ public final class NeighbourSearch: @unchecked Sendable {
         }
     }
 
-    /// Takes back what was told, and ends.
+    /// Withdraws what was announced, and ends.
     public func end() async {
         let closed = loop.flatSubmit { () -> EventLoopFuture<Void> in
             self.hasEnded = true
@@ -73,7 +73,7 @@ public final class NeighbourSearch: @unchecked Sendable {
             self.channels = [:]
             return EventLoopFuture.andAllComplete(channels, on: self.loop)
         }
-        // It cannot fail: each close is waited for, whatever comes of it.
+        // It cannot fail: each close is waited for, whatever its result.
         try? await closed.get()
     }
 
@@ -135,7 +135,7 @@ public final class NeighbourSearch: @unchecked Sendable {
                 ChannelOptions.socket(SocketOptionLevel(SOL_SOCKET), SO_REUSEPORT), value: 1
             )
             .channelOption(ChannelOptions.socket(ip, IP_MULTICAST_TTL), value: 255)
-            // Of what comes to the group, only what comes on this device.
+            // Of datagrams to the group, only those on this device.
             .channelOption(ChannelOptions.socket(ip, IP_MULTICAST_ALL), value: 0)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
@@ -178,7 +178,7 @@ public final class NeighbourSearch: @unchecked Sendable {
 
     private func received(_ bytes: [UInt8], from host: String) {
         guard !hasEnded else { return }
-        // What is no message of this kind is not for us: others use the group as well.
+        // A datagram that is no such message is not for us: others use the group as well.
         guard let message = try? DNSMessage.decode(bytes) else { return }
         for event in neighbourhood.receive(message, at: Self.now) {
             if case .heard(let neighbour) = event { delegate.heard(neighbour, host) }
@@ -228,7 +228,7 @@ extension UInt32 {
     fileprivate init(bytes: [UInt8]) { self = bytes.reduce(0) { $0 << 8 | UInt32($1) } }
 }
 
-/// Hands on what comes from the port of multicast DNS.
+/// Passes on what comes from the port of multicast DNS.
 private final class DatagramHandler: ChannelInboundHandler {
     typealias InboundIn = AddressedEnvelope<ByteBuffer>
 

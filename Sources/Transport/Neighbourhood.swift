@@ -1,13 +1,13 @@
 public import ParleyWire
 
-/// What a node is called on a local network for a while: nothing by which it could be known again,
-/// unless one holds its card.
+/// The name of a node on a local network for a while: it identifies the device only to holders of
+/// its card.
 public struct LocalName: Equatable, Sendable {
     /// How many bytes a salt and a tag have each.
     public static let byteCount = 8
-    /// Drawn anew again and again.
+    /// Renewed again and again.
     public let salt: [UInt8]
-    /// What who holds the card can compute of the salt.
+    /// What a holder of the card can compute from the salt.
     public let tag: [UInt8]
 
     /// The name of these parts, each of 8 bytes.
@@ -20,7 +20,7 @@ public struct LocalName: Equatable, Sendable {
 
 /// Somebody on a local network.
 public struct Neighbour: Equatable, Sendable {
-    /// What they are called now.
+    /// Their present names.
     public let name: LocalName
     /// The port that they listen on.
     public let port: UInt16
@@ -33,32 +33,32 @@ public struct Neighbour: Equatable, Sendable {
 }
 
 /// Nodes on a local network find each other, as a value: datagrams and the time in; datagrams to
-/// send, and who is there, out. It knows no socket, no clock and no key.
+/// send, and neighbours, out. It knows no socket, no clock and no key.
 ///
-/// It asks when it begins and ever more rarely then; tells of itself when it begins, when its name
-/// changes and when somebody asks, at most once a second; and takes its name back when it ends.
+/// It queries at the start and then ever more rarely; announces itself at the start, when its name
+/// changes and when somebody queries, at most once a second; and withdraws its name at the end.
 /// Source: `Protocol/04-links.md`, "Neighbours".
 public struct Neighbourhood: Sendable {
-    /// What is sent to all on the network, or heard.
+    /// A datagram to everybody on the network, or from there.
     public enum Event: Equatable, Sendable {
         /// Send this to the group. The address of where it goes out stands for the four zeros of
         /// its address record: ``DNSMessage/Content/address(_:)``.
         case send(DNSMessage)
-        /// Somebody is there.
+        /// A neighbour is present.
         case heard(Neighbour)
     }
 
     /// What nodes are asked for by.
     public static let service = DNSMessage.Name("_parley._tcp.local")
-    /// A name is told for so long, in milliseconds.
+    /// The lifetime of an announced name, in milliseconds.
     public static let nameLifetime: UInt64 = 15 * 60_000
     /// Milliseconds between two questions, at first and at most.
     static let askInterval: ClosedRange<UInt64> = 1_000...300_000
-    /// Nothing is told more often, in milliseconds.
+    /// The least time between announcements, in milliseconds.
     static let tellInterval: UInt64 = 1_000
-    /// Somebody is told of no more often, in milliseconds.
+    /// The least time between reports of one neighbour, in milliseconds.
     static let hearInterval: UInt64 = 30_000
-    /// So many are told of in that time; more were made up.
+    /// How many neighbours are reported in that time; more were made up.
     static let neighbourCountMax = 64
     private static let longLifetime: UInt32 = 4_500
     private static let shortLifetime: UInt32 = 120
@@ -69,7 +69,7 @@ public struct Neighbourhood: Sendable {
     private var askDelay = Self.askInterval.lowerBound
     private var tellAt: UInt64?
     private var toldAt: UInt64?
-    /// Who was heard, and when.
+    /// The heard neighbours, and when.
     private var heardAt: [[UInt8]: UInt64] = [:]
 
     /// Somebody who listens on a port, or nowhere.
@@ -117,7 +117,7 @@ public struct Neighbourhood: Sendable {
         return farewell
     }
 
-    /// The network is another one now: asks and tells anew.
+    /// The network has changed: queries and announces again.
     public mutating func moved(at now: UInt64) {
         askAt = now
         askDelay = Self.askInterval.lowerBound

@@ -88,7 +88,7 @@ final class Outbox: Sendable {
     /// somebody waits for.
     func written(_ byteCount: Int) -> Bool {
         state.withLock { state in
-            // What was discarded is not counted any more.
+            // Discarded bytes no longer count.
             let byteCount = min(byteCount, state.byteCount)
             state.byteCount -= byteCount
             total.change(by: -byteCount)

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Sockets ⇄ bytes, with bounds.
 ///
-/// **Contract.** It listens and dials over TCP (IPv4 and IPv6) and over socket files; hands each
+/// **Contract.** It listens and dials over TCP (IPv4 and IPv6) and over socket files; passes each
 /// connection's bytes to one ``ConnectionHandler``, in order, on one event loop; writes what is
 /// queued, one write a turn; and ends every connection exactly once, with a typed reason that is
 /// counted in ``counters``. Nothing that a stranger does costs more than ``TransportLimits``
@@ -21,13 +21,13 @@ import Synchronization
 ///                              socket
 /// ```
 ///
-/// It owns threads: whoever makes one must ``shutdown()`` it before letting it go.
+/// It owns threads: its creator must ``shutdown()`` it before releasing it.
 public final class Transport: Sendable {
     /// How long a dial tries, unless told otherwise.
     public static let dialTimeMax: Duration = .seconds(10)
 
-    /// Reads grow with what comes, to the longest record, and shrink again; each is one at a time:
-    /// a connection that is read no more delivers one read at most.
+    /// Reads grow with the incoming data, to the longest record, and shrink again; each is one at a
+    /// time: a paused connection delivers one read at most.
     static let readAllocator = AdaptiveRecvByteBufferAllocator(
         minimum: 2 << 10, initial: 16 << 10, maximum: 64 << 10)
 
@@ -56,7 +56,7 @@ public final class Transport: Sendable {
     /// One of the event loops.
     var eventLoop: any EventLoop { group.next() }
 
-    /// What was seen until now.
+    /// The counts until now.
     public var counters: TransportCounters { tally.snapshot }
 
     /// Connections that are open now, dialled ones included.
@@ -94,8 +94,9 @@ public final class Transport: Sendable {
         }
     }
 
-    /// Accepts on a socket that somebody else listens on already and handed to this process, which owns it
-    /// from now on. A socket file stays when the listener is closed: who made it needs it again.
+    /// Accepts on a socket that somebody else already listens on and handed to this process, which
+    /// owns it from now on. A socket file stays when the listener is closed: its creator needs it
+    /// again.
     public func listen(
         on descriptor: Int32, limits: TransportLimits = TransportLimits(),
         handler: @escaping @Sendable () -> any ConnectionHandler
@@ -145,9 +146,9 @@ public final class Transport: Sendable {
         }
     }
 
-    /// Ends everything, losing nothing that was queued if the peers read it in time: accepts
-    /// nobody, says goodbye to each peer, waits until all connections are closed, ends the threads.
-    /// Who has not shaken hands is hung up on at once. Again: does nothing.
+    /// Shuts down, losing nothing that was queued if the peers read it in time: accepts nobody,
+    /// closes each peer gracefully, waits until all connections are closed, ends the threads. Peers
+    /// that have not completed the handshake are closed at once. A second call does nothing.
     ///
     /// - Parameter time: how long the peers are waited for, all of them together.
     public func shutdown(within time: Duration = .seconds(1)) async {
@@ -190,7 +191,7 @@ public final class Transport: Sendable {
             .connectTimeout(TimeAmount(time))
             .channelOption(.recvAllocator, value: Self.readAllocator)
             .channelOption(.maxMessagesPerRead, value: 1)
-            // No byte is read before somebody is there to hear it.
+            // No byte is read before a handler is set.
             .channelOption(.autoRead, value: false)
     }
 

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What a transport has seen since it was made, refusals by their kind. All counts only grow.
+/// What a transport has seen since it was created, refusals by kind. All counts only grow.
 public struct TransportCounters: Sendable, Equatable {
     /// Connections from outside that were let in.
     public var accepted: UInt64 = 0

@@ -16,7 +16,7 @@ public struct TransportFailure: Error, Sendable, Equatable, CustomStringConverti
         case unknownHost
         /// Somebody else listens there already.
         case addressInUse
-        /// The address is none of this machine.
+        /// The address is not one of this machine.
         case addressNotAvailable
         /// The system forbids it: a low port, a directory of somebody else.
         case notPermitted

@@ -9,14 +9,14 @@ public struct TransportLimits: Sendable, Equatable {
     /// Accepted connections that may be unauthenticated at once: what strangers can hold of us.
     public var unauthenticatedCountMax = 64
 
-    /// Accepted connections whose peers are not known to be known, unauthenticated ones included:
-    /// all other places are left to those who are. See ``Connection/markKnown()``.
+    /// Accepted connections whose peers are not known to be known, including unauthenticated ones:
+    /// all other places are left to known peers. See ``Connection/markKnown()``.
     public var guestCountMax = 128
 
     /// Of these, those of one remote address. An IPv6 address counts by its /64.
     public var guestOfOriginCountMax = 8
 
-    /// What a guest has of time before it may have to give way to another.
+    /// How much time a guest has before it may be replaced.
     public var guestTimeMin: Duration = .seconds(2)
 
     /// Handshakes one remote address may begin in any ``handshakeWindow``. One that ends in
@@ -49,11 +49,11 @@ public struct TransportLimits: Sendable, Equatable {
     /// Queued bytes that are never exceeded: what would is refused and the connection closed.
     public var overflowByteCountMax = 20 << 20
 
-    /// Queued bytes of all connections of a transport: above it whoever left more than
-    /// ``queueByteCountMax`` unread is closed as soon as more is to be queued for them.
+    /// Queued bytes of all connections of a transport: above it a peer that left more than
+    /// ``queueByteCountMax`` unread is closed as soon as more is to be queued for it.
     public var totalByteCountMax = 48 << 20
 
-    /// How long ``Connection/close()`` tries to bring what is queued to the peer.
+    /// How long ``Connection/close()`` tries to deliver queued bytes to the peer.
     public var farewellTimeMax: Duration = .seconds(5)
 
     /// The bounds for links between nodes.
@@ -65,7 +65,7 @@ public struct TransportLimits: Sendable, Equatable {
         var limits = TransportLimits()
         limits.handshakeTimeMax = nil
         limits.idleTimeMax = nil
-        // Well below what counts as left unread: whoever follows and pauses is waited for.
+        // Well below what counts as left unread: a follower that pauses is waited for.
         limits.writableByteCountMax = 256 << 10
         // Its owner may ask for all there is.
         limits.overflowByteCountMax = 64 << 20

@@ -8,8 +8,8 @@ enum UnixSocket {
 
     /// Makes a socket file that only its owner can open, and binds it.
     ///
-    /// A socket file that nobody listens on, left behind by a crash, is replaced. Two programs
-    /// that start at the same moment may both hold it for dead: whoever needs more has a lock.
+    /// A socket file that nobody listens on, left behind by a crash, is replaced. Two programs that
+    /// start at the same moment may both consider it dead: callers that need more use a lock.
     ///
     /// - Returns: the descriptor, which the caller now owns.
     static func bind(_ path: String) throws(TransportFailure) -> CInt {
@@ -46,7 +46,7 @@ enum UnixSocket {
         guard unlink(path) == 0 || errno == ENOENT else { throw failure(attempt) }
     }
 
-    /// `nil` when nothing is there.
+    /// `nil` if nothing exists there.
     private static func isSocket(_ path: String) -> Bool? {
         var status = stat()
         guard lstat(path, &status) == 0 else { return nil }

@@ -20,20 +20,20 @@ public enum Base64URL {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The value of each letter by its byte; 64 for what is none.
+    /// The value of each letter by its byte; 64 for an invalid one.
     private static let values: [UInt8] = {
         var values = [UInt8](repeating: 64, count: 256)
         for (value, letter) in alphabet.enumerated() { values[Int(letter)] = UInt8(value) }
         return values
     }()
 
-    /// The bytes of a text, or nil where it is none.
+    /// The bytes of a text, or nil if it is invalid.
     public static func decode(_ text: some StringProtocol) -> [UInt8]? {
         decode(Array(text.utf8)[...])
     }
 
-    /// The bytes of a text that begins with a scheme, or nil where it is none. Spaces and line breaks,
-    /// wherever they stand, do not count.
+    /// The bytes of a text that begins with a scheme, or nil if it is invalid. Spaces and line
+    /// breaks, wherever they occur, are ignored.
     public static func decode(_ text: String, after scheme: String) -> [UInt8]? {
         var letters: [UInt8] = []
         for scalar in text.unicodeScalars {
@@ -62,7 +62,7 @@ public enum Base64URL {
                 bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
             }
         }
-        // What is left over must be nothing: one text for one invite.
+        // Leftover bits must be zero: one text for one invite.
         guard count < 6, bits & (1 << UInt32(count) - 1) == 0 else { return nil }
         return bytes
     }

@@ -16,8 +16,9 @@ public struct BlobHolding: Equatable, Sendable {
 
     /// The blob.
     public var blob: BlobID
-    /// Ascending, with a gap between any two; none where the sender holds nothing, or may give nothing.
-    /// Of what is held in more pieces than ``Limits/heldRangeCountMax`` only the first are told.
+    /// Ascending, with a gap between any two; none if the sender holds nothing, or may give
+    /// nothing. If the blob is held in more pieces than ``Limits/heldRangeCountMax``, only the
+    /// first are listed.
     public var ranges: [Range]
 
     /// A holding with these fields.
@@ -39,7 +40,7 @@ public struct BlobWant: Equatable, Sendable {
 
     /// The blob.
     public var blob: BlobID
-    /// What of it.
+    /// The requested part.
     public var part: Part
 
     /// A want with these fields.

@@ -1,6 +1,6 @@
-/// What a number from outside counts, and how great it may be.
+/// The quantity that a number from outside counts, and its upper bound.
 public protocol NumberField: Sendable {
-    /// What a refusal calls the field.
+    /// The field's name in a refusal.
     static var name: String { get }
     /// The greatest value; the least is 0.
     static var greatest: UInt64 { get }
@@ -8,9 +8,9 @@ public protocol NumberField: Sendable {
 
 /// A number that somebody else may have chosen.
 ///
-/// Its range is part of the type: the decoder refuses what lies outside, and no operation on it
-/// traps, wraps or leaves the range. Whoever computes with such a number does so here; a test of
-/// the house finds arithmetic on decoded integers that are not of such a type.
+/// Its range is part of the type: the decoder refuses values outside, and no operation on it traps,
+/// wraps or leaves the range. All arithmetic on such numbers is done here; a house test finds
+/// arithmetic on decoded integers of other types.
 /// Source: `Protocol/02-encoding.md`, "Bounded numbers".
 public struct Bounded<Field: NumberField>: Hashable, Comparable, Sendable {
     /// The number, 0 to ``greatest``.
@@ -22,8 +22,8 @@ public struct Bounded<Field: NumberField>: Hashable, Comparable, Sendable {
         self.value = value
     }
 
-    /// The number of the range that is nearest to this one. For values of this device's own, such
-    /// as its clock: what others say is decoded, and refused outside of the range.
+    /// The nearest number in the range. For values of this device's own, such as its clock: values
+    /// from others are decoded, and refused outside of the range.
     public init(clamping value: UInt64) { self.value = min(value, Field.greatest) }
 
     /// The least number.

@@ -1,8 +1,8 @@
 /// See ``WallTime``.
 public enum WallTimeField: NumberField {
-    /// What a refusal calls it.
+    /// Its name in a refusal.
     public static let name = "time"
-    /// The greatest there is.
+    /// The greatest value.
     public static let greatest = Limits.wallClockMax - 1
 }
 
@@ -11,9 +11,9 @@ public typealias WallTime = Bounded<WallTimeField>
 
 /// See ``ByteCredit``.
 public enum ByteCreditField: NumberField {
-    /// What a refusal calls it.
+    /// Its name in a refusal.
     public static let name = "credit"
-    /// The greatest there is.
+    /// The greatest value.
     public static let greatest: UInt64 = 1 << 40
 }
 
@@ -22,9 +22,9 @@ public typealias ByteCredit = Bounded<ByteCreditField>
 
 /// See ``RelayDay``.
 public enum RelayDayField: NumberField {
-    /// What a refusal calls it.
+    /// Its name in a refusal.
     public static let name = "day"
-    /// The greatest there is.
+    /// The greatest value.
     public static let greatest = (Limits.wallClockMax - 1) / RelayDay.milliseconds
 }
 
@@ -41,9 +41,9 @@ extension Bounded where Field == RelayDayField {
 
 /// See ``CardVersion``.
 public enum CardVersionField: NumberField {
-    /// What a refusal calls it.
+    /// Its name in a refusal.
     public static let name = "version"
-    /// The greatest there is.
+    /// The greatest value.
     public static let greatest: UInt64 = (1 << 62) - 1
 }
 
@@ -73,9 +73,9 @@ extension Bounded where Field == CardVersionField {
 
 /// See ``LetterNumber``.
 public enum LetterNumberField: NumberField {
-    /// What a refusal calls it.
+    /// Its name in a refusal.
     public static let name = "letter"
-    /// The greatest there is.
+    /// The greatest value.
     public static let greatest: UInt64 = 1 << 62
 }
 
@@ -85,9 +85,9 @@ public typealias LetterNumber = Bounded<LetterNumberField>
 
 /// See ``BlobSize``.
 public enum BlobSizeField: NumberField {
-    /// What a refusal calls it.
+    /// Its name in a refusal.
     public static let name = "size"
-    /// The greatest there is.
+    /// The greatest value.
     public static let greatest = Limits.fileByteCountMax
 }
 
@@ -97,9 +97,9 @@ public typealias BlobSize = Bounded<BlobSizeField>
 
 /// See ``ChunkIndex``.
 public enum ChunkIndexField: NumberField {
-    /// What a refusal calls it.
+    /// Its name in a refusal.
     public static let name = "chunk"
-    /// The greatest there is.
+    /// The greatest value.
     public static let greatest = UInt64(Limits.chunkCountMax - 1)
 }
 
@@ -108,9 +108,9 @@ public typealias ChunkIndex = Bounded<ChunkIndexField>
 
 /// See ``SectionIndex``.
 public enum SectionIndexField: NumberField {
-    /// What a refusal calls it.
+    /// Its name in a refusal.
     public static let name = "section"
-    /// The greatest there is.
+    /// The greatest value.
     public static let greatest = UInt64(Limits.sectionCountMax - 1)
 }
 

@@ -1,4 +1,4 @@
-/// Why bytes from outside are not what they claim to be. Shared by every decoder of this house.
+/// Why bytes from outside are not what they claim to be. Shared by all decoders.
 public enum DecodingFailure: Error, Equatable, Sendable {
     /// The bytes end inside a field.
     case truncated

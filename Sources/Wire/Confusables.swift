@@ -1,7 +1,7 @@
 /// Which names look alike: letters of one script that are drawn as those of another.
 ///
-/// Two names resemble each other where their skeletons are equal. What is made of letters that are
-/// drawn as Latin ones is found; two Han characters that look alike are not.
+/// Two names resemble each other if their skeletons are equal. Letters that are drawn like Latin
+/// ones are found; two Han characters that look alike are not.
 /// Source: `Protocol/05-identity.md`, "Names", and Unicode Technical Standard 39, section 4.
 public enum Confusables {
     /// Whether somebody could take one of the names for the other.
@@ -9,7 +9,7 @@ public enum Confusables {
         keys(of: left).contains { keys(of: right).contains($0) }
     }
 
-    /// What a name is called and looks like: two names resemble each other where they share a key.
+    /// The keys of a name: two names resemble each other if they share a key.
     public static func keys(of name: String) -> [String] {
         [
             "=" + name.lowercased().split(whereSeparator: \.isWhitespace).joined(separator: " "),
@@ -17,8 +17,8 @@ public enum Confusables {
         ]
     }
 
-    /// What a name looks like. Capital and small letters are the same but for L, since a small one
-    /// is drawn as a capital I.
+    /// How a name looks. Capital and small letters are the same except L, because a small one is
+    /// drawn like a capital I.
     static func skeleton(of name: String) -> String {
         var skeleton = ""
         for scalar in name.unicodeScalars {
@@ -63,7 +63,7 @@ public enum Confusables {
         return table
     }()
 
-    /// What is drawn as ASCII letters and digits.
+    /// Characters that are drawn like ASCII letters and digits.
     ///
     /// From `confusables.txt` of Unicode 15.1 as the Python package `confusable-homoglyphs` 3.3.1
     /// holds it: the characters that stand alone, have one prototype, and no compatibility

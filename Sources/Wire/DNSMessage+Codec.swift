@@ -38,8 +38,8 @@ extension DNSMessage {
 
     // MARK: Reading
 
-    /// The message in a datagram. Sections are read as far as their counts go; what stands behind is
-    /// not looked at, and records of another class are left out.
+    /// The message in a datagram. Sections are read as far as their counts go; bytes after them are
+    /// ignored, and records of another class are left out.
     public static func decode(_ bytes: [UInt8]) throws(DecodingFailure) -> DNSMessage {
         guard bytes.count <= Limits.datagramByteCountMax else {
             throw .tooLarge(
@@ -105,7 +105,7 @@ extension DNSMessage {
         return texts
     }
 
-    /// A name, which may go on somewhere before: always further to the front, so that it ends.
+    /// A name, which may continue elsewhere: always further to the front, so that it ends.
     private static func name(
         _ reader: inout ByteReader, in bytes: [UInt8]
     ) throws(DecodingFailure) -> Name {

@@ -1,6 +1,6 @@
 /// A message of multicast DNS, as far as nodes need it that look for each other on a local network.
 ///
-/// Source: RFC 6762 and RFC 6763; which of it is used: `Protocol/04-links.md`, "Neighbours".
+/// Source: RFC 6762 and RFC 6763; the used parts: `Protocol/04-links.md`, "Neighbours".
 public struct DNSMessage: Equatable, Sendable {
     /// A name: labels from the most particular to the most general, in lower case.
     public struct Name: Hashable, Sendable, CustomStringConvertible {
@@ -25,7 +25,7 @@ public struct DNSMessage: Equatable, Sendable {
         }
     }
 
-    /// What is asked for.
+    /// The question.
     public struct Question: Equatable, Sendable {
         /// About which name.
         public var name: Name
@@ -39,17 +39,17 @@ public struct DNSMessage: Equatable, Sendable {
         }
     }
 
-    /// What a record says of its name.
+    /// The data of a record.
     public enum Content: Equatable, Sendable {
         /// An instance of a service.
         case pointer(Name)
         /// Where an instance is.
         case service(port: UInt16, host: Name)
-        /// What else there is to say of it.
+        /// Additional data.
         case text([[UInt8]])
         /// An address of four bytes.
         case address([UInt8])
-        /// What this code does not look into.
+        /// Data that this code does not interpret.
         case other(type: UInt16)
 
         /// The number of its kind.
@@ -64,13 +64,13 @@ public struct DNSMessage: Equatable, Sendable {
         }
     }
 
-    /// Something that is said of a name.
+    /// A record about a name.
     public struct Record: Equatable, Sendable {
         /// Of which name.
         public var name: Name
         /// For how many seconds it holds; 0 takes it back.
         public var lifetime: UInt32
-        /// Whether the sender alone says this of the name, and all that was said before is void.
+        /// Whether the sender is the only source for the name, and earlier records are void.
         public var isUnique: Bool
         /// What.
         public var content: Content
@@ -86,9 +86,9 @@ public struct DNSMessage: Equatable, Sendable {
 
     /// Whether it tells something; else it asks.
     public var isResponse: Bool
-    /// What it asks.
+    /// The questions.
     public var questions: [Question]
-    /// What it tells, in whatever section.
+    /// The records, of any section.
     public var records: [Record]
 
     /// A message with these parts.

@@ -1,5 +1,5 @@
 extension Frame {
-    /// The first byte of a frame: what may be known of it before anything else is read.
+    /// The first byte of a frame: all that may be known about it before anything else is read.
     public enum Kind: UInt8, Sendable {
         case hello = 0
         case spaces = 1
@@ -85,7 +85,7 @@ extension Frame {
         return try decode(bytes, within: &room)
     }
 
-    /// As above, where several frames share what they may grow to.
+    /// As above, if several frames share one limit on expansion.
     public static func decode(
         _ bytes: [UInt8], within room: inout DecodingRoom
     ) throws(DecodingFailure) -> Frame? {

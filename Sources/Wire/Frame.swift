@@ -23,7 +23,7 @@ public enum Frame: Equatable, Sendable {
     case bye
     /// A person presents their card, and the invite that they redeem.
     case introduce(Introduction)
-    /// The sender is there, and its spaces look so.
+    /// The sender is connected, with this state of its spaces.
     case heartbeat(Digest)
     /// A device wrote two histories: here is the proof.
     case fork(ForkProof)
@@ -49,7 +49,7 @@ public struct Hello: Equatable, Sendable {
     public var capabilities: UInt64
     /// The sender's wall clock in Unix milliseconds.
     public var wallClock: WallTime
-    /// Changes when the sender's store was replaced: what was remembered of it is void.
+    /// Changes when the sender's store was replaced: what was remembered about it is void.
     public var generation: UInt64
     /// Bytes of operations that the sender takes before it grants more.
     public var credit: ByteCredit
@@ -67,7 +67,7 @@ public struct Hello: Equatable, Sendable {
 
 /// One line per space that both are believed to share.
 public struct Spaces: Equatable, Sendable {
-    /// What a space looks like here: one short hash per group of lanes.
+    /// The state of a space here: one short hash per group of lanes.
     public struct Entry: Equatable, Sendable {
         /// The first eight bytes of `H("lp1/spaces", salt ‖ space)`.
         public var hash: UInt64
@@ -156,7 +156,7 @@ public struct Frontier: Equatable, Sendable {
     public var space: SpaceID
     /// Whether every log of the space is listed, so that an absent one is held not at all.
     public var isComplete: Bool
-    /// Whether the receiver shall send what is missing at once.
+    /// Whether the receiver should send what is missing at once.
     public var asksForMissing: Bool
     /// Ascending by tag.
     public var entries: [Entry]
@@ -242,7 +242,7 @@ public struct Acknowledgement: Equatable, Sendable {
 }
 
 /// Two runs of one log that follow the same operation and are both signed, though they differ from
-/// the first operation on. Nothing in it is proven yet; whoever checks it needs nothing else.
+/// the first operation on. Nothing in it is verified yet; verification needs nothing else.
 public struct ForkProof: Equatable, Sendable {
     /// The space.
     public var space: SpaceID
@@ -325,7 +325,7 @@ public struct Introduction: Equatable, Sendable {
     }
 }
 
-/// Why a device refuses what it was sent.
+/// Why a device refuses a frame.
 public enum WireError: UInt64, CaseIterable, Sendable {
     /// The sender is no contact, and brought no valid invite.
     case stranger = 5

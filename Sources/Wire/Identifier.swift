@@ -144,7 +144,8 @@ public typealias NoiseKey = Identifier<NoiseSubject>
 public typealias LeafKey = Identifier<LeafSubject>
 /// A place on a relay.
 public typealias MailboxID = Identifier<MailboxSubject>
-/// What a relay knows of a key that may write into an inbox or read a shelf: `H("lp1/mbx/writer", key)`.
+/// The name under which a relay knows a key that may write into an inbox or read a shelf:
+/// `H("lp1/mbx/writer", key)`.
 public typealias WriterID = Identifier<WriterSubject>
 /// A sealed file: the hash of its size and of all its sealed chunks.
 public typealias BlobID = Identifier<BlobSubject>

@@ -15,12 +15,12 @@ public enum Limits {
     /// A wall clock in Unix milliseconds stays below 2^43 (the year 2248), so that
     /// `wallClock << 16` stays below 2^59.
     public static let wallClockMax: UInt64 = 1 << 43
-    /// What an older author adds to its clock stays below 2^62.
+    /// The clock that an older author adds stays below 2^62.
     public static let clockMax: UInt64 = 1 << 62
 
     /// One frame on a link, type byte included.
     public static let frameByteCountMax = 256 * 1024
-    /// What a sender fills a frame with operations up to: small enough to interleave.
+    /// The size up to which a sender fills a frame with operations: small enough to interleave.
     public static let operationsFrameByteCount = 64 * 1024
     /// What the compressed runs of one frame may grow to, together: told before each is opened, and
     /// checked before anything is allocated.
@@ -28,7 +28,7 @@ public enum Limits {
     /// Operations of all runs of one frame, or of all frames of one envelope or letter: the smallest
     /// take a few bits when they are compressed, and a hundred bytes each when they are read.
     public static let frameOperationCountMax = 8192
-    /// What an operation counts for credit at least.
+    /// The least that an operation counts towards credit.
     public static let operationCreditByteCount = 32
     /// Runs of lane 1 with more operations than this are compressed; shorter ones gain nothing.
     public static let uncompressedOperationCountMax = 15
@@ -59,9 +59,9 @@ public enum Limits {
     public static let emojiByteCountMax = 64
     /// Reactions of one person to one message that count, those that were taken back included.
     public static let reactionCountMax = 64
-    /// What a group is said to be for, in UTF-8 bytes.
+    /// The description of a group, in UTF-8 bytes.
     public static let groupDescriptionByteCountMax = 2048
-    /// Mentions of persons in one text: whoever means more means everyone.
+    /// Mentions of persons in one text: for more than these, mention everyone.
     public static let mentionCountMax = 64
     /// The question of a poll, in UTF-8 bytes; its options are names.
     public static let pollQuestionByteCountMax = 1024
@@ -73,13 +73,13 @@ public enum Limits {
     public static let pollVoterCountMax = 1024
     /// Polls that are shown of one conversation.
     public static let pollCountMax = 256
-    /// What is to be done, in UTF-8 bytes.
+    /// The title of an item, in UTF-8 bytes.
     public static let itemTitleByteCountMax = 1024
-    /// What else there is to say of it, in UTF-8 bytes.
+    /// The notes of an item, in UTF-8 bytes.
     public static let itemNotesByteCountMax = 8 * 1024
-    /// Persons with whom something to be done begins.
+    /// Persons assigned to an item when it begins.
     public static let itemAssigneeCountMax = 32
-    /// Persons of whom the last word is kept on whether they are to do it.
+    /// Persons for whom an item keeps the last statement on whether they are assigned.
     public static let itemPersonCountMax = 64
     /// Titles of one thing that are looked at, those that were replaced included.
     public static let itemTitleCountMax = 64
@@ -87,7 +87,7 @@ public enum Limits {
     public static let itemDayMax: UInt32 = 100_000
     /// Things to be done, and done, that are shown of one conversation.
     public static let itemCountMax = 1024
-    /// What a note is called, in UTF-8 bytes.
+    /// The title of a note, in UTF-8 bytes.
     public static let noteTitleByteCountMax = 1024
     /// A position in a note, and how many scalars an edit deletes.
     public static let notePositionMax = 0x7FFF_FFFF
@@ -103,9 +103,9 @@ public enum Limits {
     public static let noteCountMax = 1024
     /// Positions that are followed through later edits at a time.
     public static let noteCursorCountMax = 64
-    /// What is decided, in UTF-8 bytes.
+    /// The title of a decision, in UTF-8 bytes.
     public static let decisionTitleByteCountMax = 1024
-    /// What else there is to say of it, in UTF-8 bytes.
+    /// The text of a decision, in UTF-8 bytes.
     public static let decisionTextByteCountMax = 8 * 1024
     /// Tags of one decision.
     public static let decisionTagCountMax = 16
@@ -113,7 +113,7 @@ public enum Limits {
     public static let decisionTagByteCountMax = 64
     /// Decisions of one conversation that members see alike.
     public static let decisionCountMax = 1024
-    /// What a reminder says, in UTF-8 bytes.
+    /// The text of a reminder, in UTF-8 bytes.
     public static let reminderByteCountMax = 1024
     /// Reminders of a person, those that have rung included.
     public static let reminderCountMax = 512
@@ -150,7 +150,7 @@ public enum Limits {
     /// Operations that took a newcomer out before, as their device names them.
     public static let departureCountMax = 16
 
-    /// Persons who may take one invite: a link that more than these know is public.
+    /// Persons who may use one invite: a link known to more than these is public.
     public static let inviteUseCountMax = 100
 
     /// A flush of many operations is signed every so many.
@@ -166,7 +166,7 @@ public enum Limits {
     public static let inboxWriterCountMax = 8
     /// A ticket that pays for a mailbox.
     public static let ticketByteCount = 32
-    /// Seconds for which what a relay does not keep may be of use.
+    /// Seconds for which data that a relay does not store may be of use.
     public static let volatileSecondsMax = 60
     /// Requests that a client may have sent without having an answer.
     public static let relayRequestCountMax = 256
@@ -185,7 +185,7 @@ public enum Limits {
 
     /// A datagram of multicast DNS: what its rules allow.
     public static let datagramByteCountMax = 9000
-    /// Questions and records in it.
+    /// Questions and records in one datagram.
     public static let datagramRecordCountMax = 256
 
     /// What one device says to another and nobody keeps: a description with room for the rest, and
@@ -204,21 +204,21 @@ public enum Limits {
     public static let attachmentCountMax = 16
     /// A file that travels inside its message.
     public static let inlineFileByteCountMax = 32 * 1024
-    /// What a file is called, in UTF-8 bytes: what file systems take.
+    /// The name of a file, in UTF-8 bytes: the limit of file systems.
     public static let fileNameByteCountMax = 255
-    /// What a file is, as "image/jpeg", in UTF-8 bytes.
+    /// The type of a file, such as "image/jpeg", in UTF-8 bytes.
     public static let fileTypeByteCountMax = 127
     /// A picture in the place of a file.
     public static let previewByteCountMax = 8 * 1024
     /// How loud a recording is, in parts of its time.
     public static let waveformByteCountMax = 128
-    /// What is said in a recording, in UTF-8 bytes.
+    /// The transcript of a recording, in UTF-8 bytes.
     public static let transcriptByteCountMax = 4 * 1024
     /// The address of a page that a text names, in bytes.
     public static let linkAddressByteCountMax = 2 * 1024
     /// What such a page calls itself, in UTF-8 bytes.
     public static let linkTitleByteCountMax = 300
-    /// What such a page says of itself, in UTF-8 bytes.
+    /// The description of such a page, in UTF-8 bytes.
     public static let linkDescriptionByteCountMax = 1000
     /// What the place of such a page calls itself, in UTF-8 bytes.
     public static let linkSiteByteCountMax = 100
@@ -226,7 +226,7 @@ public enum Limits {
     public static let fileByteCountMax: UInt64 = 4 << 30
     /// A sealed chunk, its tag included, but for the last one of a file.
     public static let chunkByteCount = 64 * 1024
-    /// What a chunk holds of a file.
+    /// The bytes of a file in one chunk.
     public static let plainChunkByteCount = chunkByteCount - 16
     /// Chunks of a file.
     public static let chunkCountMax = 65_553

@@ -9,12 +9,13 @@ extension Operation {
         static let all: UInt8 = 0x0f
     }
 
-    /// A new operation. There is one encoding of it, and this is it.
+    /// A new operation. It has exactly one encoding, and this is it.
     ///
     /// - Parameters:
     ///   - salt: 16 random bytes, or none for a payload that is never erased.
     ///   - payload: at least one byte, or nothing.
-    /// - Throws: what a decoder would say of the result, so nothing is written that others refuse.
+    /// - Throws: what a decoder would say about the result, so nothing is written that others
+    ///   refuse.
     public static func make(
         _ header: OperationHeader, salt: [UInt8] = [], payload: [UInt8]? = nil
     ) throws(DecodingFailure) -> Operation {

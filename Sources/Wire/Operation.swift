@@ -27,7 +27,7 @@ public enum Lane: UInt8, CaseIterable, Comparable, Sendable {
     public static func < (left: Lane, right: Lane) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// What an operation does. Kinds that a node does not know are kept and passed on.
+/// The kind of an operation. Unknown kinds are kept and passed on.
 ///
 /// The registry is in `Protocol/03-operations.md`, "Kinds"; each room names its own.
 public struct OperationKind: RawRepresentable, Hashable, Comparable, Sendable {
@@ -77,7 +77,7 @@ public struct OperationReference: Hashable, Sendable {
     }
 }
 
-/// What an operation says of itself, beside its payload.
+/// The header of an operation: everything except its payload.
 public struct OperationHeader: Equatable, Sendable {
     /// What the operation does.
     public var kind: OperationKind
@@ -89,7 +89,7 @@ public struct OperationHeader: Equatable, Sendable {
     public var authority: UInt64?
     /// The heads that the author had seen, strictly ascending by tag.
     public var dependencies: [OperationReference]
-    /// The operations this one is about; what each place means is told by the kind.
+    /// The operations that this one is about; the kind defines the meaning of each place.
     public var references: [OperationReference]
 
     /// A header with these fields.
@@ -110,7 +110,7 @@ public struct OperationHeader: Equatable, Sendable {
 public enum OperationBody: Equatable, Sendable {
     /// There never was one.
     case none
-    /// The salt (16 bytes, or none for what is never erased) and the payload, verbatim.
+    /// The salt (16 bytes, or none if it is never erased) and the payload, verbatim.
     case present(salt: [UInt8], payload: [UInt8])
     /// Erased: the commitment remains, so that the operation still hashes as it did.
     case erased(commitment: Digest, salted: Bool, payloadByteCount: Int)
@@ -118,7 +118,7 @@ public enum OperationBody: Equatable, Sendable {
 
 /// One step of a log, as it travels and as it is kept.
 ///
-/// `head` is the exact bytes of the header: what was hashed and signed is never encoded anew.
+/// `head` is the exact bytes of the header: hashed and signed bytes are never encoded again.
 /// Source: `Protocol/03-operations.md`, "Bytes".
 public struct Operation: Equatable, Sendable {
     /// The header's bytes: version to payload length, without commitment or payload.
@@ -134,7 +134,7 @@ public struct Operation: Equatable, Sendable {
         self.body = body
     }
 
-    /// The payload, or nothing where there is none or it was erased.
+    /// The payload, or nothing if there is none or it was erased.
     public var payload: [UInt8]? {
         if case .present(_, let payload) = body { payload } else { nil }
     }

@@ -1,11 +1,11 @@
 /// A first-in, first-out queue. Taking from its front costs the same whatever waits behind.
 ///
-/// `removeFirst` of an array moves everything behind it: whoever can make others wait can make
-/// that quadratic. A house test keeps it out of the sources; this is what stands in its place.
+/// `removeFirst` of an array moves everything behind it: anybody who can make others wait can make
+/// that quadratic. A house test keeps it out of the sources; use this instead.
 ///
 /// It is a collection of what waits, the oldest first. Memory is that of twice what waits at most.
 public struct Queue<Element> {
-    /// What was taken and not yet compacted away is nil, so that it is let go of at once.
+    /// A removed element that is not compacted away yet is nil, so that it is released at once.
     private var slots: [Element?]
     /// The first slot that holds something.
     private var head = 0
@@ -27,7 +27,7 @@ public struct Queue<Element> {
         slots.append(contentsOf: elements.lazy.map { $0 })
     }
 
-    /// Adds an element in front of all others, to be the next that is taken.
+    /// Adds an element in front of all others, to be removed next.
     public mutating func prepend(_ element: Element) {
         if head == 0 {
             head = Swift.max(Self.slackCount, slots.count)
@@ -47,18 +47,18 @@ public struct Queue<Element> {
         return element
     }
 
-    /// Lets go of so many of the oldest elements, or of all where there are fewer.
+    /// Removes this many of the oldest elements, or all if there are fewer.
     public mutating func dropOldest(_ count: Int = 1) {
         for _ in 0..<Swift.min(count, self.count) { _ = popFirst() }
     }
 
-    /// Lets go of everything that is so, and keeps the order of the rest.
+    /// Removes all matching elements, and keeps the order of the rest.
     public mutating func removeAll(where isGone: (Element) throws -> Bool) rethrows {
         slots = try filter { try !isGone($0) }
         head = 0
     }
 
-    /// Lets go of everything.
+    /// Removes everything.
     public mutating func removeAll() {
         slots = []
         head = 0

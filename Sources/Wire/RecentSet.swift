@@ -1,4 +1,4 @@
-/// The values that were inserted last, at most so many: what came lately is known again.
+/// The most recently inserted values, at most this many.
 ///
 /// It takes and finds a value in constant time, whatever comes: nothing moves up when one leaves.
 public struct RecentSet<Element: Hashable & Sendable>: Sendable {

@@ -177,7 +177,7 @@ extension RelayWelcome {
 }
 
 extension RelayRequest {
-    /// What is signed of it, after the connection's hash and the counter.
+    /// The signed part, after the connection's hash and the counter.
     public var encoded: [UInt8] {
         var writer = ByteWriter(capacity: 64 + action.payloadByteCount)
         writer.relayRequest(self)

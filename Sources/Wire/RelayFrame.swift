@@ -1,4 +1,5 @@
-/// What a client says to a relay. Source: `Protocol/06-relay.md`, "Frames".
+/// A frame from a client to a relay.
+/// Source: `Protocol/06-relay.md`, "Frames".
 public enum RelayClientFrame: Equatable, Sendable {
     /// Something is asked of a mailbox, with the right to ask it.
     case request(SignedRelayRequest)
@@ -8,7 +9,8 @@ public enum RelayClientFrame: Equatable, Sendable {
     case ping
 }
 
-/// What a relay says to a client. Source: `Protocol/06-relay.md`, "Frames".
+/// A frame from a relay to a client.
+/// Source: `Protocol/06-relay.md`, "Frames".
 public enum RelayServerFrame: Equatable, Sendable {
     /// What became of the request with this counter.
     case answer(to: UInt64, RelayAnswer)
@@ -29,13 +31,13 @@ public enum RelayServerFrame: Equatable, Sendable {
     case bye(retryAfter: UInt32)
 }
 
-/// What the relay tells of itself, in the handshake.
+/// The relay's description of itself, in the handshake.
 public struct RelayWelcome: Equatable, Sendable {
     /// How many bytes it has at most.
     public static let byteCountMax = 15 + 16 * startCountMax
-    /// How many starts are told at most.
+    /// How many starts are reported at most.
     public static let startCountMax = 8
-    /// The relay's day: mailboxes of epochs are named by it.
+    /// The relay's day, which names the mailboxes of epochs.
     public var day: RelayDay
     /// The counter of the newest envelope of the whole store.
     public var newest: UInt64
@@ -52,10 +54,10 @@ public struct RelayWelcome: Equatable, Sendable {
         self.starts = starts
     }
 
-    /// Whether the store does not hold any more, or may not, what it had when it told a counter: it
-    /// is another one, or was set back, however much it has taken since.
+    /// Whether the store has lost, or may have lost, what it had when it reported a counter: it was
+    /// replaced, or rolled back, however much it has received since.
     ///
-    /// - Parameter start: the newest start that was told together with the counter.
+    /// - Parameter start: the newest start that was reported together with the counter.
     public func hasLost(_ counter: UInt64, toldIn start: UInt64) -> Bool {
         guard let place = starts.firstIndex(where: { $0.id == start }) else { return true }
         // What it held when that start was over, the next one says.
@@ -77,7 +79,7 @@ public struct RelayStart: Equatable, Sendable {
     }
 }
 
-/// A request as it travels: what is asked, under the signature of the mailbox's key.
+/// A request in transit: the action, signed by the mailbox's key.
 public struct SignedRelayRequest: Equatable, Sendable {
     /// Greater than that of any request before on this connection; the answer bears it.
     public var counter: UInt64
@@ -85,7 +87,7 @@ public struct SignedRelayRequest: Equatable, Sendable {
     public var key: DeviceID
     /// `SIG(key, "lp1/relay/req", handshake hash ‖ u64 counter ‖ request)`.
     public var signature: SignatureBytes
-    /// What is asked.
+    /// The action.
     public var request: RelayRequest
 
     /// A request with these fields.
@@ -99,7 +101,7 @@ public struct SignedRelayRequest: Equatable, Sendable {
     }
 }
 
-/// What is asked of one mailbox.
+/// The action on one mailbox.
 public struct RelayRequest: Equatable, Sendable {
     /// Which one.
     public var mailbox: MailboxID
@@ -121,11 +123,11 @@ public enum RelayAction: Equatable, Sendable {
     case open(writers: [WriterID]?, ticket: [UInt8]?)
     /// Keep an envelope. The same one again is kept once.
     case put(envelope: [UInt8])
-    /// Hand an envelope to whoever subscribed now, and keep it nowhere.
+    /// Pass an envelope to present subscribers, and store it nowhere.
     case volatile(lifetime: UInt8, envelope: [UInt8])
-    /// Give what is kept.
+    /// Return stored envelopes.
     case get(RelayRange)
-    /// Tell of what comes from now on.
+    /// Push new envelopes.
     case subscribe
     /// Tell no more.
     case unsubscribe
@@ -175,13 +177,14 @@ public struct RelayEntry: Equatable, Sendable {
 
 /// What became of a request.
 public enum RelayAnswer: Equatable, Sendable {
-    /// The mailbox is there, until this Unix millisecond, with room for so many bytes.
+    /// The mailbox exists, until this Unix millisecond, with room for this many bytes.
     case opened(expires: UInt64, byteCountMax: UInt64)
     /// The envelope is on the relay's disk.
     case stored(counter: UInt64)
-    /// What was asked for; whether more of the range is kept; and the newest counter of the mailbox.
+    /// The requested entries; whether more of the range is stored; and the newest counter of the
+    /// mailbox.
     case entries([RelayEntry], hasMore: Bool, newest: UInt64)
-    /// It will be told of what comes after this counter.
+    /// Entries after this counter will be pushed.
     case subscribed(newest: UInt64)
     /// It is done.
     case done
@@ -191,7 +194,7 @@ public enum RelayAnswer: Equatable, Sendable {
     case refused(RelayRefusal)
 }
 
-/// Why a relay did not do what was asked of it.
+/// Why a relay refused a request.
 public enum RelayRefusal: Error, Equatable, Sendable {
     /// Too much was asked, or the relay is full: again after so many milliseconds.
     case busy(retryAfter: UInt32)
@@ -201,14 +204,14 @@ public enum RelayRefusal: Error, Equatable, Sendable {
     case forbidden
     /// The relay makes mailboxes for tickets alone.
     case ticketNeeded
-    /// The ticket is none of this relay's, was used for another mailbox, or was revoked.
+    /// The ticket is not of this relay, was used for another mailbox, or was revoked.
     case badTicket
     /// The action is not known, the envelope has no size that envelopes have, or a field breaks its
     /// bound.
     case malformed
     /// Nobody is at the other end of the pipe, or nobody answered.
     case nobodyThere
-    /// The drop holds as much as it may: it takes nothing more. What it holds stays.
+    /// The drop is full: it accepts nothing more. Its content stays.
     case full
 }
 

@@ -26,7 +26,7 @@ public struct SignedHead: Hashable, Sendable {
     }
 }
 
-/// Consecutive operations of one log, as they travel. Nothing in it is proven yet.
+/// Consecutive operations of one log, in transit. Nothing in it is verified yet.
 /// Source: `Protocol/06-sync.md`, "OPS".
 public struct Run: Equatable, Sendable {
     /// The author.
@@ -58,8 +58,8 @@ public struct Run: Equatable, Sendable {
     /// The place of the last operation.
     public var last: UInt64 { first + UInt64(operations.count) - 1 }
 
-    /// How many bytes it counts for credit: about what it takes on a link, before compression.
-    /// Both sides compute it from the same fields, so credit never leaks away.
+    /// How many bytes it counts towards credit: about its size on a link, before compression. Both
+    /// sides compute it from the same fields, so credit never leaks away.
     public var byteCount: Int {
         operations.reduce(80 + heads.count * 66) {
             $0 + max(Limits.operationCreditByteCount, $1.byteCount + 2)
@@ -112,7 +112,7 @@ extension ByteWriter {
     }
 }
 
-/// What is read may still grow to: taken from before anything is allocated.
+/// The remaining limit on expansion: taken from before anything is allocated.
 ///
 /// One for a frame on a link, and one for all frames of an envelope or a letter.
 public struct DecodingRoom: Sendable {

@@ -1,10 +1,9 @@
-/// Which texts may stand as names: what a person sees of a name must be all that there is to it.
+/// Which texts may be names: a name must contain nothing invisible.
 ///
 /// A mark that nothing shows, or that turns the direction of writing, makes two names look alike.
 /// Source: `Protocol/05-identity.md`, "Names".
 public enum VisibleName {
-    /// The first mark of a name that shows nothing or moves what stands beside it; nil where there
-    /// is none.
+    /// The first mark of a name that is invisible or moves what is beside it; nil if there is none.
     public static func hiddenMark(in name: String) -> Unicode.Scalar? {
         let scalars = Array(name.unicodeScalars)
         return scalars.indices.first { isHidden(scalars, at: $0) }.map { scalars[$0] }
@@ -47,7 +46,7 @@ public enum VisibleName {
         isOwnWord(name) && !isCall(name) ? "“\(shown(name))”" : shown(name)
     }
 
-    /// Words by which Parley means somebody, on its screens or where it is told whom: the keys of each, in
+    /// Words that Parley itself uses for people, on its screens or in input: the keys of each, in
     /// small and capital letters, whose shapes differ.
     private static let ownWordKeys = Set(
         ["you", "me", "everyone", "nobody", "all"].flatMap { word in
@@ -56,9 +55,9 @@ public enum VisibleName {
         })
     private static let ownWordScalarCountMax = 8
 
-    /// Whether a person could take a name for a word by which Parley itself means somebody, as `you`: who is
-    /// called so would stand where oneself does. Hidden marks and blanks change nothing, nor does the `@` with
-    /// which somebody is called.
+    /// Whether a person could take a name for a word that Parley itself uses for people, such as
+    /// `you`: a person with that name would appear in place of the reader. Hidden marks and spaces
+    /// change nothing, nor does a leading `@`.
     public static func isOwnWord(_ name: String) -> Bool {
         let seen = visible(name).drop { $0.properties.isWhitespace || callSigns.contains($0) }
         // Names are looked at often, and almost all are longer.
@@ -68,7 +67,7 @@ public enum VisibleName {
         return Confusables.keys(of: String(Substring(seen))).contains(where: ownWordKeys.contains)
     }
 
-    /// Whether a name could be taken for a call of those whom such a word means, as `@everyone`. A group may
+    /// Whether a name could be taken for a mention by such a word, such as `@everyone`. A group may
     /// well be called `everyone`, and nothing is called with the sign before it.
     public static func isCall(_ name: String) -> Bool {
         let first = visible(name).first { !$0.properties.isWhitespace }
@@ -131,7 +130,7 @@ public enum VisibleName {
         return isDrawnAsIdentifier(text) || Confusables.resemble(String(word), "you")
     }
 
-    /// What stands in brackets of any kind, up to the end where one is not closed.
+    /// The content of brackets of any kind, up to the end if one is not closed.
     private static func bracketed(in text: String.UnicodeScalarView) -> [String.UnicodeScalarView] {
         text.split { $0.properties.generalCategory == .openPunctuation }
             .dropFirst(text.first?.properties.generalCategory == .openPunctuation ? 0 : 1)
@@ -178,8 +177,8 @@ public enum VisibleName {
         }
     }
 
-    /// Whether an invisible mark shapes what it stands in: variants and joined pictures of emoji,
-    /// flags made of tags, and the joiners without which some scripts cannot be written.
+    /// Whether an invisible mark shapes its surroundings: variants and joined pictures of emoji,
+    /// flags made of tags, and the joiners that some scripts need.
     private static func joins(_ scalars: [Unicode.Scalar], at place: Int) -> Bool {
         guard place > 0 else { return false }
         let before = scalars[place - 1]
@@ -217,7 +216,7 @@ public enum VisibleName {
 }
 
 extension String {
-    /// The text without what it begins and ends with of this kind.
+    /// The text without leading and trailing characters of this kind.
     fileprivate func trimmed(where isLeftOut: (Character) -> Bool) -> Substring {
         guard let first = firstIndex(where: { !isLeftOut($0) }),
             let last = lastIndex(where: { !isLeftOut($0) })

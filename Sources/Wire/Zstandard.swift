@@ -14,7 +14,7 @@ enum Zstandard {
         }
     }
 
-    /// - Parameter byteCount: what it says that it opens to. Output stops there.
+    /// - Parameter byteCount: its announced expanded size. Output stops there.
     static func decompress(
         _ bytes: ArraySlice<UInt8>, byteCount: Int
     ) throws(DecodingFailure) -> [UInt8] {

@@ -1,7 +1,8 @@
 /// How letters are made alike before words are compared: without case, marks and width.
 ///
 /// The room's contract: it knows texts and words, and must never know who wrote them, where they
-/// are kept, or under which key. Source: `Protocol/10-search.md`, "Words".
+/// are stored, or under which key.
+/// Source: `Protocol/10-search.md`, "Words".
 public enum Folding {
     /// The letter under the marks of one, by its number. Built once from ``letters``.
     private static let bases: [UInt32: UInt32] = {

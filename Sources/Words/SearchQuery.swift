@@ -1,4 +1,4 @@
-/// What a person looks for: `words "an exact phrase" -not from:ann in:hut after:2026-01-31`.
+/// A parsed query: `words "an exact phrase" -not from:ann in:hut after:2026-01-31`.
 ///
 /// Source: `Protocol/10-search.md`, "Queries".
 public struct SearchQuery: Equatable, Sendable {
@@ -23,7 +23,7 @@ public struct SearchQuery: Equatable, Sendable {
     public private(set) var has: [String] = []
     /// What it must be: `reply` or `edited`.
     public private(set) var states: [String] = []
-    /// The question itself, without conditions: what is looked for by meaning.
+    /// The question itself, without conditions: used for the search by meaning.
     public private(set) var question = ""
     /// Whether something must stand in the text exactly: by meaning alone nothing is found then.
     public private(set) var isExact = false
@@ -34,7 +34,7 @@ public struct SearchQuery: Equatable, Sendable {
         case tooLong
         /// This is no day: `2026-01-31`, `2026-01`, `2026`, `today`, `yesterday` or `7d` is one.
         case noDay(String)
-        /// Nothing is said that could be looked for.
+        /// The query contains nothing to search for.
         case empty
         /// Nothing stands behind this key.
         case missing(String)
@@ -44,7 +44,7 @@ public struct SearchQuery: Equatable, Sendable {
         case unknownState(String)
     }
 
-    /// Reads what a person typed.
+    /// Parses what a person typed.
     ///
     /// - Parameters:
     ///   - time: now, in Unix milliseconds, for `after:7d`.

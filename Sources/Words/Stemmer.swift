@@ -17,8 +17,8 @@ enum Stemmer {
         return word
     }
 
-    /// What a word may be without its ending, in any language: whoever searches does not say
-    /// which one is meant.
+    /// What a word may be without its ending, in any language: a query does not say which one is
+    /// meant.
     static func stems(of word: [UInt8]) -> [[UInt8]] {
         var found: [[UInt8]] = []
         let isCyrillic = Language.isCyrillic(word)

@@ -1,5 +1,5 @@
-/// What the index keeps of a text, before it is hashed: a word without its ending, the beginning
-/// of one, who is named as the author, or what a text has.
+/// What the index stores about a text, before it is hashed: a stem, a prefix, the author's name, or
+/// a property of the text.
 public struct Term: Hashable, Comparable, Sendable {
     /// The kind in one letter, then the word: no term of one kind is one of another.
     public let bytes: [UInt8]
@@ -25,7 +25,7 @@ public struct Term: Hashable, Comparable, Sendable {
 
 /// Turns texts into terms. A change here that changes a term raises ``version``.
 public enum Terms {
-    /// Which terms a text has: an index of another version is made anew.
+    /// The version of the terms: an index of another version is rebuilt.
     public static let version: Int64 = 1
 
     /// Beginnings of words are kept at these lengths, in letters; what was typed between and

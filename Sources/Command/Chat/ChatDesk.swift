@@ -1,20 +1,20 @@
 import Foundation
 import Parley
 
-/// Asks a node what a chat wants, and tells what came of it.
+/// Sends a chat's requests to a node, and returns the results.
 ///
-/// What is read is read beside each other, once at a time for each kind: of what is wanted meanwhile, the
-/// last holds. What is written is written one after the other.
+/// Reads run concurrently, one at a time for each kind: of those requested meanwhile, the last
+/// counts. Writes run one after the other.
 actor ChatDesk {
-    /// Kinds of what is read.
+    /// Kinds of reads.
     private enum Slot: Hashable { case list, page, notes, thread, search }
 
-    /// A draft is kept once nothing was typed for so long: each that is kept stays in a history.
+    /// A draft is stored once nothing was typed for this long: each stored one stays in a history.
     private static let draftPause: Duration = .milliseconds(1_500)
-    /// Others are told so often that somebody types.
+    /// How often others are told that somebody types.
     private static let typingPause: Duration = .seconds(4)
     private static let searchCountMax = 50
-    /// What is shown first, soon: what stands around it is read once that is seen.
+    /// What is shown first, soon: its surroundings are read once that is on screen.
     private static let firstCount = 64
 
     private let node: any NodeService
@@ -32,7 +32,7 @@ actor ChatDesk {
         noter = OpenNoter(node)
     }
 
-    /// Begins what is wanted.
+    /// Starts what is requested.
     func take(_ request: ChatRequest) {
         switch request {
         case .list: read(request, in: .list)
@@ -108,7 +108,7 @@ actor ChatDesk {
         }
     }
 
-    /// - Returns: what stands there, and which of it is the first that was not read.
+    /// - Returns: the messages there, and which of them is the first unread one.
     private func page(
         of conversation: String, at place: ChatRequest.Place
     ) async throws -> ChatAnswer {
@@ -153,7 +153,7 @@ actor ChatDesk {
             ).decisions)
     }
 
-    /// What is half typed finds nothing, and is no error.
+    /// A half-typed query finds nothing, and is no error.
     private func find(_ text: String) async throws -> ChatAnswer? {
         do {
             let found = try await node.perform(
@@ -207,7 +207,7 @@ actor ChatDesk {
                 conversation: message.conversation, texts: [message.text],
                 replyTo: message.replyTo, thread: message.thread, files: tickets))
         typingTold = nil
-        // What was kept while it was typed is not what was sent.
+        // A draft stored while typing is not what was sent.
         if drafts[message.conversation, default: ""] != "" {
             try await keep("", in: message.conversation)
         }
@@ -233,7 +233,7 @@ actor ChatDesk {
                 try await node.perform(
                     MarkRead(conversation: conversation, messages: messages, last: last)))
         } catch let error as NodeError where ReadMarks.silent.contains(error.code) {
-            // Who may write nothing, marks included, still reads what is here.
+            // A person who may not write, not even marks, still reads what is here.
             return nil
         }
     }
@@ -293,8 +293,8 @@ actor ChatDesk {
     }
 }
 
-/// Tells a node, again and again, which conversation is before the person's eyes: they are not notified of
-/// what comes in it.
+/// Tells a node, again and again, which conversation is open: the person gets no notifications for
+/// it.
 private actor OpenNoter {
     private static let secondCount = 60, pause: Duration = .seconds(25)
     private let node: any NodeService

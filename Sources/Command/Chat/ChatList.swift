@@ -7,7 +7,7 @@ struct ChatList: Equatable {
     private(set) var conversations: [ConversationView] = []
     /// The one that is chosen.
     private(set) var chosenID: String?
-    /// What the person is called.
+    /// The person's name.
     var ownName = ""
     /// Who types, by conversation.
     var typing: [String: [String]] = [:]
@@ -74,7 +74,7 @@ struct ChatList: Equatable {
     }
 }
 
-/// What is being written, in the conversation that is open and in others.
+/// The text being written, in the open conversation and in others.
 struct ChatComposer: Equatable {
     /// What becomes of the text.
     enum Purpose: Equatable {
@@ -91,17 +91,17 @@ struct ChatComposer: Equatable {
     var pending: Character?
     /// What was written in others and not sent.
     private var kept: [String: String] = [:]
-    /// What is kept by the node of what is written here.
+    /// What the node has stored of the text written here.
     private var draft = ""
 
-    /// Goes on with what was written in a conversation.
+    /// Continues a draft in a conversation.
     mutating func enter(_ conversation: String, draft: String) {
         self.draft = draft
         editor = LineEditor(kept.removeValue(forKey: conversation) ?? draft)
         purpose = .message
     }
 
-    /// What is to be kept of a conversation that is left; nil where the node has it.
+    /// The draft to store for a conversation being left; nil if the node has it.
     mutating func leave(_ conversation: String) -> String? {
         if case .edit = purpose { return nil }
         let text = editor.text
@@ -132,7 +132,7 @@ struct ChatComposer: Equatable {
         if case .edit(let message) = purpose { editor.set(message.text ?? "") }
     }
 
-    /// Ends a reply or an edit; the text of an edit goes with it.
+    /// Ends a reply or an edit; an edit's text is dropped with it.
     mutating func cancel() -> Bool {
         guard purpose != .message else { return false }
         if case .edit = purpose { editor.set("") }
@@ -147,9 +147,9 @@ struct ChatComposer: Equatable {
     }
 }
 
-/// What a search found.
+/// The results of a search.
 struct ChatHits: Equatable {
-    /// What was looked for.
+    /// The query.
     private(set) var text = ""
     private(set) var hits: [SearchHit] = []
     private(set) var notes: [String] = []

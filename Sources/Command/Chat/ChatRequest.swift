@@ -1,10 +1,10 @@
 import Parley
 
-/// What a chat wants to be done outside of itself.
+/// What a chat requests from outside.
 enum ChatRequest: Equatable, Sendable {
     /// Which part of a conversation is wanted.
     enum Place: Equatable, Sendable {
-        /// What was not read, with what stands above it; the newest where all was read.
+        /// The unread messages, with those above them; the newest if everything was read.
         case unread
         case newest
         /// The newest once more, where that is shown already.
@@ -13,7 +13,7 @@ enum ChatRequest: Equatable, Sendable {
         case from(Int)
         /// The very first.
         case first
-        /// A message, and what stands around it.
+        /// A message, and its surroundings.
         case around(Int64)
 
         /// Whether the view goes elsewhere: what only reads again does not take the place of that.
@@ -29,7 +29,7 @@ enum ChatRequest: Equatable, Sendable {
     case list
     /// Messages of a conversation.
     case page(String, Place)
-    /// What stands between the messages of a conversation.
+    /// The lines between the messages of a conversation.
     case notes(String)
     /// The thread that a message is in.
     case thread(MessageReference)
@@ -48,7 +48,7 @@ enum ChatRequest: Equatable, Sendable {
     case typed(String, text: String)
     /// A draft is kept at once.
     case keepDraft(String, text: String)
-    /// All is to be drawn anew.
+    /// Everything is to be redrawn.
     case redraw
     /// The terminal is given back until the person comes back.
     case suspend
@@ -61,11 +61,11 @@ struct ChatMessage: Equatable, Sendable {
     var text: String
     var replyTo: MessageReference?
     var thread: MessageReference?
-    /// A file that goes with it.
+    /// A file to send along.
     var path: String?
 }
 
-/// What came of a request.
+/// The result of a request.
 enum ChatAnswer: Sendable {
     case list([ConversationView])
     case page(String, ChatRequest.Place, ChatPage, unreadID: String?)
@@ -74,9 +74,9 @@ enum ChatAnswer: Sendable {
     case sent(ChatMessage, [MessageView])
     case changed(MessageView)
     case found(String, SearchReply)
-    /// So many of what was marked were not read before.
+    /// How many of the marked messages were unread.
     case marked(Int)
-    /// Something that a person is told.
+    /// A notice for the person.
     case said(String)
     case failed(ChatRequest, NodeError)
 }

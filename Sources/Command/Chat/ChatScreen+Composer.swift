@@ -1,7 +1,7 @@
 import Parley
 
 extension ChatScreen {
-    /// What is written, as lines, and the cursor in them.
+    /// The text being written, as lines, with the cursor.
     func composed(in geometry: ChatGeometry) -> (lines: [String], cursor: Frame.Place?) {
         switch mode {
         case .plain: break

@@ -9,7 +9,7 @@ struct ChatGeometry {
 
     let columns: Int
     let rows: Int
-    /// Rows of what is written, with what stands above it.
+    /// The rows of the composer, with those above it.
     var composerRows = 1
 
     var isWide: Bool { columns >= Self.wideColumnCount }
@@ -35,7 +35,7 @@ extension ChatScreen {
     /// Whether messages are before the eyes.
     var isTimelineShown: Bool { geometry.isWide || focus != .list }
 
-    /// A pane of so many columns that shows what this terminal can.
+    /// A pane of this many columns that shows what this terminal can.
     private func screen(_ columnCount: Int) -> Screen {
         Screen(put: { _ in }, columnCount: columnCount, hasColour: terminal.hasColour)
     }

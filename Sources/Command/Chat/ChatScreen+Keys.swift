@@ -1,7 +1,7 @@
 import Parley
 
 extension ChatScreen {
-    /// Does what a key says.
+    /// Performs the action of a key.
     mutating func handle(_ key: Key) -> [ChatRequest] {
         switch key {
         case .focusIn, .focusOut:

@@ -110,7 +110,7 @@ extension ChatScreen {
 
     // MARK: Sending
 
-    /// Sends what was written, or does what it says where it begins with a slash.
+    /// Sends the text, or performs its slash command.
     mutating func submit() -> [ChatRequest] {
         guard let timeline else { return [] }
         let text = composer.editor.text
@@ -135,7 +135,7 @@ extension ChatScreen {
         return [.send(message)]
     }
 
-    /// What a text says that begins with a slash; false where that is not to be sent.
+    /// Performs a slash command; false if the text is none.
     private mutating func fill(_ message: inout ChatMessage) -> Bool {
         guard message.text.hasPrefix("/") else { return true }
         if message.text.hasPrefix("//") {

@@ -1,12 +1,12 @@
 import Parley
 
-/// All that a chat on a terminal knows: what is shown, what is chosen, and what is being written. Keys,
-/// answers and changes come in; requests and frames come out.
+/// The state of a chat on a terminal: what is shown, what is selected, and what is being written.
+/// Keys, results and changes come in; requests and frames come out.
 struct ChatScreen {
     /// Where keys go.
     enum Focus: Equatable { case list, timeline, composer }
 
-    /// What is asked of the person in place of the composer, or shown in place of the timeline.
+    /// A question to the person in place of the composer, or a panel in place of the timeline.
     enum Mode: Equatable {
         case plain
         /// A conversation is looked for by its name.
@@ -29,7 +29,7 @@ struct ChatScreen {
         var chosen = 0
     }
 
-    /// How large the terminal is, and what it can show.
+    /// The size of the terminal, and what it can show.
     struct Terminal: Equatable {
         var columnCount = 80
         var rowCount = 24
@@ -38,7 +38,7 @@ struct ChatScreen {
         var isFocused = true
         /// Whether the keys in a text are those of vi.
         var isVi = false
-        /// The folder into which files are saved where nothing else is said.
+        /// The default folder for saved files.
         var folder = "./"
     }
 
@@ -52,7 +52,7 @@ struct ChatScreen {
     var focus = Focus.list
     var mode = Mode.plain
     var found = ChatHits()
-    /// What the person was told last, until the next key.
+    /// The last notice for the person, until the next key.
     var notice = ""
     /// Whether Ctrl-C was the last key: the next one ends it.
     var isQuitting = false
@@ -78,7 +78,7 @@ struct ChatScreen {
         return [.list] + open(conversation.id)
     }
 
-    /// Opens a conversation; what was written in the former one is kept.
+    /// Opens a conversation; the draft of the former one is stored.
     mutating func open(
         _ conversation: String, at place: ChatRequest.Place = .unread
     ) -> [ChatRequest] {
@@ -96,7 +96,7 @@ struct ChatScreen {
         return kept + [.page(conversation, place), .notes(conversation)]
     }
 
-    /// Keeps what is written before something else is shown.
+    /// Stores the draft before something else is shown.
     mutating func leave() -> [ChatRequest] {
         guard let former = timeline?.conversation else { return [] }
         return composer.leave(former).map { [.keepDraft(former, text: $0)] } ?? []
@@ -104,7 +104,7 @@ struct ChatScreen {
 
     // MARK: Answers
 
-    /// Takes what came of a request.
+    /// Handles the result of a request.
     mutating func take(_ answer: ChatAnswer) -> [ChatRequest] {
         switch answer {
         case .list(let conversations):

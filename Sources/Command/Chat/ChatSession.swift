@@ -87,7 +87,7 @@ struct ChatSession {
         return true
     }
 
-    /// Shows what is otherwise than before, and marks as read what is seen then.
+    /// Shows what changed, and marks as read what is visible then.
     private mutating func draw() async throws {
         let frame = screen.frame()
         terminal.write(frame.changes(from: shown))

@@ -39,7 +39,8 @@ final class ChatTerminal: Sendable {
 
     func write(_ text: String) { if !text.isEmpty { put(text) } }
 
-    /// Gives the terminal back and stops, as other programs do at Ctrl-Z; goes on once the person comes back.
+    /// Restores the terminal and stops, like other programs at Ctrl-Z; resumes once the person
+    /// comes back.
     func suspend() throws {
         giveBack()
         kill(0, SIGTSTP)
@@ -57,7 +58,7 @@ final class ChatTerminal: Sendable {
     /// A lone escape is the key of that name after so many milliseconds.
     private static let quietMilliseconds: Int32 = 40
 
-    /// Hands on what is typed, until nobody types any more.
+    /// Passes on keys, until nobody types any more.
     static func readKeys(into inbox: ChatInbox) {
         Thread.detachNewThread {
             var buffer = [UInt8](repeating: 0, count: 4_096)
@@ -77,7 +78,7 @@ final class ChatTerminal: Sendable {
     }
 }
 
-/// What happened and was not looked at yet. What came together is drawn once.
+/// Events that were not handled yet. Simultaneous ones are drawn once.
 final class ChatInbox: Sendable {
     enum Event: Sendable {
         case typed([UInt8])

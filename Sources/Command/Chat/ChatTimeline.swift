@@ -26,9 +26,9 @@ struct ChatPage: Equatable {
     }
 }
 
-/// A conversation, or a thread of one, and which part of it is before the eyes.
+/// A conversation, or a thread of one, and its visible part.
 struct ChatTimeline: Equatable {
-    /// What stands in the lowest row.
+    /// The content of the lowest row.
     struct Anchor: Equatable {
         var id: String
         /// How many of its lines are below the screen.
@@ -39,9 +39,9 @@ struct ChatTimeline: Equatable {
     let conversation: String
     /// Any message of the thread; nil where it is the conversation itself.
     var thread: MessageReference?
-    /// What is held of it.
+    /// The loaded part.
     var page = ChatPage()
-    /// What stands between the messages.
+    /// The lines between the messages.
     var notes: [MessageLines.Note] = []
     /// The first message that was not read when it was opened.
     var unreadID: String?
@@ -49,9 +49,9 @@ struct ChatTimeline: Equatable {
     var anchor: Anchor?
     /// The message that the next command is about.
     var selectedID: String?
-    /// Whether nothing of it was read yet.
+    /// Whether nothing was loaded yet.
     var isLoading = true
-    /// Whether something of it changed while it was read.
+    /// Whether something changed while it was being read.
     var isStale = false
 
     init(conversation: String, thread: MessageReference? = nil) {
@@ -81,7 +81,7 @@ struct ChatTimeline: Equatable {
         max(0, page.aboveCount + index - ChatPage.countMax / 2)
     }
 
-    /// The part that is to be read where these messages are near to an end of what is held.
+    /// The part to load if these messages are near an end of the loaded part.
     ///
     /// - Parameter shown: the places of those that are before the eyes.
     func missingPlace(shown: Range<Int>) -> Int? {
@@ -106,7 +106,7 @@ struct TimelineLayout {
         var index: Int?
     }
 
-    /// What stands in the lowest row: a message's place, and how many lines of it are below.
+    /// The lowest row: a message's place, and how many of its lines are below.
     private struct Position {
         var index: Int
         var hidden: Int

@@ -13,8 +13,8 @@ struct Frame: Equatable {
     /// Nil where it is not seen.
     var cursor: Place?
 
-    /// What is written to a terminal so that it shows this one in place of a former one: the lines that are
-    /// otherwise than before, and nothing else; all of them where the former one is nil or had another size.
+    /// The output that turns a former frame on a terminal into this one: the changed lines, and
+    /// nothing else; all of them if the former one is nil or had another size.
     ///
     /// Source: ECMA-48, 8.3.21 (CUP), 8.3.39 (ED), 8.3.41 (EL); xterm for the cursor's private mode 25.
     func changes(from former: Frame?) -> String {

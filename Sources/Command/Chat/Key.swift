@@ -1,8 +1,8 @@
-/// What a person pressed, as a terminal tells it.
+/// A pressed key, as a terminal reports it.
 enum Key: Equatable, Sendable {
     /// Something that is to be written: one character or more.
     case text(String)
-    /// What was pasted, as one.
+    /// Pasted text, as one.
     case paste(String)
     /// A letter with Ctrl, in lower case.
     case control(Character)
@@ -31,14 +31,14 @@ enum Key: Equatable, Sendable {
 struct KeyDecoder {
     /// A sequence of more bytes is none.
     private static let sequenceByteCountMax = 64
-    /// What is pasted beyond that is left out: no message is so long.
+    /// Pasted text beyond that is dropped: no message is so long.
     static let pasteByteCountMax = 1 << 20
     private static let escape: UInt8 = 0x1B
     private static let pasteEnd = Array("\u{1B}[201~".utf8)
 
     /// What has not become a key yet.
     private var bytes: [UInt8] = []
-    /// What was pasted so far; nil where nothing is being pasted.
+    /// The pasted text so far; nil if nothing is being pasted.
     private var pasted: [UInt8]?
 
     /// Keys that end with these bytes.

@@ -1,8 +1,8 @@
-/// A text that is being written, and where in it the cursor stands. Keys are those of Emacs.
+/// A text being edited, with its cursor. Keys are those of Emacs.
 struct LineEditor: Equatable {
-    /// What stands in front of the cursor, and what stands behind it.
+    /// The text in front of the cursor, and the text behind it.
     private(set) var before = "", after = ""
-    /// What was cut last, to be put somewhere else.
+    /// The last cut text, to be inserted elsewhere.
     private var killed = ""
 
     init(_ text: String = "") { before = text }
@@ -14,7 +14,7 @@ struct LineEditor: Equatable {
     /// Another text; the cursor stands behind it.
     mutating func set(_ text: String) { (before, after) = (text, "") }
 
-    /// Does what a key says; false where that means nothing here.
+    /// Performs the action of a key; false if it has none here.
     mutating func handle(_ key: Key) -> Bool {
         switch key {
         case .text(let text), .paste(let text): before += text
@@ -103,7 +103,7 @@ struct LineEditor: Equatable {
 }
 
 extension LineEditor {
-    /// What a letter of vi's normal mode came to.
+    /// The result of a letter in vi's normal mode.
     enum NormalOutcome: Equatable {
         /// It was done, or waits for a second one.
         case done
@@ -113,7 +113,7 @@ extension LineEditor {
         case passed
     }
 
-    /// Does what a letter means in vi's normal mode.
+    /// Performs a letter in vi's normal mode.
     ///
     /// - Parameter pending: the first of two letters, where it was typed.
     mutating func handleNormal(

@@ -1,5 +1,5 @@
-/// A line of text with the colours of a terminal in it. Its texts were made harmless before: whatever
-/// begins with an escape is a sequence of this program.
+/// A line of text with terminal colours. Its texts were sanitised before: every escape sequence is
+/// this program's.
 enum StyledLine {
     private static let escape: Unicode.Scalar = "\u{1B}"
     private static let end = "\u{1B}[0m"

@@ -90,7 +90,7 @@ struct BackupCreate: NodeCommand {
         }
     }
 
-    /// Tells how much is written, by looking at the file: whoever writes it, it grows.
+    /// Shows how much is written, by looking at the file: it grows, whoever writes it.
     private static func watch(_ file: String) async {
         let line = ByteProgress()
         while !Task.isCancelled {

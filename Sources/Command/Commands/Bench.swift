@@ -74,7 +74,7 @@ struct BenchFigures: AsyncParsableCommand {
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: false,
             attributes: [.posixPermissions: 0o700])
-        // What is left behind of a temporary folder harms nobody.
+        // Leftovers of a temporary folder do no harm.
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let sources = Stop.watch { number in Self.remove(folder, andEndFor: number) }
         defer { sources.cancel() }
@@ -103,7 +103,8 @@ struct BenchFigures: AsyncParsableCommand {
         throw NodeError("over-budget", "Over budget: \(missed.joined(separator: ", ")).")
     }
 
-    /// Ends the process in the midst of it. The processes that it started end with their input.
+    /// Ends the process in the middle of its work. The processes that it started end with their
+    /// input.
     private static func remove(_ folder: String, andEndFor number: Int32) {
         // Under another name first: what goes on until the end makes nothing new in it.
         let place = rename(folder, folder + "-over") == 0 ? folder + "-over" : folder

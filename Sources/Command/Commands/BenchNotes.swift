@@ -3,7 +3,7 @@ import Foundation
 import Parley
 import ParleyBench
 
-/// `parley bench notes`: what a note's text costs, and what text a history comes to.
+/// `parley bench notes`: the cost of a note's text, and the text of a history.
 struct BenchNotes: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "notes",

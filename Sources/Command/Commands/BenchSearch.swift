@@ -5,7 +5,7 @@ import ParleyBench
 import ParleyImporting
 import ParleySearch
 
-/// `parley bench search-quality`: does a search find what was meant?
+/// `parley bench search-quality`: does a search find the intended message?
 struct BenchSearchQuality: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "search-quality",
@@ -56,7 +56,7 @@ struct BenchSearchQuality: AsyncParsableCommand {
         }
     }
 
-    /// Measures, and shows what was found.
+    /// Measures, and shows the results.
     static func measure(_ questions: QualitySet, among hay: [String], json: Bool) throws {
         let world = World.current
         let quality = try SearchQuality(folder: ModelCommand.folder)

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Parley
 
-/// What a device sends in a call.
+/// The media that a device sends in a call.
 struct MediaOptions: ParsableArguments {
     @Flag(name: .long, help: "send pictures as well")
     var video = false
@@ -18,7 +18,7 @@ struct MediaOptions: ParsableArguments {
     }
 }
 
-/// What is done on a running node alone: nothing of a call outlives its process.
+/// Commands that need a running node: nothing of a call outlives its process.
 enum RunningOnly {
     @discardableResult
     static func lend<R: Sendable>(
@@ -49,7 +49,7 @@ struct CallWatch {
     let output: OutputOptions
     let isDetached: Bool
 
-    /// Begins, and shows what becomes of it. Ctrl-C hangs up.
+    /// Starts a call, and shows its progress. Ctrl-C hangs up.
     func run(_ begin: (any NodeService) async throws -> CallView) async throws {
         // Asked for first: nothing falls between the beginning and the changes.
         let changes = try await node.changes()
@@ -69,7 +69,7 @@ struct CallWatch {
             guard let now = change.call, now.call == call.call else { continue }
             try show(now, &lines)
             guard now.state == "ended" || (now.state == "aside" && now.end != nil) else { continue }
-            // Whoever spoke with somebody got what they wanted.
+            // A call in which people talked was a success.
             if now.milliseconds == nil { throw ExitCode.failure }
             return
         }
@@ -186,7 +186,7 @@ struct CallsList: NodeCommand {
               parley calls list --limit 100 --json
             """)
 
-    /// What goes on, and what became of others.
+    /// Current calls, and the outcome of others.
     private struct Listed: Encodable {
         var current: [CallView]
         var records: [CallRecordView]

@@ -50,7 +50,7 @@ struct ConfigOptions: ParsableArguments {
     }
 }
 
-/// A key with its value, as programs are told.
+/// A key with its value, for programs.
 private struct ConfigView: Encodable {
     var key: String
     var value: String
@@ -58,7 +58,7 @@ private struct ConfigView: Encodable {
     var source: String
     var meaning: String
     var variable: String
-    /// Whether a node that runs heeds a change at SIGHUP.
+    /// Whether a running node applies a change at SIGHUP.
     var isLive: Bool
 
     init(_ key: ConfigKey, in configuration: Configuration) {

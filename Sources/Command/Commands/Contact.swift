@@ -76,7 +76,7 @@ struct ContactRequest: NodeCommand {
     }
 }
 
-/// What a command about one person takes.
+/// The arguments of a command about one person.
 struct PersonOptions: ParsableArguments {
     @OptionGroup var place: HomeOptions
     @OptionGroup var output: OutputOptions

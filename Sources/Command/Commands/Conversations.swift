@@ -59,7 +59,7 @@ struct Conversations: NodeCommand {
             + devices.map { harmless($0) }.joined(separator: " and on ")
     }
 
-    /// Says of which conversations a list of what people do together lacks what was there before they were
+    /// Names conversations for which a list of shared work lacks what was there before they were
     /// deleted on this device.
     ///
     /// - Parameter conversation: the one that is listed; nil where all are.
@@ -101,7 +101,7 @@ struct Conversations: NodeCommand {
         return parts.filter { !$0.isEmpty }.joined(separator: "\n\n")
     }
 
-    /// How much of it is not read, and how many of these messages are for oneself.
+    /// How many messages are unread, and how many of these mention this person.
     private static func unread(_ conversation: ConversationView) -> String {
         var parts: [String] = []
         if conversation.unread > 0 {

@@ -33,7 +33,7 @@ struct DemoLine: Equatable {
     var text: String
 }
 
-/// What the three say when no log is given, or what a log says.
+/// What the three say if no log is given, or a log's content.
 enum DemoScript {
     static let together = [
         DemoLine(person: 0, text: "the mountain hut has room for all of us"),
@@ -275,7 +275,7 @@ struct Demo {
         return digests
     }
 
-    /// Looks again until something holds; a demonstration that hangs says what it waits for.
+    /// Checks repeatedly until a condition holds; a hanging demonstration says what it waits for.
     private func wait(
         _ node: Node, _ what: String, _ condition: (Node) async throws -> Bool
     ) async throws {

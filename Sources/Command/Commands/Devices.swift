@@ -243,7 +243,7 @@ struct DeviceAcceptLink: AsyncParsableCommand {
         world.advise("Next: parley run")
     }
 
-    /// Waits until nothing more comes, and tells how far it is. Returns whether all is there.
+    /// Waits until nothing more comes, and shows progress. Returns whether everything is there.
     private static func fetch(
         from node: any NodeService, within seconds: Int
     ) async throws -> Bool {

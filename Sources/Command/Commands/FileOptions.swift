@@ -4,7 +4,7 @@ import ParleyWire
 
 /// How files of a message are sent.
 struct FileOptions: ParsableArguments {
-    /// What a message says beside its text and its files.
+    /// The parts of a message beside its text and its files.
     private static let restByteCount = 2 * 1024
 
     @Option(
@@ -27,7 +27,7 @@ struct FileOptions: ParsableArguments {
         if keepMetadata, !hasFiles { throw ValidationError("--keep-metadata goes with --file") }
     }
 
-    /// What is asked of the node for these files, which go with this text.
+    /// The request to the node for these files, which go with this text.
     func requests(_ files: [String], with text: String) -> [StageFile] {
         let count = files.count + (voice == nil ? 0 : 1)
         let room = Limits.messagePayloadByteCountMax - Self.restByteCount - text.utf8.count

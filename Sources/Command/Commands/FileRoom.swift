@@ -122,7 +122,7 @@ struct FilesRoom: NodeCommand {
     }
 }
 
-/// What comes by itself of each kind of file.
+/// Which kinds of file are fetched automatically.
 struct KindOptions: ParsableArguments {
     @Option(name: .long, help: "the same for pictures: bytes, or as-all")
     var pictures: KindLimitArgument?

@@ -107,7 +107,7 @@ enum FileArrival {
 
 /// Copies of files that are shown by other programs.
 enum OpenedFiles {
-    /// A copy is removed after so long, in seconds.
+    /// After how many seconds a copy is removed.
     private static let ageMax: TimeInterval = 86_400
     /// Kinds of files that start something, by how their names end.
     private static let endings: Set<String> = [

@@ -14,7 +14,7 @@ struct FilesPlay: NodeCommand {
               parley files play 12
             """)
 
-    /// Programs that play samples, with how they are told the form of those.
+    /// Programs that play samples, with the options for their format.
     private static let players: [(name: String, words: [String])] = [
         ("pacat", ["--playback", "--raw", "--channels=1", "--format=s16le"] + rate("--rate=")),
         (

@@ -84,7 +84,7 @@ struct Follow: AsyncParsableCommand {
     }
 }
 
-/// Which changes people see in `follow`. Programs are told all of them.
+/// Which changes people see in `follow`. Programs get all of them.
 enum FollowForm {
     /// Kinds of changes that have lines.
     static let shown: Set<String> = [
@@ -109,7 +109,8 @@ enum FollowForm {
 }
 
 extension Follow {
-    /// Says, as long as a terminal shows one conversation, that nobody need be told of what comes in it.
+    /// Reports, as long as a terminal shows one conversation, that no notification is needed for
+    /// it.
     private func noteOpen(_ conversation: String?, on node: any NodeService) async {
         guard let conversation, World.current.output.isTerminal, !output.json else { return }
         while !Task.isCancelled {
@@ -214,8 +215,8 @@ private struct FollowScreen {
         for line in lines.add(message) { World.current.write(prefix(id) + line) }
     }
 
-    /// Whether a message looks otherwise than when it was told last: what is told after a cursor shows each
-    /// change of it as it is now.
+    /// Whether a message looks different than when it was last shown: after a cursor, each change
+    /// shows its present state.
     private mutating func isNews(_ message: MessageView) -> Bool {
         var alone = MessageLines(for: [message])
         let look = alone.add(message)
@@ -225,7 +226,7 @@ private struct FollowScreen {
         return true
     }
 
-    /// Whether it is there: what is told may be of one that was deleted since.
+    /// Whether it exists: a change may be about one that was deleted since.
     private mutating func isListed(_ id: String) async throws -> Bool {
         if names[id] == nil { names = try await Self.names(node) }
         return names[id] != nil
@@ -241,7 +242,7 @@ private struct FollowScreen {
         }
     }
 
-    /// What was missed while this node was away; the rest was shown as it went on.
+    /// What was missed while this node was away; the rest was shown as it happened.
     private mutating func showCalls(in id: String) async throws {
         guard try await isListed(id) else { return }
         let missed = try await missedCalls(in: id)
@@ -286,7 +287,7 @@ private struct FollowScreen {
         told[id] = events.count
     }
 
-    /// Who types, and who is there: talk, which may be forgotten.
+    /// Typing and presence: transient, not kept.
     private func say(_ change: ChangeView) {
         if let typing = change.typing, !typing.isEmpty {
             let name = change.conversation.map(prefix) ?? ""

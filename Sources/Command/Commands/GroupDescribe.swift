@@ -32,7 +32,7 @@ struct GroupDescribe: OneGroupCommand {
 }
 
 extension GroupShow {
-    /// What it is for, line by line.
+    /// Its description, line by line.
     static func description(_ group: GroupView) -> [String] {
         guard let text = group.description else { return [] }
         let lines = text.split(omittingEmptySubsequences: false) { $0.isNewline }

@@ -52,7 +52,7 @@ struct GroupJoin: NodeCommand {
         }
     }
 
-    /// That one waits to be let into a group, or that one is not.
+    /// The request to be let into a group, or its absence.
     static func sentence(_ join: JoinView) -> String {
         if join.isRefused { return join.fate }
         let clock = Clock()

@@ -74,7 +74,7 @@ struct GroupShow: OneGroupCommand {
         }
     }
 
-    /// Says what those wait for of whom nobody has told yet where they are.
+    /// Says what persons wait for whose addresses nobody has told yet.
     static func unfound(_ group: GroupView) -> [String] {
         let others = group.members.filter { !$0.isSelf && !$0.isInvited }
         return others.filter { !$0.isLinked && !$0.hasAddress }.map { one in
@@ -127,7 +127,7 @@ struct GroupShow: OneGroupCommand {
     }
 }
 
-/// What a command about one group takes.
+/// The arguments of a command about one group.
 struct GroupOptions: ParsableArguments {
     @OptionGroup var place: HomeOptions
     @Argument(help: "the group")
@@ -146,7 +146,7 @@ extension OneGroupCommand {
     var group: String { options.group }
 }
 
-/// What a command about one person's place in a group takes.
+/// The arguments of a command about one person's role in a group.
 struct MemberOptions: ParsableArguments {
     @OptionGroup var group: GroupOptions
     @OptionGroup var output: OutputOptions

@@ -41,7 +41,7 @@ struct InvitationsCommand: NodeCommand {
     }
 }
 
-/// What an answer to one invitation takes.
+/// The arguments of an answer to one invitation.
 struct InvitationOptions: ParsableArguments {
     @OptionGroup var place: HomeOptions
     @OptionGroup var output: OutputOptions
@@ -66,7 +66,7 @@ extension InvitationAnswer {
         try Output.show(left, json: options.output.json, as: text(left))
     }
 
-    /// What was answered, then what waits yet.
+    /// The answered invitation, then those that still wait.
     private func text(_ left: InvitationsView) -> String {
         let word = Self.isAccepting ? "accepted" : "declined"
         let answered = left.answered.map(InvitationsCommand.row) ?? [options.group]

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Parley
 
-/// Whether a text that is written mentions those whom it names.
+/// Whether a text mentions the people it names.
 struct MentionOptions: ParsableArguments {
     @Flag(name: .long, help: "“@” and a name mention nobody")
     var noMentions = false
@@ -48,8 +48,8 @@ struct MentionsCommand: NodeCommand {
         if let next = page.next { World.current.advise("more: parley mentions --from \(next)") }
     }
 
-    /// What is not read, and what is; each message below the name of its conversation, said once for those
-    /// that follow each other.
+    /// Unread and read mentions; each message below the name of its conversation, shown once for
+    /// consecutive ones.
     private static func text(_ page: MentionPage) -> String {
         var parts: [(title: String, messages: [MessageView])] = []
         var last: MentionPage.Entry?

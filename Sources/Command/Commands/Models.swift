@@ -81,7 +81,7 @@ struct ModelStatus: AsyncParsableCommand {
     struct View: Encodable {
         var name: String
         var isInstalled: Bool
-        /// What is wrong with its files; nil where nothing is.
+        /// What is wrong with its files; nil if nothing is.
         var damage: String?
         var purpose: String
         var licence: String

@@ -108,7 +108,7 @@ struct NoteShow: NodeCommand {
         try Self.show(shown, output)
     }
 
-    /// The text is data, and what it is called is talk.
+    /// The text is data, and its title is a message to the person.
     static func show(_ shown: NoteTextView, _ output: OutputOptions) throws {
         if !output.json { World.current.say(NoteLines.text([shown.note])) }
         try Output.show(shown, json: output.json, as: NoteLines.text(shown))

@@ -41,7 +41,7 @@ struct InviteCommand: NodeCommand {
         Self.warn(ofClock: invite.clockWarning)
     }
 
-    /// What ends by a clock that is wrong may be over for whoever takes it.
+    /// An invite that expires by a wrong clock may have expired for its user.
     static func warn(ofClock warning: String?) {
         guard let warning else { return }
         World.current.advise(
@@ -49,7 +49,7 @@ struct InviteCommand: NodeCommand {
                 + "it and make another")
     }
 
-    /// Whether whoever takes the link will find this node.
+    /// Whether a user of the link will find this node.
     static func place(of invite: InviteView) -> String? {
         if let relay = invite.relay {
             return invite.isWaitingForRelay

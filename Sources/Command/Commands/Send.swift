@@ -79,7 +79,7 @@ struct Send: AsyncParsableCommand {
         if !files.isEmpty || media.voice != nil {
             return try await World.current.lend(place) { try await sendFiles($0.node) }
         }
-        // Read before anything is opened: what is wrong with it is said first.
+        // Read before anything is opened: problems with it are reported first.
         let texts = try Composition.texts(argument: text, areLines: lines)
         try await World.current.lend(place) { try await send(texts, with: $0.node) }
     }
@@ -120,7 +120,7 @@ extension Send {
         try Output.show(sent, json: output.json, as: MessageLines.text(sent))
     }
 
-    /// What `--json` says of very many lines.
+    /// The `--json` output for very many lines.
     private struct Sent: Encodable {
         /// Messages saved now.
         var saved: Int
@@ -128,8 +128,8 @@ extension Send {
         var known: Int
     }
 
-    /// Sends more than the node saves at once: each batch with the note of how far it got, so that
-    /// the same lines, said again after they stopped half-way, go on there.
+    /// Sends more than the node saves at once: each batch records how far it got, so that the same
+    /// lines, sent again after an interruption, continue there.
     ///
     /// - Parameter content: what makes them the same lines.
     func send(
@@ -167,7 +167,7 @@ extension Send {
             as: "saved \(counted(saved, "message"))")
     }
 
-    /// That not all of them were sent. A node that went while it was asked may have saved what it was asked.
+    /// Not all of them were sent. A node that stopped during a request may have saved it.
     private static func stopped(
         _ error: NodeError, after saved: Int, of count: Int, on asked: Int
     ) -> NodeError {
@@ -251,7 +251,7 @@ struct Reply: AsyncParsableCommand {
     }
 }
 
-/// What a person hands over to be sent.
+/// The content that a person gives to send.
 enum Composition {
     /// As much as one command sends.
     static let inputByteCountMax = 64 << 20

@@ -42,7 +42,7 @@ struct ServiceOptions: ParsableArguments {
     /// Where units of both kinds are, or would be.
     var paths: [String] { ["service", "socket"].map { "\(folder)/\(unitName).\($0)" } }
 
-    /// Asks systemd's manager for this user; nil where there is none.
+    /// Asks the user's systemd manager; nil if there is none.
     func manage(_ words: [String]) throws -> (status: Int32, output: String)? {
         let environment = World.current.environment
         guard let systemctl = Subprocess("systemctl", environment: environment) else { return nil }

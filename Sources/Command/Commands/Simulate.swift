@@ -74,7 +74,7 @@ struct SimulateRun: AsyncParsableCommand {
     }
 }
 
-/// What a run has cost so far, whatever else the machine does.
+/// The processor time of a run so far, whatever else the machine does.
 enum ProcessorTime {
     /// Begins to measure; what it gives tells whether so many seconds are over.
     static func limit(_ seconds: Double) -> () -> Bool {
@@ -90,7 +90,7 @@ enum ProcessorTime {
     }
 }
 
-/// What a run leaves behind for looking at.
+/// The files of a run for inspection.
 struct SimulatePages: ParsableArguments {
     @Option(name: .long, help: "where a page that shows the run goes")
     var html: String?
@@ -157,7 +157,7 @@ struct SimulateShrink: AsyncParsableCommand {
         var record = try Simulating.record(file)
         let began = ContinuousClock.now
         let (runs, minutes, limit) = (runs, minutes, limit)
-        // A verdict from elsewhere is no evidence: what is shrunk has failed here.
+        // A verdict from elsewhere is no evidence: the run to shrink has failed here.
         record.verdict = try SimulationRun(
             record.scenario, tape: record.tape, isOverdue: ProcessorTime.limit(limit)
         ).run().verdict
@@ -254,7 +254,7 @@ enum Simulating {
         return ExitCode(2)
     }
 
-    /// Plays a run, tells of it, keeps it where it failed, and exits as it asks for.
+    /// Plays a run, reports it, keeps it if it failed, and exits with its status.
     ///
     /// - Parameter limit: seconds of the processor that it may take; nil for any number.
     static func play(

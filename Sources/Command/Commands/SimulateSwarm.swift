@@ -119,9 +119,9 @@ struct SeedRun: Sendable {
     }
 }
 
-/// What a swarm has seen.
+/// The results of a swarm.
 private struct Swarm {
-    /// How often it is said how far it is, in seconds.
+    /// How often progress is shown, in seconds.
     private static let progressInterval = 60
 
     let began: ContinuousClock.Instant

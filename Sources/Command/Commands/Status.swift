@@ -141,7 +141,7 @@ struct DigestCommand: NodeCommand {
 }
 
 extension NodeStatus.Link {
-    /// With whom, and where; a relay that carries it says so itself.
+    /// The peer and its address; a relay that carries the link is named.
     fileprivate var text: String {
         if address.isEmpty { return name }
         return address.hasPrefix("through ") ? "\(name) \(address)" : "\(name) at \(address)"

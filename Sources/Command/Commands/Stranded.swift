@@ -3,8 +3,8 @@ import Parley
 import ParleySealing
 import ParleyWire
 
-/// What a device wrote above the place where its log forked, for the person to say again elsewhere:
-/// nobody takes it from that device, and no backup holds it.
+/// What a device wrote above the fork of its log, for the person to send again elsewhere: nobody
+/// accepts it from that device, and no backup contains it.
 struct StrandedWords: Codable, Equatable {
     /// One of its messages.
     struct Message: Codable, Equatable {
@@ -14,7 +14,7 @@ struct StrandedWords: Codable, Equatable {
         /// The name that it had where it was imported from, which another than the person may have said.
         var importedAuthor: String?
     }
-    /// What else it did, which is made anew by hand.
+    /// Its other operations, which have to be repeated by hand.
     struct Deed: Codable, Equatable {
         var id: String
         var time: UInt64
@@ -63,7 +63,7 @@ struct StrandedWords: Codable, Equatable {
         }
     }
 
-    /// What a file holds that `parley outbox --stranded --json` made.
+    /// The content of a file made by `parley outbox --stranded --json`.
     static func read(_ file: String) throws -> [StrandedWords] {
         let data: Data
         do {
@@ -84,8 +84,8 @@ struct StrandedWords: Codable, Equatable {
         return words
     }
 
-    /// Those that are to be said in a conversation: it is the same one on another device of the person,
-    /// or bears the same name where it had to be begun anew.
+    /// The messages to send into a conversation: the same one on another device of the person, or
+    /// one of the same name if it had to be created again.
     static func of(
         _ conversation: ConversationView, among all: [StrandedWords], in file: String
     ) throws -> StrandedWords {
@@ -103,8 +103,8 @@ struct StrandedWords: Codable, Equatable {
 }
 
 extension Send {
-    /// Says again what another device of the person wrote and nobody takes from it. Each message goes in
-    /// once, however often this is said.
+    /// Sends again what another device of the person wrote and nobody accepts from it. Each message
+    /// is sent once, however often this is run.
     func sendStranded(_ file: String, with node: any NodeService) async throws {
         let all = try StrandedWords.read(file)
         let target = try await node.perform(GetConversation(conversation: conversation))

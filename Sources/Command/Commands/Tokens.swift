@@ -17,7 +17,7 @@ struct TokenCommand: AsyncParsableCommand {
         subcommands: [TokenNew.self, TokenList.self, TokenRotate.self, TokenRevoke.self])
 }
 
-/// What a token allows, as it is written.
+/// The scope of a token, as it is written.
 enum ScopeWord: String, ExpressibleByArgument, CaseIterable {
     case read, write, admin
 
@@ -175,7 +175,7 @@ struct BotNew: NodeCommand {
     }
 }
 
-/// What is shown of tokens.
+/// The shown part of tokens.
 enum TokenLines {
     /// A token that was just made: data is the token alone, so that a script can take it.
     static func show(_ fresh: FreshToken, json isJSON: Bool) throws {

@@ -46,7 +46,7 @@ struct ArgumentForm: Decodable {
         /// As it is typed.
         var text: String { (kind == "long" ? "--" : "-") + name }
     }
-    /// What a value is, where the declaration says that it is something of the file system.
+    /// The kind of a value, if the declaration says that it is a path.
     struct Place: Decodable {
         struct Nothing: Decodable {}
         var file: Nothing?

@@ -7,11 +7,11 @@ struct Completer {
     struct Candidate: Equatable {
         /// The whole word, as the program is to read it.
         var word: String
-        /// What it is, in a few words; may be empty.
+        /// Its description, in a few words; may be empty.
         var meaning = ""
     }
 
-    /// What is offered.
+    /// The completions.
     enum Offer: Equatable {
         case words([Candidate])
         /// The shell knows files, and whether only folders are meant. What precedes the path in its word

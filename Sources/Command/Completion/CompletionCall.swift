@@ -12,7 +12,8 @@ import ParleyLocalAPI
 /// further one is a word, for zsh and fish with a tabulator and its meaning. Errors are silent, and what the node
 /// does not say at once is left out: a person is typing.
 struct CompletionCall {
-    /// For so long a node is asked, at most: it answers within some milliseconds, unless the machine is busy.
+    /// How long a node is asked at most: it answers within some milliseconds, unless the machine is
+    /// busy.
     static let timeMax: Duration = .milliseconds(250)
     /// No line that a person types is longer.
     private static let lineByteCountMax = 64 << 10
@@ -74,7 +75,7 @@ struct CompletionCall {
         let world = World.current
         let (stream, continuation) = AsyncStream.makeStream(of: [Completer.Candidate].self)
         Task {
-            // Nothing is told of what fails.
+            // Failures are not reported.
             continuation.yield((try? await lookUp(kind, words, world)) ?? [])
         }
         Task {

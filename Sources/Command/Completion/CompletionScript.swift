@@ -1,7 +1,7 @@
-/// What a shell reads once, so that it asks the program at each press of the tabulator.
+/// The script that a shell reads once, so that it asks the program at each press of Tab.
 ///
-/// The parser's own scripts are not used: that of bash evaluates what it is given, so that a conversation
-/// of the name `$(…)` would run a command, and they cannot say what a name means.
+/// The parser's own scripts are not used: that of bash evaluates its input, so that a conversation
+/// named `$(…)` would run a command, and they cannot say what a name means.
 enum CompletionScript {
     /// Shells that there is one for.
     static let shells = ["bash", "zsh", "fish"]

@@ -9,7 +9,7 @@ enum CompletionSource: Equatable {
     /// Something that only the person knows.
     case nothing
 
-    /// What an argument takes: what its declaration says, else what its value is called.
+    /// The kind of an argument: from its declaration, else from the name of its value.
     init(_ argument: ArgumentForm) {
         if argument.completionKind?.file != nil {
             self = .files

@@ -1,6 +1,6 @@
 /// A command line as somebody types it, up to the cursor, read as a shell reads it.
 ///
-/// It is never evaluated: what a shell would replace stays as it is, but for a home folder in front.
+/// It is never evaluated: what a shell would replace stays as it is, except a home folder in front.
 struct TypedLine: Equatable {
     /// How the cursor's word is quoted at the cursor.
     enum Quotes: Equatable {

@@ -9,7 +9,7 @@ struct ConfigFile {
     ///
     /// - Throws: ``NodeError`` where the file is no TOML, or cannot be written.
     func set(_ key: ConfigKey, to value: ConfigValue?) throws {
-        // A link stays one: what it points at is written.
+        // A link stays a link: its target is written.
         let place = URL(fileURLWithPath: path).resolvingSymlinksInPath()
         let old = try text(at: place)
         let new: String

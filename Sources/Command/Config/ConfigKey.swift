@@ -24,9 +24,9 @@ struct ConfigKey: Sendable {
     let kind: Kind
     /// What holds where nobody says anything else.
     let fallback: ConfigValue
-    /// What it is for: a sentence.
+    /// Its purpose: a sentence.
     let meaning: String
-    /// Whether a node that runs heeds a change when it is told to reload.
+    /// Whether a running node applies a change when it is told to reload.
     let isLive: Bool
 
     /// The variable that stands above the file.
@@ -118,7 +118,7 @@ enum ConfigValue: Sendable, Equatable {
 }
 
 extension ConfigKey {
-    /// What is wrong with a value of this key, as a sentence without its end; nil where nothing is.
+    /// What is wrong with a value of this key, as a sentence without its end; nil if nothing is.
     func fault(of value: ConfigValue) -> String? {
         switch (kind, value) {
         case (.text, .string): nil

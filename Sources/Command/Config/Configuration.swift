@@ -1,10 +1,10 @@
 import Foundation
 import Parley
 
-/// What a person set, from the file and the environment above it.
+/// The person's settings, from the file and the environment, which overrides it.
 ///
 /// The file is the one that `--config` names, else `$PARLEY_CONFIG`, else `parley/config.toml` in
-/// `$XDG_CONFIG_HOME`, else `~/.config/parley/config.toml`. Where there is none, nothing is set.
+/// `$XDG_CONFIG_HOME`, else `~/.config/parley/config.toml`. If there is none, nothing is set.
 struct Configuration: Sendable {
     /// Where a value comes from.
     enum Source: Equatable, Sendable {
@@ -18,7 +18,7 @@ struct Configuration: Sendable {
     let path: String
     private(set) var values: [String: ConfigValue] = [:]
     private(set) var sources: [String: Source] = [:]
-    /// What is wrong, each with its place.
+    /// The problems, each with its place.
     private(set) var faults: [ConfigFault] = []
 
     /// Source: XDG Base Directory Specification, `XDG_CONFIG_HOME`.
@@ -34,7 +34,7 @@ struct Configuration: Sendable {
 
     /// What holds, and all that is wrong.
     ///
-    /// - Parameter isNamed: whether a person named the file: then it has to be there.
+    /// - Parameter isNamed: whether a person named the file: then it has to exist.
     init(path: String, isNamed: Bool = false, environment: [String: String]) {
         self.path = path
         if let text = readFile(isNamed) { read(text) }
@@ -146,7 +146,7 @@ struct Configuration: Sendable {
 
     // MARK: What holds
 
-    /// The value of a key, be it the usual one.
+    /// The value of a key, or its default.
     func value(of key: ConfigKey) -> ConfigValue { values[key.name] ?? key.fallback }
 
     func source(of key: ConfigKey) -> Source { sources[key.name] ?? .usual }

@@ -1,4 +1,4 @@
-/// What a newcomer reads: parley(7).
+/// The guide for newcomers: parley(7).
 enum ManualGuide {
     static let text = """
         Parley keeps your conversations on your own devices. A node holds them, works offline, seals \

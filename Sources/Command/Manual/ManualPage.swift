@@ -105,7 +105,7 @@ struct ManualPage {
     }
 
     private static func options(of form: CommandForm, isBelow: Bool = false) -> [String] {
-        // What every command has is told once.
+        // Options that every command has are described once.
         let all = (form.positionals + form.options).filter {
             !["help", "version"].contains($0.names?.last?.name)
         }
@@ -135,7 +135,7 @@ struct ManualPage {
         return first.uppercased() + text.dropFirst() + (text.hasSuffix(".") ? "" : ".")
     }
 
-    /// The paragraphs of a command's help; what is set in stays as it is.
+    /// The paragraphs of a command's help; indented text stays as it is.
     static func prose(_ text: String) -> [String] {
         var lines: [String] = []
         var isExample = false

@@ -17,7 +17,7 @@ struct DesktopBus {
     private static let secondsMax = 2
     private static let messageByteCountMax = 1 << 20
 
-    /// The bus of the person's session; nil where there is none.
+    /// The D-Bus session bus of the person; nil if there is none.
     init?(_ environment: [String: String]) {
         if let given = environment["DBUS_SESSION_BUS_ADDRESS"], !given.isEmpty {
             for one in given.split(separator: ";") where one.hasPrefix("unix:") {

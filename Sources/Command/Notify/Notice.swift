@@ -1,6 +1,6 @@
 /// Something that a person should know though they look at no screen of this program.
 struct Notice: Equatable, Sendable {
-    /// What happened; the word that programs are told.
+    /// The event; the word that programs get.
     enum Event: String, Sendable {
         case message, mention, call, callEnded = "call-ended", reminder, request, invitation
         /// More than may be told one by one.
@@ -15,7 +15,7 @@ struct Notice: Equatable, Sendable {
     var conversationID = ""
     /// Whether the conversation is a group.
     var isGroup = false
-    /// What was said; empty where nothing was.
+    /// The text; empty if there is none.
     var text = ""
     /// The message's number on this node, or the call's identifier.
     var reference = ""
@@ -30,7 +30,7 @@ struct Notice: Equatable, Sendable {
     /// Bytes of a text that a program or a desktop is given, at most.
     static let textByteCountMax = 4_096
 
-    /// What stands above it on a desktop.
+    /// Its title on a desktop.
     func title(_ content: Content) -> String {
         guard content != .none else { return "Parley" }
         switch event {
@@ -45,7 +45,7 @@ struct Notice: Equatable, Sendable {
         }
     }
 
-    /// What stands below that.
+    /// Its body there.
     func body(_ content: Content) -> String {
         if event == .more { return "\(count) more" }
         if content == .all, !text.isEmpty { return Self.bounded(text) }
@@ -59,7 +59,7 @@ struct Notice: Equatable, Sendable {
         }
     }
 
-    /// What a program finds in its environment. A name of a variable is a promise.
+    /// The environment of a notification program. The name of a variable is a promise.
     func facts(_ content: Content) -> [String: String] {
         var facts = ["PARLEY_EVENT": event.rawValue]
         if count > 0 { facts["PARLEY_COUNT"] = "\(count)" }

@@ -1,11 +1,11 @@
-/// What of all that happens is told, as its person set it. A value: time is given to it.
+/// Which events are reported, according to the person's settings. A value: time is passed in.
 struct NoticeGate: Sendable {
     /// When a call rings.
     enum Calls: String, Sendable {
         case always, outsideQuietHours = "outside-quiet-hours", never
     }
 
-    /// What was set.
+    /// The settings.
     struct Rules: Equatable, Sendable {
         var mentionsOnly = false
         var quietHours: QuietHours?
@@ -21,7 +21,7 @@ struct NoticeGate: Sendable {
 
     init(_ rules: Rules) { self.rules = rules }
 
-    /// What is told of a notice: itself, nothing, or a word on what was held back before it as well.
+    /// The result for a notice: itself, nothing, or with a summary of what was held back before it.
     ///
     /// - Parameters:
     ///   - seconds: now, in whole seconds of a clock that does not go back.
@@ -31,7 +31,7 @@ struct NoticeGate: Sendable {
         if seconds / 60 != minute {
             (minute, count) = (seconds / 60, 0)
         }
-        // A call is over for whoever was told that it rings, whatever else was told.
+        // A call is over for a person who was told that it rings, whatever else was reported.
         if notice.event == .callEnded { return [notice] }
         guard count < rules.perMinute else {
             heldCount += 1

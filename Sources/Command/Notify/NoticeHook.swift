@@ -17,7 +17,7 @@ final class NoticeHook: Sendable {
     private let state = Mutex(State())
     private let environment: [String: String]
 
-    /// - Parameter environment: what a program has besides the facts.
+    /// - Parameter environment: a program's other variables.
     init(environment: [String: String]) {
         // What this process alone was told, and what sets the node's own ways, is not handed on.
         self.environment = environment.filter { name, _ in
@@ -26,7 +26,7 @@ final class NoticeHook: Sendable {
         }
     }
 
-    /// How many notices nobody was told of.
+    /// How many notices nobody saw.
     var droppedCount: Int { state.withLock { $0.droppedCount } }
 
     /// Starts the program, now or once another one has ended.

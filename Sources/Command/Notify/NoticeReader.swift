@@ -3,12 +3,12 @@ import Parley
 /// Turns what changes at a node into what its person should know.
 struct NoticeReader {
     private let node: any NodeService
-    /// What was told once, so that it is not told again.
+    /// Reported events, so that none is reported again.
     private var rung: Set<String> = []
     private var asked: Set<String>
     private var invited: Set<String>
 
-    /// Nothing is told of what waits already.
+    /// Nothing is reported for what already waits.
     init(_ node: any NodeService) async throws {
         self.node = node
         asked = try await Set(Self.requests(node).map(\.person))

@@ -5,7 +5,7 @@ import Synchronization
 
 /// Tells its person what happens at a node that runs.
 final class Notifier: Sendable {
-    /// What was set, as it holds now.
+    /// The present settings.
     private struct Settings {
         var gate: NoticeGate
         var content: Notice.Content
@@ -17,7 +17,7 @@ final class Notifier: Sendable {
     private let settings: Mutex<Settings>
     private let hook: NoticeHook
     private let desktop: DesktopBus?
-    /// The desktop is told beside everything else, one after the other.
+    /// The desktop is notified beside everything else, one after the other.
     private let queue = DispatchQueue(label: "notices")
     private let waitingCount = Mutex(0)
     /// Notices that wait for a desktop that does not answer, at most.
@@ -29,7 +29,7 @@ final class Notifier: Sendable {
         desktop = DesktopBus(environment)
     }
 
-    /// Heeds what is set now.
+    /// Applies the present settings.
     func reload(_ configuration: Configuration) {
         settings.withLock { $0 = Self.settings(configuration, gate: $0.gate) }
     }
@@ -51,7 +51,7 @@ final class Notifier: Sendable {
             usesDesktop: configuration.isOn("notify.desktop"))
     }
 
-    /// Tells of what changes from now on, until it is cancelled.
+    /// Reports changes from now on, until it is cancelled.
     func follow(_ node: any NodeService) async throws {
         let changes = try await node.changes()
         var reader = try await NoticeReader(node)
@@ -62,7 +62,7 @@ final class Notifier: Sendable {
         }
     }
 
-    /// Tells of one thing, where its person wants to know.
+    /// Reports one event, if its person wants to know.
     private func tell(_ notice: Notice) {
         let seconds = Int64(DispatchTime.now().uptimeNanoseconds / 1_000_000_000)
         let time = Calendar.current.dateComponents([.hour, .minute], from: Date())

@@ -1,4 +1,4 @@
-/// Hours of each day in which nothing is told of, over midnight where the end lies before the beginning.
+/// Hours of each day without notifications, over midnight if the end is before the beginning.
 struct QuietHours: Equatable, Sendable {
     /// Minutes since midnight: the first that is quiet, and the first that is not.
     let start: Int, end: Int

@@ -1,11 +1,11 @@
 import ArgumentParser
 
-/// Commands that a sentence advises, so that they do what they should as they stand: about the home
-/// that was named, which need not be the one that is meant where none is.
+/// Makes commands in advice work as they stand: for the named home, which need not be the default
+/// one.
 enum Advice {
-    /// What was said with `--home`; nil where nothing was.
+    /// The value of `--home`; nil if not given.
     @TaskLocal static var home: String?
-    /// What was said with `--profile`; nil where nothing was.
+    /// The value of `--profile`; nil if not given.
     @TaskLocal static var profile: String?
     /// Whether the command that runs is one of a relay, whose homes are others than a node's.
     @TaskLocal static var isOfRelay = false

@@ -1,7 +1,7 @@
 import Parley
 
-/// What of the messages that were found answers a question: one that asks the same does not, and what
-/// others replied to it may.
+/// The found messages that answer a question: one that asks the same does not, but replies to it
+/// may.
 struct Answers {
     /// Two questions are the same that have so many of their words in common, in per cent of all of them.
     private static let percentMin = 60
@@ -16,7 +16,8 @@ struct Answers {
         self.node = node
     }
 
-    /// At most so many hits that answer, in the order in which they, or what they reply to, were found.
+    /// At most this many answering hits, in the order in which they, or the messages they reply to,
+    /// were found.
     func reply(from found: SearchReply, limit: Int) async throws -> SearchReply {
         var reply = found
         reply.hits = []
@@ -59,7 +60,7 @@ struct Answers {
         Set(text.lowercased().split { !$0.isLetter && !$0.isNumber }.map(String.init))
     }
 
-    /// What was replied to a question, oldest first.
+    /// The replies to a question, oldest first.
     private func replies(to hit: SearchHit) async throws -> [SearchHit] {
         let page = try await node.perform(
             GetContext(message: MessageReference(hit.message.number), limit: Self.pageCount)

@@ -1,10 +1,10 @@
 import Parley
 
-/// A call, as lines that a person reads while it goes on.
+/// A call, as lines for a person while it is in progress.
 struct CallLines {
     private var last: CallView?
 
-    /// What is new about the call, or nothing.
+    /// The news about the call, or nothing.
     mutating func add(_ call: CallView) -> [String] {
         defer { last = call }
         let former = last?.call == call.call ? last : nil

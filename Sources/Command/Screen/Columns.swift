@@ -1,4 +1,4 @@
-/// How many columns a terminal gives a text: one or two for what a reader takes for one character.
+/// How many columns a text takes on a terminal: one or two per character.
 ///
 /// Source: Unicode 14, UAX #11 (East Asian Width), UTS #51 (emoji).
 func columnCount(_ text: String) -> Int {
@@ -54,7 +54,7 @@ enum Columns {
         }
     }
 
-    /// The text, or the start of it that fits with `…` behind.
+    /// The text, or its start with `…`.
     static func cut(_ text: String, to count: Int) -> String {
         guard columnCount(text) > count else { return text }
         var width = 1
@@ -67,8 +67,8 @@ enum Columns {
         return text[..<end] + "…"
     }
 
-    /// The name, or the start of it that fits; the start of an identifier in brackets behind it, which
-    /// tells it from another, is never cut off.
+    /// The name, or its start; the start of an identifier in brackets behind it, which
+    /// distinguishes it, is never cut off.
     static func cutName(_ name: String, to count: Int) -> String {
         guard columnCount(name) > count else { return name }
         let end = name.suffix(11)

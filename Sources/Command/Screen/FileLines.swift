@@ -50,12 +50,12 @@ enum FileLines {
             })
     }
 
-    /// What is said in it, where somebody wrote it down.
+    /// The transcript, if somebody wrote one.
     static func transcript(_ file: FileView) -> String? {
         file.transcript.map { "“\(harmless($0))”" }
     }
 
-    /// What is still to come, and what others lack.
+    /// Pending files, and files that others lack.
     static func lines(_ files: NodeStatus.Files) -> [(title: String, line: String)] {
         var lines: [(String, String)] = []
         if files.wantedCount > 0 {

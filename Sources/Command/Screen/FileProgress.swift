@@ -20,9 +20,9 @@ final class FileProgress {
 
     private let isJSON: Bool
     private let line: ProgressLine
-    /// Of how many hundredths programs were told last, by the place of the file: nothing is said twice.
+    /// The last reported percentage, by file: nothing is reported twice.
     private var said: [Int: UInt64] = [:]
-    /// What was shown last: nothing is said twice where it is not written over.
+    /// The last shown line: nothing is shown twice if it is not overwritten.
     private var lastText = ""
 
     /// - Parameter pause: between two lines; nil for what suits the screen.
@@ -34,7 +34,7 @@ final class FileProgress {
     /// Says how far a file is.
     ///
     /// - Parameters:
-    ///   - event: what is done with it, as `sealing`.
+    ///   - event: the action, such as `sealing`.
     ///   - place: tells it from others that are on their way.
     func show(
         _ event: String, _ name: String, _ bytes: UInt64, of size: UInt64, at place: Int

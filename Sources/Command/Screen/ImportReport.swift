@@ -1,7 +1,7 @@
 import Foundation
 import ParleyImporting
 
-/// What an import did, as it is shown and as programs get it.
+/// The result of an import, as it is shown and as programs get it.
 struct ImportReport: Encodable {
     /// Lines of one reason.
     struct Skipped: Encodable {

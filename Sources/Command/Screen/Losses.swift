@@ -1,12 +1,12 @@
 import Parley
 
-/// What is said where something is not shown since a repair of the database lost it.
+/// Messages about data that a repair of the database lost.
 enum Losses {
-    /// Refusals of a name that may be among what is lost.
+    /// Refusals of a name that may be among the lost data.
     private static let unknown: Set<String> = ["unknown-conversation", "unknown-person"]
 
-    /// Says of a list that follows from the own settings that it is not whole, where it is not; for
-    /// programs as well, beside the data.
+    /// Says that a list that depends on the own settings is incomplete, if so; for programs as
+    /// well, beside the data.
     static func warn(of list: String, on node: any NodeService) async throws {
         guard try await node.perform(ListLosses()).areSettingsLost else { return }
         World.current.advise(
@@ -25,7 +25,7 @@ enum Losses {
         }
     }
 
-    /// Says of a page of a conversation that a repair lost something of that.
+    /// Says that a repair lost something of a page of a conversation.
     static func warn(
         in conversation: String, on node: any NodeService
     ) async throws {
@@ -43,7 +43,7 @@ enum Losses {
             "notice: a repair of the database lost \(part)\(harmless(loss.name)) (parley doctor)")
     }
 
-    /// What a command came to nothing for; the refusal of a name says as well that it may have been lost.
+    /// Adds to a command's failure, the refusal of a name, that the name may have been lost.
     static func explained(_ error: any Error, by node: any NodeService) async -> any Error {
         guard var refusal = error as? NodeError, unknown.contains(refusal.code),
             // The refusal is told in any case.

@@ -1,6 +1,6 @@
 import Parley
 
-/// What changed who is in a conversation, as lines between messages.
+/// Membership changes, as lines between messages.
 enum MembershipLines {
     /// `ann added ben`, or nil for what changed nothing that is worth a line.
     static func text(_ event: MembershipView) -> String? {

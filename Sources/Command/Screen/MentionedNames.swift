@@ -1,8 +1,8 @@
 import Parley
 
 extension MessageView {
-    /// The text with the present names of those whom it mentions, in place of those that its author wrote.
-    /// Where places are told that it does not have, or in no order, it stands as it was written.
+    /// The text with the present names of the mentioned persons, in place of those that its author
+    /// wrote. With invalid or unordered positions it stays as it was written.
     var textWithNames: String? {
         guard let text, !mentions.isEmpty else { return text }
         let bytes = Array(text.utf8)

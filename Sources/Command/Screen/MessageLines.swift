@@ -12,8 +12,8 @@ struct MessageLines {
     /// How lines are laid out.
     struct Form {
         var authorColumnsMax = 16
-        /// Whether each message has its number in front, and so names the one that it answers by that; else
-        /// how that begins stands above it.
+        /// Whether each message has its number in front, and so names the one it answers by number;
+        /// otherwise the start of that one is above it.
         var hasNumbers = true
     }
     private let form: Form
@@ -74,7 +74,7 @@ struct MessageLines {
         return (shown + rest.flatMap { lines.add($0.text, at: $0.time) }).joined(separator: "\n")
     }
 
-    /// What stands between messages, in its order.
+    /// The lines between messages, in order.
     static func notes(
         events: [MembershipView], calls: [CallRecordView], polls: [PollView],
         decisions: [DecisionView]
@@ -117,7 +117,7 @@ struct MessageLines {
         doubt == "ahead" ? "  (clock ahead)" : ""
     }
 
-    /// The line of something that changed who is in a conversation; nothing where it changed nothing.
+    /// The line of a membership change; nothing if it changed nothing.
     mutating func add(_ event: MembershipView) -> [String] {
         add(MembershipLines.text(event), at: event.time)
     }

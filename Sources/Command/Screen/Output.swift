@@ -21,7 +21,7 @@ enum Output {
     }
 }
 
-/// What was to be shown could not be.
+/// The output could not be shown.
 struct OutputError: Error {
     /// An `errno`.
     var code: Int32
@@ -29,7 +29,7 @@ struct OutputError: Error {
     /// Whether who read has left, as `head` does: they want nothing more, and nothing went wrong.
     var isReaderGone: Bool { code == EPIPE }
 
-    /// What a person is told of it.
+    /// The message for a person.
     var nodeError: NodeError {
         NodeError(
             "output-failed",

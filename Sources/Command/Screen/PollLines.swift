@@ -30,7 +30,7 @@ enum PollLines {
         return "tied: \(others) and \(harmless(last.text)) (\(votes) each)"
     }
 
-    /// All that there is to say of it.
+    /// Everything about it.
     static func lines(_ poll: PollView) -> [String] {
         let start = "#\(poll.number)  "
         let margin = String(repeating: " ", count: start.count)

@@ -38,7 +38,7 @@ final class ProgressLine: Sendable {
 }
 
 extension ImportProgress {
-    /// How far it is after so long.
+    /// Its state after this long.
     func text(after time: Duration) -> String {
         let seconds = Double(time.components.seconds) + Double(time.components.attoseconds) / 1e18
         let rate = seconds > 0 ? Int(Double(linesRead) / seconds) : 0
@@ -49,7 +49,7 @@ extension ImportProgress {
 }
 
 extension SearchWork {
-    /// How far it is.
+    /// Its progress.
     var text: String {
         switch step {
         case .removingVectors: "removing vectors: \(done) of \(count) operations"

@@ -1,7 +1,7 @@
 import Parley
 import ParleyLocalAPI
 
-/// Says that what a screen showed was read.
+/// Reports that a screen's content was read.
 enum ReadMarks {
     /// Why something may not be marked as read, and can be read all the same.
     static let silent: Set<String> = [
@@ -9,7 +9,7 @@ enum ReadMarks {
         "waiting", "read-only", "damaged", "invited",
     ]
 
-    /// Marks what was shown as read: what nobody saw is not.
+    /// Marks shown messages as read: not those that nobody saw.
     static func mark(
         _ messages: [MessageView], in conversation: String, last: Int64, on node: any NodeService
     ) async throws {

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// Where lines go, and what it can show: standard output, or standard error.
+/// The output for lines and its abilities: standard output, or standard error.
 struct Screen: Sendable {
     /// Takes characters as they are, without a line's end.
     var put: @Sendable (String) -> Void
@@ -15,7 +15,7 @@ struct Screen: Sendable {
     var hasColour = false
     /// Why something could not be written, as an `errno`; nil where all was.
     var failure: @Sendable () -> Int32? = { nil }
-    /// Calls back once nobody reads any more what is written; never where somebody always does.
+    /// Calls back once nobody reads the output any more; never if somebody always does.
     var whenReaderIsGone: @Sendable (_ body: @escaping @Sendable () -> Void) -> Void = { _ in }
 
     /// A file that this process was given.
@@ -54,7 +54,7 @@ struct Screen: Sendable {
     /// Narrower than this nothing is drawn, whatever is asked for.
     private static let columnCountMin = 20
 
-    /// What a person says that they see, which counts in a pipe too.
+    /// Output that a person asked for, which counts in a pipe too.
     private static func columns(in environment: [String: String]) -> Int? {
         guard let count = environment["COLUMNS"].flatMap({ Int($0) }), count > 0 else { return nil }
         return max(columnCountMin, count)
@@ -66,8 +66,8 @@ struct Screen: Sendable {
         return Int(size.ws_col)
     }
 
-    /// The first thing that went wrong. What is written after it is dropped: half of an answer, with
-    /// a hole in it, looks like a whole one.
+    /// The first failure. Later output is dropped: half of an answer, with a gap in it, looks like
+    /// a whole one.
     private final class Failure: Sendable {
         private let first = Mutex<Int32?>(nil)
 
@@ -99,7 +99,7 @@ struct Screen: Sendable {
     }
 }
 
-/// How something stands out from what is beside it, never the only sign of what it means.
+/// How something is highlighted, never the only sign of its meaning.
 enum Style {
     /// Headings.
     case strong
@@ -107,7 +107,7 @@ enum Style {
     case faint
     /// Something that went wrong.
     case alarm
-    /// One's own name.
+    /// This person's name.
     case own
     /// A bar across the screen.
     case bar

@@ -11,9 +11,9 @@ enum SearchLines {
     /// A text is shown up to so many characters.
     private static let textCountMax = 400
 
-    /// Writes an answer, and says what a person should know of it.
+    /// Writes an answer, and its notes for the person.
     ///
-    /// - Parameter none: what is said where nothing was found.
+    /// - Parameter none: the text if nothing was found.
     static func show(
         _ reply: SearchReply, json: Bool, as text: String, none: String
     ) throws {

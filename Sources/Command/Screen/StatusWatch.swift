@@ -1,7 +1,7 @@
 import Parley
 
-/// Shows something again whenever a node changes, and at least every few seconds: links and figures of
-/// the network are told by no change.
+/// Shows something again whenever a node changes, and at least every few seconds: links and network
+/// figures are not reported by changes.
 struct StatusWatch {
     let node: any NodeService
     /// How long a figure may be old.

@@ -1,6 +1,6 @@
-/// Rows whose columns stand below each other. Columns in which nothing stands are left out. On a
-/// terminal long cells are cut, the last one of a row goes on below itself, and what has no room beside
-/// the others goes on the next line, set in; in a pipe of unknown width all of them are whole.
+/// Rows with aligned columns. Empty columns are left out. On a terminal long cells are cut, the
+/// last one of a row continues below itself, and cells without room go on the next line, indented;
+/// in a pipe of unknown width all of them are whole.
 struct Table {
     private let columnCountMax: Int
     private var rows: [[String]]

@@ -25,8 +25,8 @@ enum LogLevel {
 
 /// Where a node that runs logs: standard error, as the journal reads it where that listens.
 ///
-/// Nothing that a person wrote or is called by is ever logged: what the library logs holds codes, counts and
-/// reasons of the machine, and what this program says of people goes to a terminal alone.
+/// Nothing that a person wrote, and no name, is ever logged: the library logs codes, counts and
+/// technical reasons, and this program's text about people goes only to a terminal.
 struct ServiceLog: LogHandler {
     /// Who makes one looks up here what holds now.
     private static let current = Mutex<Logger.Level>(.notice)
@@ -60,7 +60,7 @@ struct ServiceLog: LogHandler {
         put(line("\(event.message)" + details.joined(), event.level))
     }
 
-    /// One line, whatever stands in it.
+    /// One line, whatever its content.
     func line(_ text: String, _ level: Logger.Level) -> String {
         let shown = harmless(text)
         return isJournal

@@ -2,7 +2,7 @@ import Foundation
 import Logging
 import Parley
 
-/// What surrounds a node that runs: its log, its service manager, and who tells its person what comes.
+/// The surroundings of a running node: its log, its service manager, and notifications.
 struct RunningService: Sendable {
     let sockets: InheritedSockets
     private let manager: ServiceManager
@@ -12,8 +12,8 @@ struct RunningService: Sendable {
     /// From the first moment on: a wish that comes while the node starts must not end it.
     private let reloads = Stop.reloads()
 
-    /// Takes what was handed to this process, and sets up its log: to be called once, before the node is
-    /// opened.
+    /// Takes the sockets passed to this process, and sets up its log: call it once, before the node
+    /// is opened.
     init(_ configuration: Configuration, environment: [String: String]) {
         self.environment = environment
         sockets = InheritedSockets(environment)
@@ -28,7 +28,7 @@ struct RunningService: Sendable {
         ServiceLog.setLevel(LogLevel.level(configuration.text("log.level")))
     }
 
-    /// Says that the node runs: to a person all of it, to a journal nothing that somebody is called by.
+    /// Says that the node runs: everything to a person, no name to a journal.
     func greet(_ node: any NodeService) async throws {
         let status = try await node.perform(GetStatus())
         if log.isJournal {
@@ -56,7 +56,7 @@ struct RunningService: Sendable {
         World.current.log.put(log.line(text, level))
     }
 
-    /// What goes on beside the node until it is cancelled.
+    /// The work beside the node until it is cancelled.
     func work(
         for node: any NodeService, changes: AsyncStream<ChangeView>, configFile: String?
     ) -> [Task<Void, Never>] {
@@ -87,7 +87,7 @@ struct RunningService: Sendable {
         }
     }
 
-    /// Heeds what is set now. What is wrong changes nothing.
+    /// Applies the present settings. Invalid ones change nothing.
     private func reload(_ file: String?) {
         manager.tellReloading()
         do {

@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 
-/// What a service manager is told: that the node is ready, alive, or about to end.
+/// Messages to a service manager: that the node is ready, alive, or about to end.
 ///
-/// Source: sd_notify(3): one datagram of `NAME=value` lines to the socket in `$NOTIFY_SOCKET`, whose name may
-/// be abstract. Where there is none, nothing is told. The library of that name is not needed.
+/// Source: sd_notify(3): one datagram of `NAME=value` lines to the socket in `$NOTIFY_SOCKET`,
+/// whose name may be abstract. If there is none, nothing is sent. The library of that name is not
+/// needed.
 struct ServiceManager: Sendable {
     private let address: String?
     /// How long the node may be silent before it is taken for dead; nil where nobody watches.

@@ -1,7 +1,7 @@
 import Foundation
 
-/// How systemd runs a node for its person: a user's unit, and sockets beside it where it is to be started by
-/// whoever knocks.
+/// How systemd runs a node for its person: a user unit, and sockets beside it for socket
+/// activation.
 struct ServiceUnit {
     /// The path of this program.
     var program: String
@@ -24,7 +24,7 @@ struct ServiceUnit {
         return (environment["HOME"] ?? NSHomeDirectory()) + "/.config/systemd/user"
     }
 
-    /// Whether a unit that is there runs the same home.
+    /// Whether an existing unit runs the same home.
     func isOf(_ unit: String) -> Bool {
         unit.contains("run --home \(Self.quoted(home))\n")
             || unit.contains("run --home \(Self.quoted(home)) ")

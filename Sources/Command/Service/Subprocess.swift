@@ -6,7 +6,7 @@ struct Subprocess {
     let path: String
     let environment: [String: String]
 
-    /// The program of this name on the person's path; nil where there is none.
+    /// The program of this name on the person's path; nil if there is none.
     init?(_ name: String, environment: [String: String]) {
         let folders = (environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
         let places = folders.filter { $0.hasPrefix("/") }.map { "\($0)/\(name)" }
@@ -16,7 +16,8 @@ struct Subprocess {
 
     /// Runs it to its end.
     ///
-    /// - Parameter isShown: whether it writes to this command's outputs; else what it writes comes back.
+    /// - Parameter isShown: whether it writes to this command's outputs; otherwise its output is
+    ///   returned.
     func run(_ words: [String], isShown: Bool = false) throws -> (status: Int32, output: String) {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: path)

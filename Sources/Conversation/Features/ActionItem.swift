@@ -19,19 +19,19 @@ extension EntryField {
     static let itemTitle = EntryField(rawValue: 66)
     /// The last word on its notes, on when it is due, and on whether it is done.
     static let itemValue = EntryField(rawValue: 67)
-    /// The last word on each person who is to do it.
+    /// The last statement on each person who is to do it.
     static let itemAssignee = EntryField(rawValue: 68)
 }
 
 /// The payload that begins something to be done.
 public struct ItemBeginning: Equatable, Sendable {
-    /// What is to be done.
+    /// The title.
     public var title: String
-    /// By whom, ascending.
+    /// The assigned persons, ascending.
     public var assignees: [PersonID]
     /// Until which day, in days since 1970; nil for none.
     public var due: UInt32?
-    /// What else there is to say of it.
+    /// The notes.
     public var notes: String
 
     /// A beginning with these fields.
@@ -83,7 +83,7 @@ public struct ItemBeginning: Equatable, Sendable {
 
 /// The payload that changes one thing about something to be done.
 public enum ItemChange: Equatable, Sendable {
-    /// What is to be done.
+    /// The title.
     case title(String)
     /// What else there is to say.
     case notes(String)
@@ -163,10 +163,11 @@ enum ItemRule: MergeRule {
     }
 }
 
-/// Of each thing the last word in order holds. Titles are kept as long as no other replaces them, so that
-/// of two that were written at once neither is lost; looked at are the last ``Limits/itemTitleCountMax``. Of
-/// who is to do it the last words on ``Limits/itemPersonCountMax`` persons are kept. What falls out of
-/// either stands below all that stays for good, so no order of arrival matters.
+/// For each field the last change in order holds. Titles are kept as long as no other replaces
+/// them, so that of two concurrent ones neither is lost; the last ``Limits/itemTitleCountMax`` are
+/// considered. For assignments the last statements on ``Limits/itemPersonCountMax`` persons are
+/// kept. What drops out of either stands below everything that stays for good, so no order of
+/// arrival matters.
 enum ItemChangeRule: MergeRule {
     static let kind = OperationKind.itemChange
     static let lane = Lane.shared

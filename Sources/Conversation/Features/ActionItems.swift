@@ -10,30 +10,29 @@ public struct ActionItem: Equatable, Sendable {
     public var reference: OperationReference
     /// Where it stands.
     public var order: OrderKey
-    /// Who began it.
+    /// The author.
     public var author: PersonID
     /// When it was begun by its author's clock, in Unix milliseconds.
     public var time: UInt64
     /// The message that it was made from.
     public var source: OperationReference?
-    /// What is to be done: the titles that no other replaces, the last first. Where there are several, they
-    /// were written at once.
+    /// The titles that no other replaces, the last first. Several were written concurrently.
     public var titles: [String]
     /// How operations name these.
     public var titleReferences: [OperationReference]
-    /// By whom, ascending.
+    /// The assigned persons, ascending.
     public var assignees: [PersonID]
     /// Until which day, in days since 1970; nil for none.
     public var due: UInt32?
     /// Who said that it is done; nil while it is not.
     public var doneBy: PersonID?
-    /// What else there is to say of it.
+    /// The notes.
     public var notes: String
 }
 
 extension Overview {
-    /// What is to be done in a conversation, and what is done, the oldest first; of more than
-    /// ``Limits/itemCountMax`` the last.
+    /// The items of a conversation, open and done, the oldest first; if there are more than
+    /// ``Limits/itemCountMax``, the last.
     public static func items(
         in space: SpaceNumber, roster: Roster, store: some MergeStore
     ) throws(StoreError) -> [ActionItem] {
@@ -46,7 +45,7 @@ extension Overview {
         return items
     }
 
-    /// What an operation began to be done; nil where it is none, does not count or was taken back.
+    /// The item that an operation began; nil if it began none, does not count or was withdrawn.
     public static func item(
         _ item: OperationReference, in space: SpaceNumber, roster: Roster, store: some MergeStore
     ) throws(StoreError) -> ActionItem? {
@@ -85,7 +84,7 @@ extension Overview {
     }
 }
 
-/// What was said of one thing that is to be done.
+/// The changes of one item.
 private struct ItemFacts {
     let item: OperationReference
     let space: SpaceNumber
@@ -108,7 +107,7 @@ private struct ItemFacts {
         return (payload.flatMap(ItemChange.init(payload:)), entry.order.tag)
     }
 
-    /// The titles that no other replaces, the last first. One replaces what stands below it alone.
+    /// The titles that no other replaces, the last first. One replaces only what stands below it.
     func titles(
         begunAs title: String, _ beginning: Entry, _ store: some MergeStore
     ) throws(StoreError) -> [(title: String, reference: OperationReference)] {
@@ -132,7 +131,7 @@ private struct ItemFacts {
         return titles
     }
 
-    /// Who is to do it, ascending: who was named first, and what was said of each since.
+    /// The assigned persons, ascending: those assigned first, with the later changes for each.
     func assignees(
         begunWith persons: [PersonID], _ store: some MergeStore
     ) throws(StoreError) -> [PersonID] {

@@ -15,7 +15,7 @@ extension EntryField {
 
 /// Who puts a person into groups without asking them, on all their devices.
 public enum AdditionPolicy: UInt8, CaseIterable, Sendable {
-    /// Nobody: whoever is added is asked first.
+    /// Nobody: a person who is added is asked first.
     case ask = 1
     /// Accepted contacts.
     case contacts = 2
@@ -47,7 +47,7 @@ extension AdditionPolicy: OwnNote {
 }
 
 extension Overview {
-    /// Who puts the person into groups without asking; unless something else was said, nobody.
+    /// Who may add the person to groups without asking; by default nobody.
     public static func additionPolicy(
         ownSpace: SpaceNumber, in store: some MergeStore
     ) throws(StoreError) -> AdditionPolicy {

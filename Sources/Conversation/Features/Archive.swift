@@ -1,23 +1,23 @@
 public import ParleyLedger
 public import ParleyWire
 
-/// What was there when a person put a conversation away: what is new since then brings it back.
+/// The state of a conversation when a person archived it: anything new since then brings it back.
 ///
-/// Two numbers say what is new. The place of the newest message alone would not do: who writes under a
-/// clock that is ahead takes a high place, and what others write below it would bring nothing back.
+/// Two numbers say what is new. The place of the newest message alone would not do: an author whose
+/// clock is ahead takes a high place, and messages of others below it would bring nothing back.
 public struct Archive: Equatable, Sendable {
     /// Where the newest message stood; 0 where there was none.
     public var stand: UInt64
     /// How many messages of others were not read.
     public var unreadCount: UInt64
 
-    /// What was there.
+    /// The state at that time.
     public init(stand: UInt64, unreadCount: UInt64) {
         self.stand = stand
         self.unreadCount = unreadCount
     }
 
-    /// What a value of ``PreferenceKey/archived`` says; nil where it says nothing.
+    /// The state in a value of ``PreferenceKey/archived``; nil if it has no effect.
     public init?(_ value: [UInt8]) {
         guard value.count == 16 else { return nil }
         var reader = ByteReader(value)
@@ -41,7 +41,7 @@ public struct Archive: Equatable, Sendable {
 }
 
 extension Overview {
-    /// What was there when the person put this conversation away; nil where they did not, or took it back.
+    /// The state when the person archived this conversation; nil if they did not, or unarchived it.
     public static func archive(
         _ space: SpaceID, ownSpace: SpaceNumber, in store: some MergeStore
     ) throws(StoreError) -> Archive? {

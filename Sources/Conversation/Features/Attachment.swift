@@ -5,13 +5,14 @@ public import ParleyWire
 extension EntryField {
     /// That a message brings files: about its place. Stores have indexes of this number.
     public static let files = EntryField(rawValue: 80)
-    /// That a message names a sealed file, whose short name is the element. Stores have an index of it.
+    /// Records that a message names a sealed file, whose short name is the element. Stores have an
+    /// index on it.
     public static let blob = EntryField(rawValue: 81)
 }
 
 /// A file in a message.
 ///
-/// What it is called, what it is and how it looks is its sender's word: nothing is decided by it.
+/// Its name, type and look are its sender's claim: nothing is decided by them.
 /// Source: `Protocol/13-files.md`, "In messages".
 public struct Attachment: Equatable, Sendable {
     /// Where the file is.
@@ -22,13 +23,13 @@ public struct Attachment: Equatable, Sendable {
         case blob(BlobID, key: [UInt8])
     }
 
-    /// What a picture in its place shows, and how long it sounds.
+    /// The preview picture and the waveform.
     public struct Look: Equatable, Sendable {
         /// A small picture: JPEG, PNG or WebP; empty for none.
         public var preview: [UInt8] = []
-        /// Of a picture, in points; 0 where it is not known.
+        /// For a picture, in pixels; 0 if it is not known.
         public var width: UInt32 = 0
-        /// Of a picture, in points; 0 where it is not known.
+        /// For a picture, in pixels; 0 if it is not known.
         public var height: UInt32 = 0
         /// In milliseconds; 0 for what neither sounds nor moves.
         public var duration: UInt32 = 0
@@ -36,24 +37,25 @@ public struct Attachment: Equatable, Sendable {
         public var waveform: [UInt8] = []
         /// Whether it was spoken for its message.
         public var isVoice = false
-        /// What is said in it; nil where nobody wrote it down.
+        /// The transcript; nil if nobody wrote one.
         public var transcript: String?
 
         /// Of a file of which nothing is known.
         public init() {}
     }
 
-    /// What the sender calls it. Nobody has looked at it: a screen makes it harmless.
+    /// The name that the sender gives it. Nobody has checked it: a screen sanitises it.
     public var name: String
     /// How many bytes it has.
     public var size: BlobSize
-    /// What it is, as "image/jpeg"; empty where the sender does not say.
+    /// Its type, such as "image/jpeg"; empty if the sender does not say.
     public var type: String
     /// Where it is.
     public var content: Content
     /// How it looks.
     public var look = Look()
-    /// The key of the shelf on which its sender lays it for those who are away; nil where it lies on none.
+    /// The key of the shelf on which its sender puts it for devices that are away; nil if it is on
+    /// none.
     public var shelf: DeviceID?
 
     /// A file with these fields.
@@ -93,7 +95,7 @@ public struct Attachment: Equatable, Sendable {
         look.duration = field.duration
         look.waveform = fieldBytes(field.waveform)
         look.isVoice = field.voice
-        // What is no key is none: the file stands all the same.
+        // An invalid key counts as none: the file stays all the same.
         shelf = blob == nil ? nil : DeviceID(fieldBytes(field.shelf))
         // A program that does not know the field shows the file all the same.
         let isTold = (1...Limits.transcriptByteCountMax).contains(field.transcript.utf8.count)
@@ -129,7 +131,7 @@ public struct Attachment: Equatable, Sendable {
 
 /// Notes which messages bring files, and which sealed files they name.
 enum FileNotes {
-    /// Notes what a message brings.
+    /// Records the files of a message.
     static func note(
         _ files: [Attachment], in applied: AppliedOperation, at order: OrderKey,
         _ context: MergeContext, in store: some MergeStore
@@ -149,7 +151,7 @@ enum FileNotes {
         return [.files(context.space.number, applied.number)]
     }
 
-    /// Drops what is noted of a message, which was deleted.
+    /// Drops the records of a deleted message.
     static func forget(
         _ message: OperationNumber, _ object: EntryObject, in space: SpaceNumber,
         store: some MergeStore

@@ -5,26 +5,26 @@ public import ParleySignalling
 public import ParleyWire
 
 extension OperationKind {
-    /// Says that somebody called, and what became of it.
+    /// Records that somebody called, and the outcome.
     public static let call = OperationKind(rawValue: 68)
 }
 
 extension EntryField {
-    /// Calls, one entry for each: what says most of it, of what its founder says.
+    /// Calls, one entry for each: the founder's record that says most.
     static let call = EntryField(rawValue: 10)
-    /// The same of what others say who were in it, by their own word.
+    /// The same for the records of other participants, by their own claim.
     static let callWord = EntryField(rawValue: 14)
 }
 
-/// What is known in a conversation of a call.
+/// What is known in a conversation about a call.
 public struct CallRecord: Equatable, Sendable {
     /// The call.
     public var call: CallID
-    /// Who began it.
+    /// The author.
     public var founder: PersonID
     /// When, by the clock of the device that says so, in Unix milliseconds.
     public var began: UInt64
-    /// What became of it. One that was only begun goes on, or its device died.
+    /// The outcome. A call that was only begun is in progress, or its device died.
     public var summary: CallSummary
     /// Where its founder's word stands, if clocks do not tell where the call does: it was written by a clock
     /// that was behind what its author had seen. Nil where they do.
@@ -105,15 +105,15 @@ public struct CallRecord: Equatable, Sendable {
     /// When it was over, by the clock that tells when it began.
     fileprivate var ended: UInt64 { began + summary.duration }
 
-    /// Whether it says more of the call than another record of it: the greater outcome, then the
+    /// Whether it says more about the call than another record: the greater outcome, then the
     /// longer time.
     func saysMore(than other: CallRecord) -> Bool {
         (summary.outcome.rawValue, summary.duration)
             > (other.summary.outcome.rawValue, other.summary.duration)
     }
 
-    /// This record of the founder's, with what somebody else says who was in the call, where that is
-    /// more. Who called knows that nobody came.
+    /// This record of the founder's, combined with another participant's, if that says more. The
+    /// caller knows that nobody came.
     fileprivate func heeding(_ word: CallRecord) -> CallRecord {
         switch summary.outcome {
         case .begun, .failed, .talked: break
@@ -126,9 +126,9 @@ public struct CallRecord: Equatable, Sendable {
     }
 }
 
-/// Of what a call's founder says of it what says most holds, and so of what others say who were in it;
-/// of two that say as much the later in order. Of a call of which its founder says nothing nobody else
-/// does either: none is shown as begun by who did not begin it.
+/// Of the founder's records the one that says most holds, and likewise of those of other
+/// participants; of two that say as much, the later in order. If a call's founder says nothing,
+/// nobody else's record counts either: no call is shown as begun by somebody who did not begin it.
 enum CallRule: MergeRule {
     static let kind = OperationKind.call
     static let lane = Lane.content
@@ -170,9 +170,9 @@ extension Overview {
     /// Clocks that differ by less, in milliseconds, tell where a call stands: it rings for a while, too.
     private static let clockSlack: UInt64 = 300_000
 
-    /// What is known of the calls in a conversation, the oldest first: by when they began, as those
-    /// who called say, and then by name. A screen shows them between the messages of their time.
-    /// Of more than ``Limits/callRecordCountMax`` those of which the founder's word stands last in order.
+    /// The calls of a conversation, the oldest first: by their start, as the founders say, and then
+    /// by name. A screen shows them between the messages of their time. If there are more than
+    /// ``Limits/callRecordCountMax``, those whose founder's record is last in order.
     public static func calls(
         in space: SpaceNumber, store: some MergeStore
     ) throws(StoreError) -> [CallRecord] {

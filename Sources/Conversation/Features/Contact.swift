@@ -9,9 +9,9 @@ extension OperationKind {
 }
 
 extension EntryField {
-    /// Whom one knows, in the own space; one entry for each person.
+    /// The person's statements about others, in the own space; one entry for each person.
     static let contact = EntryField(rawValue: 6)
-    /// Who asks to be a contact, in the own space; one entry for each person.
+    /// Contact requests, in the own space; one entry for each person.
     static let asking = EntryField(rawValue: 17)
 }
 
@@ -77,8 +77,8 @@ public struct Contact: Equatable, Sendable {
             card: fieldBytes(message.card))
     }
 
-    /// The operation by which a person says this, in the own space. That somebody asks is no word of the
-    /// person's, so that a device which hears of it late replaces none.
+    /// The operation by which a person says this, in the own space. A contact request is not a
+    /// statement of the person's, so a device that hears of one late replaces none.
     public func draft() -> Draft {
         var said = self
         if state == .pending { said.state = .none }
@@ -116,8 +116,8 @@ extension Contact: OwnNote {
 }
 
 extension Contact {
-    /// What is known of a person by what was said of them, and by whether they ask: a word of the person's
-    /// that leaves it open stands beside that, any other one decides.
+    /// The relation to a person, from what was said about them and whether they ask: a statement
+    /// that leaves it open is combined with the request, any other one decides.
     init?(said: Contact?, asking: Contact?) {
         guard var known = said ?? asking else { return nil }
         if known.state == .none, let asking {

@@ -6,7 +6,7 @@ public import ParleyWire
 extension OperationKind {
     /// Proposes something to be decided.
     public static let decision = OperationKind(rawValue: 102)
-    /// Approves of it, or takes that back.
+    /// Approves, or withdraws the approval.
     public static let approval = OperationKind(rawValue: 103)
     /// Says how it stands.
     public static let settling = OperationKind(rawValue: 104)
@@ -23,11 +23,11 @@ extension EntryField {
 
 /// The payload that proposes something to be decided. Its words never change: approvals are of them.
 public struct DecisionProposal: Equatable, Sendable {
-    /// What is decided.
+    /// The title.
     public var title: String
-    /// What else there is to say of it.
+    /// The text.
     public var text: String
-    /// What it is found by: each once, ascending by their bytes.
+    /// Its tags: each once, ascending by their bytes.
     public var tags: [String]
 
     /// A proposal with these fields.
@@ -40,7 +40,7 @@ public struct DecisionProposal: Equatable, Sendable {
         }
     }
 
-    /// What a payload says; nil where it cannot be read.
+    /// The content of a payload; nil if it cannot be read.
     package init?(payload: [UInt8]) {
         guard let decision = Payload.decode(PayloadDecision.self, payload),
             (1...Limits.decisionTitleByteCountMax).contains(decision.title.utf8.count),
@@ -119,7 +119,8 @@ public struct Settling: Equatable, Sendable {
         self.successor = successor
     }
 
-    /// What an operation says; nil where that breaks a rule, as that something takes its own place.
+    /// The content of an operation; nil if it breaks a rule, such as a decision that supersedes
+    /// itself.
     init?(_ operation: Operation) {
         let references = operation.header.references
         guard let state = operation.payload.flatMap(Self.state(payload:)),
@@ -194,9 +195,9 @@ enum ApprovalRule: MergeRule {
     }
 }
 
-/// Of all that those who may settle a decision said of how it stands, the last in order holds. Whoever
-/// settles stands above all that they had seen, so between two who settle at once alone the order decides.
-/// Nothing follows what takes a decision's place any further, so a circle of such words costs nothing.
+/// Of all settlings by those who may settle a decision, the last in order holds. A settling stands
+/// above everything its author had seen, so the order decides only between two concurrent ones.
+/// Nothing follows a replacement any further, so a cycle costs nothing.
 enum SettlingRule: MergeRule {
     static let kind = OperationKind.settling
     static let lane = Lane.shared

@@ -93,7 +93,7 @@ enum DeleteRule: MergeRule {
     }
 }
 
-/// What is gone, and how it goes.
+/// What is removed, and how.
 enum Deletion {
     static func covers(
         _ operation: VerifiedOperation, in space: SpaceRecord, store: some MergeStore

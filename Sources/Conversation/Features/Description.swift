@@ -4,16 +4,16 @@ import ParleyRoster
 public import ParleyWire
 
 extension OperationKind {
-    /// Says what a group is for.
+    /// Sets the description of a group.
     public static let groupDescription = OperationKind(rawValue: 41)
 }
 
 extension EntryField {
-    /// What a group was said to be for, all of it.
+    /// All descriptions of a group.
     static let groupDescription = EntryField(rawValue: 46)
 }
 
-/// The payload that says what a group is for.
+/// The payload that describes a group.
 public struct GroupDescription: Equatable, Sendable {
     /// The text; empty for none.
     public var text: String
@@ -43,8 +43,8 @@ public struct GroupDescription: Equatable, Sendable {
     }
 }
 
-/// A description replaces those that its author saw; of what is left the greatest in order is shown, as
-/// with names.
+/// A description replaces those that its author saw; of the remaining ones the greatest in order is
+/// shown, as with names.
 enum DescriptionRule: RegisterRule {
     static let kind = OperationKind.groupDescription
     static let field = EntryField.groupDescription
@@ -53,7 +53,7 @@ enum DescriptionRule: RegisterRule {
 }
 
 extension Overview {
-    /// What a group is said to be for; nil where nothing is said.
+    /// The description of a group; nil if there is none.
     public static func description(
         of space: SpaceNumber, in store: some MergeStore
     ) throws(StoreError) -> String? {

@@ -19,7 +19,7 @@ extension EntryField {
 public struct DeviceName: Equatable, Sendable {
     /// The device.
     public var device: DeviceID
-    /// What it is called.
+    /// The name.
     public var name: String
 
     /// A name with these fields.

@@ -17,7 +17,7 @@ extension EntryField {
 public struct MessageEdit: Equatable, Sendable {
     /// The new text.
     public var text: String
-    /// Whom it mentions.
+    /// The persons it mentions.
     public var mentions: Mentions
 
     /// An edit to this text.
@@ -45,7 +45,7 @@ public struct MessageEdit: Equatable, Sendable {
     }
 }
 
-/// Only who wrote a message can edit it. All versions stay as its history.
+/// Only the author of a message can edit it. All versions stay as its history.
 enum EditRule: MergeRule {
     static let kind = OperationKind.edit
     static let lane = Lane.content
@@ -84,8 +84,8 @@ enum EditRule: MergeRule {
 
 /// The message that an operation is about.
 package enum Target {
-    /// Tells what is about one message from what is about another one at its place, on the other branch
-    /// of a log that forked.
+    /// Separates what is about one message from what is about another at its place, on the other
+    /// branch of a forked log.
     static func element(
         of check: Check, in store: some MergeStore
     ) throws(StoreError) -> UInt64 {
@@ -102,7 +102,7 @@ package enum Target {
         [try element(of: check, in: store), 0]
     }
 
-    /// Of what is about the place of a message, edits and deletions of another one left out.
+    /// What is about the place of a message, without edits and deletions of another message.
     package static func notes(
         _ notes: [Entry], about check: Check, in store: some MergeStore
     ) throws(StoreError) -> [Entry] {
@@ -113,7 +113,7 @@ package enum Target {
         return notes.filter { !goesByCheck($0) || elements.contains($0.element) }
     }
 
-    /// Who wrote it, or nil where nobody did who was ever in the space.
+    /// Its author, or nil if nobody wrote it who was ever in the space.
     ///
     /// Since history is fetched backwards it may come later, even as the first of its log. Then
     /// the log is opened empty: it remembers how far it was named, so that the message is looked

@@ -4,8 +4,8 @@ extension Reaction {
     private static let blackFlag: UInt32 = 0x1F3F4, tagEnd: UInt32 = 0xE007F
     private static let regions: ClosedRange<UInt32> = 0x1F1E6...0x1F1FF
 
-    /// Whether a text is one emoji: what a reader takes for one character, made of what Unicode calls
-    /// emoji and of the marks that join and colour those, and of nothing else.
+    /// Whether a text is one emoji: one character for a reader, consisting only of code points that
+    /// Unicode calls emoji and of the marks that join and colour those.
     ///
     /// Source: Unicode UTS #51, "emoji sequences". Which picture a joined sequence has, or whether any,
     /// differs from screen to screen, so that is not asked.

@@ -15,7 +15,7 @@ extension EntryField {
 
 /// The payload that shows a picture of a group.
 public struct GroupPicture: Equatable, Sendable {
-    /// The picture; empty for none. Nobody has looked at what it is.
+    /// The picture; empty for none. Nobody has inspected it.
     public var content: [UInt8]
 
     /// This picture.
@@ -43,8 +43,8 @@ public struct GroupPicture: Equatable, Sendable {
     }
 }
 
-/// A picture replaces those that its author saw; of what is left the greatest in order is shown, as with
-/// names.
+/// A picture replaces those that its author saw; of the remaining ones the greatest in order is
+/// shown, as with names.
 enum GroupPictureRule: RegisterRule {
     static let kind = OperationKind.groupPicture
     static let field = EntryField.groupPicture

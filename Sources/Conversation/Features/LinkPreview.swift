@@ -3,14 +3,15 @@ import ParleyWire
 
 /// What the author of a text saw behind an address in it.
 ///
-/// It is the author's word: whoever reads it fetches nothing, and nobody vouches for it. It counts only
-/// beside its address, which stands in the text. Source: `Protocol/13-files.md`, "Links".
+/// It is the author's claim: a reader fetches nothing, and nobody vouches for it. It counts only
+/// beside its address, which is in the text.
+/// Source: `Protocol/13-files.md`, "Links".
 public struct LinkPreview: Equatable, Sendable {
     /// As it stands in the text.
     public var address: String
     /// What the page calls itself; empty where it does not.
     public var title: String
-    /// What the page says of itself; empty where it does not.
+    /// The page's description of itself; empty if it has none.
     public var description: String
     /// What the place of the page calls itself; empty where it does not.
     public var site: String
@@ -53,8 +54,9 @@ public struct LinkPreview: Equatable, Sendable {
 
     /// The addresses of pages that a text names, in their order.
     ///
-    /// An address goes on until a blank, a bracket or a quotation mark; a mark that ends a sentence is no
-    /// part of it. So no address is the beginning of another one that somebody reads in its place.
+    /// An address continues until a space, a bracket or a quotation mark; a mark that ends a
+    /// sentence is not part of it. So no address is the beginning of another one that somebody
+    /// reads in its place.
     public static func addresses(in text: String) -> [String] {
         text.split(whereSeparator: isEnd).compactMap { word in
             guard let start = word.firstRange(of: "://")?.lowerBound else { return nil }

@@ -13,7 +13,7 @@ extension EntryField {
     static let shownEdit = EntryField(rawValue: 43)
 }
 
-/// Whom a text mentions.
+/// The persons that a text mentions.
 public struct Mentions: Equatable, Sendable {
     /// That a person is mentioned.
     public struct Mention: Equatable, Sendable {
@@ -55,8 +55,8 @@ public struct Mentions: Equatable, Sendable {
             persons.filter { !roster.devicesEver(of: $0.person).isEmpty }, everyone: everyone)
     }
 
-    /// What a payload says of a text: nobody where it breaks a limit, for a program that does not know
-    /// the field shows the text all the same.
+    /// The mentions in a payload of a text: none if they exceed a limit, because a program that
+    /// does not know the field shows the text all the same.
     init(_ payload: PayloadMentions, in text: String) {
         self.init()
         guard payload.mentions.count <= Limits.mentionCountMax else { return }
@@ -94,11 +94,11 @@ public struct Mentions: Equatable, Sendable {
     }
 }
 
-/// Notes whether a message mentions this person. What holds is what the version says that is shown; where
-/// it was said first is where it is read, so that an edit rings for those alone whom no version before it
-/// mentioned.
+/// Records whether a message mentions this person. The shown version decides; the first version
+/// with the mention is where it is read, so that an edit notifies only persons whom no earlier
+/// version mentioned.
 ///
-/// Three rows a message bound what an edit costs, however many there are.
+/// Three rows per message bound what an edit costs, however many there are.
 enum MentionNotes {
     /// Notes a version of a message, which came or came with its text.
     static func note(
@@ -121,7 +121,7 @@ enum MentionNotes {
         return try settle(like: entry, message, by: version, context, in: store)
     }
 
-    /// Keeps an entry in place of the one that is there, if it comes before that.
+    /// Replaces the existing entry if the new one comes before it.
     @discardableResult
     private static func keep(
         _ entry: Entry, in store: some MergeStore, _ precedes: (Entry, Entry) -> Bool

@@ -41,9 +41,9 @@ public struct ConversationName: Equatable, Sendable {
     }
 }
 
-/// A name replaces those that its author saw; of what is left the greatest in order is shown, so
-/// no clock can pin a name. Admins name a group; a conversation of two bears the persons' names, so that
-/// nobody of the two makes it pass for one with somebody else.
+/// A name replaces those that its author saw; of the remaining ones the greatest in order is shown,
+/// so no clock can pin a name. Admins name a group; a conversation of two shows the persons' names,
+/// so that neither can make it pass for one with somebody else.
 enum NameRule: RegisterRule {
     static let kind = OperationKind.name
     static let field = EntryField.name

@@ -17,13 +17,13 @@ extension EntryField {
     static let note = EntryField(rawValue: 50)
     /// The edits of a note, one entry for each.
     static let noteEdit = EntryField(rawValue: 51)
-    /// What a note is called by the last who said it.
+    /// The title of a note, as set last.
     static let noteTitle = EntryField(rawValue: 52)
-    /// Everything that was said of what a note is called, so that all is erased with it.
+    /// All titles of a note, so that all are erased with it.
     static let noteTitleSaid = EntryField(rawValue: 53)
 }
 
-/// What a note is called: the payload that begins one, and of what calls it otherwise.
+/// The title of a note: in the payload that begins one, and in one that renames it.
 public struct NoteTitle: Equatable, Sendable {
     private static let version: UInt8 = 1
 
@@ -33,7 +33,7 @@ public struct NoteTitle: Equatable, Sendable {
     /// A title.
     public init(_ text: String) { self.text = text }
 
-    /// What a payload says; nil where it cannot be read.
+    /// The content of a payload; nil if it cannot be read.
     package init?(payload: [UInt8]) {
         guard payload.first == Self.version,
             (1...Limits.noteTitleByteCountMax).contains(payload.count - 1),
@@ -57,7 +57,7 @@ public struct NoteTitle: Equatable, Sendable {
 public struct NoteEdits: Equatable, Sendable {
     private static let version: UInt8 = 1
 
-    /// The changes; none where an author only brings together what others wrote side by side.
+    /// The changes; none if an author only merges what others wrote concurrently.
     public var edits: [TextEdit]
 
     /// These changes.
@@ -71,7 +71,7 @@ public struct NoteEdits: Equatable, Sendable {
         ]
     }
 
-    /// What a payload says; nil where it cannot be read.
+    /// The content of a payload; nil if it cannot be read.
     package init?(payload: [UInt8]) {
         guard payload.first == Self.version else { return nil }
         var reader = ByteReader(payload.dropFirst())
@@ -147,8 +147,8 @@ public struct NoteEdits: Equatable, Sendable {
 
     /// The operations that make these changes of a note in a version.
     ///
-    /// - Parameter heads: of that version, those that are not of the author's own log: what it wrote before goes
-    ///   without saying.
+    /// - Parameter heads: of that version, those outside the author's own log: earlier edits in
+    ///   that log are implied.
     public func drafts(of note: OperationReference, after heads: [OperationReference]) -> [Draft] {
         let count = Limits.referenceCountMax - 1
         let named = stride(from: 0, to: max(heads.count, 1), by: count).map {
@@ -163,7 +163,7 @@ public struct NoteEdits: Equatable, Sendable {
 }
 
 extension TextEdit {
-    /// What comes, as a text.
+    /// The inserted text.
     public var text: String { String(String.UnicodeScalarView(inserted)) }
 }
 
@@ -198,7 +198,7 @@ enum NoteEditRule: MergeRule {
     }
 }
 
-/// Of what a note is called the last word in order holds.
+/// The last title in order holds.
 enum NoteTitleRule: MergeRule {
     static let kind = OperationKind.noteTitle
     static let lane = Lane.notes

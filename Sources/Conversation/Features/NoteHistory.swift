@@ -2,11 +2,12 @@ public import ParleyLedger
 public import ParleyNotes
 public import ParleyWire
 
-/// All edits of a note that count, in order, and what they come to.
+/// All edits of a note that count, in order, and the resulting text.
 ///
-/// It follows from the set of edits alone, in whatever order they came. Each edit follows those that it
-/// names and the one before it in its log. What it names and does not count, is of another note or stands
-/// above it is as if it had not been named. Source: `Protocol/03-operations.md`, "Notes".
+/// It follows from the set of edits alone, in whatever order they arrived. Each edit follows those
+/// that it names and the one before it in its log. A name is ignored if the edit does not count,
+/// belongs to another note or stands above it.
+/// Source: `Protocol/03-operations.md`, "Notes".
 public struct NoteHistory {
     /// What one operation edited.
     public struct Step: Equatable, Sendable {
@@ -16,7 +17,7 @@ public struct NoteHistory {
         public var reference: OperationReference
         /// When it was written by its author's clock, in Unix milliseconds.
         public var time: UInt64
-        /// What it changed, each of the text of the one before.
+        /// The changes, each relative to the text left by the one before.
         public var edits: [TextEdit]
         /// The steps that it directly follows, by their place among all.
         fileprivate var parents: [Int]
@@ -25,7 +26,7 @@ public struct NoteHistory {
         public var insertedCount: Int { edits.reduce(0) { $0 + $1.inserted.count } }
         /// How many they delete.
         public var deletedCount: Int { edits.reduce(0) { $0 + $1.deletedCount } }
-        /// The first of what they insert, for a line of a list.
+        /// The start of what they insert, for a line of a list.
         public var beginning: String {
             var text = String.UnicodeScalarView()
             for edit in edits { text.append(contentsOf: edit.inserted.prefix(80 - text.count)) }
@@ -49,7 +50,7 @@ public struct NoteHistory {
             guard let operation = try store.operation(entry.operation)?.operation,
                 let payload = operation.payload, let edits = NoteEdits(payload: payload)?.edits
             else { continue }
-            // What is inserted beyond the bound would have to be held by everybody who opens it.
+            // Everybody who opens the note would have to hold what is inserted beyond the bound.
             let count = edits.reduce(0) { $0 + $1.inserted.count }
             guard insertedCount + count <= Limits.noteScalarCountMax else { continue }
             insertedCount += count
@@ -88,7 +89,7 @@ public struct NoteHistory {
         return range.filter { isHead[$0] }.map { steps[$0].reference }
     }
 
-    /// Where an edit is among all; nil where it is none.
+    /// The index of an edit; nil if there is none.
     public func place(of edit: OperationReference) -> Int? { places[edit] }
 
     /// Whether a version, made of edits of this note, holds everything that one log has written.
@@ -124,7 +125,7 @@ public struct NoteHistory {
         Log(of: self) { $0 < count }.log.text().string
     }
 
-    /// The text of a version; nil where there is none.
+    /// The text of a version; nil if there is none.
     public func text(at version: [OperationReference]) -> ScalarText? {
         guard let places = places(of: version) else { return nil }
         let past = past(of: places)
@@ -176,7 +177,7 @@ public struct NoteHistory {
     }
 }
 
-/// What was seen along each log, while edits are taken in their order.
+/// What was seen along each log, while edits are processed in order.
 private struct Chains {
     private struct Chain {
         /// The edits of the log that were taken, in the order in which they were.
@@ -189,7 +190,8 @@ private struct Chains {
 
     private var chains: [LogTag: Chain] = [:]
 
-    /// What an edit directly follows: the one before it in its log, and what it names that none before it named.
+    /// What an edit directly follows: the one before it in its log, and what it names that none
+    /// before it named.
     mutating func parents(
         of edit: OperationReference, _ place: Int, naming named: [(OperationReference, Int)]
     ) -> [Int] {
@@ -199,7 +201,8 @@ private struct Chains {
         var parents = before.map { [$0.place] } ?? []
         for (name, other) in named where name.tag != edit.tag || chain.isDisordered {
             let isOrderly = !chain.isDisordered && chains[name.tag]?.isDisordered == false
-            // What follows one of a log follows all that stand before it there: nothing is gone through twice.
+            // An edit that follows one of a log follows everything before that: nothing is visited
+            // twice.
             if isOrderly, let known = chain.named[name.tag], known >= name.sequence { continue }
             if !parents.contains(other) { parents.append(other) }
             chain.named[name.tag] = max(chain.named[name.tag] ?? 0, name.sequence)

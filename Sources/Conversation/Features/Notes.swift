@@ -11,11 +11,11 @@ public struct Note: Equatable, Sendable {
     public var reference: OperationReference
     /// Where it stands.
     public var order: OrderKey
-    /// Who began it.
+    /// The author.
     public var author: PersonID
     /// When it was begun by its author's clock, in Unix milliseconds.
     public var time: UInt64
-    /// What it is called.
+    /// The title.
     public var title: String
     /// How many edits there are.
     public var editCount: Int
@@ -24,7 +24,7 @@ public struct Note: Equatable, Sendable {
         editor.map { ($0, editTime) }
     }
 
-    /// Where the last edit of it stands; the beginning where there is none.
+    /// Where its last edit stands; the beginning if there is none.
     public private(set) var lastOrder: OrderKey
 
     fileprivate var editor: PersonID?
@@ -45,7 +45,7 @@ extension Overview {
         return notes
     }
 
-    /// The note that an operation began; nil where it is none, does not count or was taken back.
+    /// The note that an operation began; nil if it began none, does not count or was withdrawn.
     public static func note(
         _ note: OperationReference, in space: SpaceNumber, roster: Roster, store: some MergeStore
     ) throws(StoreError) -> Note? {
@@ -102,8 +102,8 @@ extension Note {
         else { return nil }
         if edits.edits.isEmpty { return [] }
         var (edits, heads) = (edits, version)
-        // What a log holds follows what it held before. Where the author has written something meanwhile on
-        // the same device, the edits are made in the text as it is now.
+        // An operation follows the earlier ones of its log. If the author has written something
+        // meanwhile on the same device, the edits are applied to the present text.
         if !history.holds(everythingBy: tag, places) {
             let author = EditLog.Author(tag: tag.value, sequence: .max << 32)
             let merged = history.text(with: edits.edits, in: places, by: author)

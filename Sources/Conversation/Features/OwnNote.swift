@@ -2,8 +2,8 @@ import ParleyLedger
 import ParleyRoster
 import ParleyWire
 
-/// What a person notes for their own devices alone, about one subject: the payload of a kind that
-/// stands in the own space and has no effect anywhere else.
+/// A private note for the person's own devices about one subject: the payload of a kind that is in
+/// the own space and has no effect anywhere else.
 protocol OwnNote: Sendable {
     static var kind: OperationKind { get }
     /// The field that holds it; one entry for each subject.
@@ -11,11 +11,11 @@ protocol OwnNote: Sendable {
     /// The field that holds this very note, where the kind has more than one.
     var entryField: EntryField { get }
     init?(payload: [UInt8])
-    /// What it is about.
+    /// The subject.
     var subject: [UInt8] { get }
     /// Whether the subject counts as on for who only reads entries.
     var isOn: Bool { get }
-    /// What it changes on screens.
+    /// Its effect on screens.
     func changes(
         _ context: MergeContext, in store: some MergeStore
     ) throws(StoreError) -> [ViewChange]

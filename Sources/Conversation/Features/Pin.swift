@@ -36,7 +36,7 @@ public struct Pin: Equatable, Sendable {
             kind: .pin, lane: .shared, references: [message], payload: Payload.encode(pin))
     }
 
-    /// Of two messages at one place of a forked log each is pinned by itself.
+    /// Of two messages at one place of a forked log each is pinned separately.
     fileprivate static func subject(_ message: OperationReference) -> [UInt8] {
         var writer = ByteWriter(capacity: 32)
         writer.uint64(message.tag.value)
@@ -46,11 +46,11 @@ public struct Pin: Equatable, Sendable {
     }
 }
 
-/// Of all that was said of a message the last word in order holds, whoever said it. In a conversation of
-/// two both may, in a group an admin.
+/// Of all pins and unpins of a message the last in order holds, whoever wrote it. In a conversation
+/// of two both may pin, in a group an admin.
 ///
-/// What is shown is bounded where it is read: a rule that dropped what is too much would come to another
-/// end where a newer one is taken down, depending on what came first.
+/// The list is bounded when it is read: a rule that dropped the excess would give different results
+/// after an unpin, depending on the order of arrival.
 enum PinRule: MergeRule {
     static let kind = OperationKind.pin
     static let lane = Lane.shared
@@ -75,8 +75,8 @@ extension Overview {
     /// So many pinned messages are shown of one conversation.
     public static let pinCountMax = 32
 
-    /// The messages that are pinned, the one that was pinned last first; at most
-    /// ``pinCountMax``. What was deleted or is not held is not among them.
+    /// The pinned messages, the last pinned first; at most ``pinCountMax``. Deleted messages and
+    /// those not held are not among them.
     public static func pins(
         in space: SpaceNumber, store: some MergeStore
     ) throws(StoreError) -> [OperationReference] {

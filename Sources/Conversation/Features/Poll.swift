@@ -17,7 +17,7 @@ extension EntryField {
     static let vote = EntryField(rawValue: 61)
 }
 
-/// The payload of a poll: what is asked.
+/// The payload of a poll: the question and its options.
 public struct PollQuestion: Equatable, Sendable {
     /// The question.
     public var question: String
@@ -60,7 +60,7 @@ public struct PollQuestion: Equatable, Sendable {
     }
 }
 
-/// What somebody chooses of a poll's options.
+/// The options that somebody chooses.
 public struct PollChoices: Equatable, Sendable {
     /// A bit for each option, the first the lowest.
     public let mask: UInt32
@@ -91,7 +91,8 @@ public struct PollChoices: Equatable, Sendable {
         (0..<Limits.pollOptionCountMax).filter { mask & 1 << UInt32($0) != 0 }
     }
 
-    /// Whether they can be chosen in a poll. Nothing can be: it takes back what was chosen before.
+    /// Whether they can be chosen in a poll. Choosing nothing is possible: it takes back an earlier
+    /// choice.
     public func fit(_ question: PollQuestion) -> Bool {
         mask < 1 << UInt32(question.options.count)
             && (question.isMultiple || mask.nonzeroBitCount <= 1)
@@ -181,7 +182,7 @@ enum VoteRule: MergeRule {
 }
 
 extension Target {
-    /// Who began what people do together, or nil where nobody did who was ever in the space.
+    /// The person who began a shared item, or nil if nobody did who was ever in the space.
     static func starter(
         of target: OperationReference, lane: Lane = .shared, _ context: MergeContext,
         in store: some MergeStore

@@ -13,17 +13,17 @@ extension EntryField {
     static let pollClose = EntryField(rawValue: 62)
 }
 
-/// The payload that ends a poll: the votes that count for good.
+/// The payload that ends a poll: the votes that finally count.
 ///
-/// It names operations, so that what comes later, is written for an earlier time or stands on another
-/// branch of a log changes no result. What was chosen stands beside each name for one case alone: the
-/// vote's author has forked their log at or below it, and nodes may hold another branch.
+/// It names operations, so that votes that arrive later, are written for an earlier time or are on
+/// another branch of a log change no result. The choices beside each name are for one case only:
+/// the vote's author has forked their log at or below it, and nodes may hold another branch.
 public struct PollClose: Equatable, Sendable {
     /// A vote that counts.
     public struct Vote: Equatable, Sendable {
         /// The operation.
         public var operation: OperationReference
-        /// What it chooses.
+        /// The options that it chooses.
         public var choices: PollChoices
 
         /// A vote with these fields.
@@ -95,14 +95,14 @@ public struct PollClose: Equatable, Sendable {
 }
 
 extension MergeContext {
-    /// Whether the author of what is merged may end what this person began: that person, and in a group an
-    /// admin.
+    /// Whether the author of the operation being merged may end what this person began: that
+    /// person, and in a group an admin.
     func mayEnd(whatWasBegunBy person: PersonID) -> Bool {
         author.person == person || (roster.kind == .group && author.role >= .admin)
     }
 }
 
-/// Of several closes of a poll the first in order stands: what was published as its result stays that.
+/// Of several closes of a poll the first in order holds: a published result does not change.
 enum PollCloseRule: MergeRule {
     static let kind = OperationKind.pollClose
     static let lane = Lane.shared

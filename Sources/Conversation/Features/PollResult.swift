@@ -4,7 +4,7 @@ public import ParleyWire
 
 /// A poll as a screen shows it.
 public struct Poll: Equatable, Sendable {
-    /// What somebody chose.
+    /// The options that somebody chose.
     public struct Ballot: Equatable, Sendable {
         /// Who.
         public var person: PersonID
@@ -16,7 +16,7 @@ public struct Poll: Equatable, Sendable {
     public struct Closing: Equatable, Sendable {
         /// Who ended it.
         public var person: PersonID
-        /// When, by the clock of who did, in Unix milliseconds.
+        /// When, by the voter's clock, in Unix milliseconds.
         public var time: UInt64
     }
 
@@ -26,11 +26,11 @@ public struct Poll: Equatable, Sendable {
     public var reference: OperationReference
     /// Where it stands.
     public var order: OrderKey
-    /// Who asks.
+    /// The person who asks.
     public var author: PersonID
     /// When it was asked by its author's clock, in Unix milliseconds.
     public var time: UInt64
-    /// What is asked.
+    /// The question.
     public var question: PollQuestion
     /// What counts, one of each person, ascending by person.
     public var ballots: [Ballot]
@@ -54,7 +54,7 @@ extension Overview {
         return polls
     }
 
-    /// The poll that an operation asked; nil where it is none, does not count or was taken back.
+    /// The poll that an operation began; nil if it began none, does not count or was withdrawn.
     public static func poll(
         _ poll: OperationReference, in space: SpaceNumber, roster: Roster, store: some MergeStore
     ) throws(StoreError) -> Poll? {
@@ -105,7 +105,7 @@ extension Overview {
         return (entry, close, stored.operation.header.wallClock)
     }
 
-    /// The close that counts what is shown of an open poll now.
+    /// The close that counts the present votes of an open poll.
     public static func close(
         counting poll: OperationReference, in space: SpaceNumber, roster: Roster,
         store: some MergeStore
@@ -227,8 +227,8 @@ private struct BallotBox {
         return counted
     }
 
-    /// What a vote chooses: nothing where that cannot be chosen. Nil where it is about a poll on another
-    /// branch of a log.
+    /// The options that a vote chooses: none if they cannot be chosen. Nil if it is about a poll on
+    /// another branch of a log.
     private func choices(
         in entry: Entry, _ store: some MergeStore
     ) throws(StoreError) -> PollChoices? {

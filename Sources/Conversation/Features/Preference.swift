@@ -13,14 +13,15 @@ extension EntryField {
     static let preference = EntryField(rawValue: 12)
 }
 
-/// What a preference is. Source: `Protocol/05-identity.md`, "Preferences".
+/// The key of a preference.
+/// Source: `Protocol/05-identity.md`, "Preferences".
 public struct PreferenceKey: RawRepresentable, Hashable, Sendable {
     /// The number in the operation.
     public let rawValue: UInt16
     /// The key with this number.
     public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// Who is told when the person is there; about a person, or about all others.
+    /// Who sees the person's presence; about a person, or about all others.
     public static let presence = PreferenceKey(rawValue: 1)
     /// A server that helps calls; about its address.
     public static let callServer = PreferenceKey(rawValue: 2)
@@ -30,7 +31,7 @@ public struct PreferenceKey: RawRepresentable, Hashable, Sendable {
     public static let readOutside = PreferenceKey(rawValue: 4)
     /// When the recovery code was asked back.
     public static let recoveryCheck = PreferenceKey(rawValue: 5)
-    /// That a conversation was put away, and what was there then; about its space.
+    /// That a conversation was archived, and its state then; about its space.
     public static let archived = PreferenceKey(rawValue: 6)
     /// That a conversation was marked as unread; about its space.
     public static let unread = PreferenceKey(rawValue: 7)
@@ -57,11 +58,11 @@ public struct Preference: Equatable, Sendable {
     /// Bytes of a value: a server's name and password of 512 each are the longest.
     public static let valueByteCountMax = 2_048
 
-    /// What it is.
+    /// The key.
     public var key: PreferenceKey
-    /// What it is about; empty where there is one.
+    /// The topic; empty if the key has only one.
     public var topic: [UInt8]
-    /// What holds; empty for what holds where nothing was said.
+    /// The value; empty for the default.
     public var value: [UInt8]
 
     /// A preference with these fields.
@@ -132,7 +133,7 @@ extension Overview {
         return nil
     }
 
-    /// All that the person said under a key and that holds, in the order in which it was said.
+    /// All preferences of the person under a key that hold, in the order in which they were set.
     public static func preferences(
         _ key: PreferenceKey, ownSpace: SpaceNumber, in store: some MergeStore
     ) throws(StoreError) -> [Preference] {

@@ -9,13 +9,13 @@ extension OperationKind {
 }
 
 extension EntryField {
-    /// What persons say of themselves, one entry for each of them and each field.
+    /// Profile fields of persons, one entry for each person and field.
     static let profile = EntryField(rawValue: 47)
 }
 
-/// One thing that a person says of themselves, beside the name.
+/// One profile field of a person, beside the name.
 public struct ProfileField: Equatable, Sendable {
-    /// What it is. The numbers are stored and sent: never reuse one.
+    /// The field. The numbers are stored and sent: never reuse one.
     public enum Subject: UInt8, CaseIterable, Sendable {
         /// What the person does, or how they are: a line of text.
         case status = 1
@@ -23,7 +23,7 @@ public struct ProfileField: Equatable, Sendable {
         case language = 2
         /// Where their clock is, as the time zone database names it.
         case timeZone = 3
-        /// A small picture, in the Base64 of RFC 4648, section 5. Nobody has looked at what it is.
+        /// A small picture, in the Base64 of RFC 4648, section 5. Nobody has inspected it.
         case picture = 4
 
         var byteCountMax: Int {
@@ -36,7 +36,7 @@ public struct ProfileField: Equatable, Sendable {
         }
     }
 
-    /// What it is.
+    /// The value.
     public var subject: Subject
     /// What holds; empty for nothing.
     public var value: String
@@ -79,8 +79,8 @@ public struct ProfileField: Equatable, Sendable {
     }
 }
 
-/// Of each person and field the last word in order holds. It is said in the own space, for the person's
-/// devices, and in conversations of two, for contacts; a group is told nothing.
+/// For each person and field the last value in order holds. It is written in the own space, for the
+/// person's devices, and in conversations of two, for contacts; not in groups.
 enum ProfileRule: MergeRule {
     static let kind = OperationKind.profile
     static let lane = Lane.shared
@@ -100,7 +100,7 @@ enum ProfileRule: MergeRule {
 }
 
 extension Overview {
-    /// What a person says of themselves in a space, by subject; what is empty is left out.
+    /// A person's profile in a space, by field; empty values are left out.
     ///
     /// - Parameter subjects: which are looked for: a picture is long.
     public static func profile(

@@ -17,7 +17,7 @@ extension EntryField {
 
 /// The payload of a reaction.
 public struct Reaction: Equatable, Sendable {
-    /// The emoji. What others sent may be any short text: see ``isEmoji(_:)``.
+    /// The emoji. Others may send any short text: see ``isEmoji(_:)``.
     public var emoji: String
     /// Whether it is added or taken back.
     public var isOn: Bool
@@ -47,9 +47,9 @@ public struct Reaction: Equatable, Sendable {
     }
 }
 
-/// For each message, person and emoji the last toggle in order wins, and of those that one person said
-/// of one message the last ``Limits/reactionCountMax`` count. A toggle that fell out stands below all
-/// that count for good, so no order of arrival matters.
+/// For each message, person and emoji the last toggle in order wins, and of those of one person on
+/// one message the last ``Limits/reactionCountMax`` count. A toggle that dropped out stands below
+/// all that count for good, so no order of arrival matters.
 enum ReactionRule: MergeRule {
     static let kind = OperationKind.reaction
     static let lane = Lane.content
@@ -76,8 +76,8 @@ enum ReactionRule: MergeRule {
         return try Target.change(target, context, in: store)
     }
 
-    /// Keeps that the person said something of the message, which takes the place of what it replaces,
-    /// or of the least in order where there is no room. Returns whether there was.
+    /// Stores a person's entry about the message, in place of the one it replaces, or of the least
+    /// in order if there is no room. Returns whether it was stored.
     private static func makeRoom(
         for entry: Entry, replacing rivals: [Entry], of person: PersonID,
         to target: OperationReference, in store: some MergeStore
@@ -87,7 +87,7 @@ enum ReactionRule: MergeRule {
         place.uint64(target.tag.value)
         place.uint64(target.sequence)
         var said = entry
-        // About the space: who reads a message need not look at these.
+        // About the space: a reader of the message need not look at these.
         (said.object, said.field) = (.space, .reactor)
         said.element = try store.locator(place.bytes)
         var kept = try LastWriter.rivals(of: said, in: store)
@@ -124,7 +124,7 @@ enum ReactionRule: MergeRule {
 
 /// One value with one owner: the greatest in order stays.
 enum LastWriter {
-    /// What is kept of the same element, ascending by order.
+    /// The entries of the same element, ascending by order.
     static func rivals(
         of entry: Entry, in store: some ConversationStore
     ) throws(StoreError) -> [Entry] {
@@ -132,7 +132,7 @@ enum LastWriter {
             about: entry.object, in: entry.space, field: entry.field, element: entry.element)
     }
 
-    /// Keeps what an operation says of an element of a field if it is the last word on it. Returns
+    /// Stores an operation's entry about an element of a field if it is the last in order. Returns
     /// whether it was.
     static func put(
         _ field: EntryField, of element: [UInt8]? = nil, about object: EntryObject = .space,

@@ -10,7 +10,8 @@ extension OperationKind {
 
 /// The payload of receipts: of each log that it names, all that the author can say.
 public struct Receipts: Equatable, Sendable {
-    /// Nobody says in larger spaces what they received: such receipts would grow with its square.
+    /// In larger spaces nobody reports what they received: such receipts would grow with the square
+    /// of the members.
     public static let deliveryMemberCountMax = 64
 
     /// What the author has of one log.
@@ -19,7 +20,7 @@ public struct Receipts: Equatable, Sendable {
         public var tag: LogTag
         /// The places.
         public var places: PlaceSet
-        /// The start of the identifier of what stands at the last of them; nil where that is not said.
+        /// The start of the identifier of the operation at the last place; nil if it is not given.
         public var check: Check?
 
         /// Progress at these places.
@@ -55,7 +56,7 @@ public struct Receipts: Equatable, Sendable {
     private static func progress(_ mark: PayloadReceiptMark) -> Progress? {
         guard let places = PlaceSet(counts: mark.counts) else { return nil }
         var reader = ByteReader(fieldBytes(mark.check))
-        // One of another length is none: the mark says what it would without.
+        // A check of another length counts as none.
         let check = reader.remaining == Check.byteCount ? try? reader.check() : nil
         return Progress(tag: LogTag(mark.tag), places: places, check: check)
     }
@@ -84,8 +85,8 @@ public struct Receipts: Equatable, Sendable {
     }
 }
 
-/// Of what a device says of a log the last in its own log of receipts holds, whatever came first: each
-/// says all that the one before said, so that a device's marks are bounded by one receipt.
+/// Of a device's marks on a log the last in its own log of receipts holds, whichever arrived first:
+/// each includes the one before, so a device's marks are bounded by one receipt.
 enum ReceiptsRule: MergeRule {
     static let kind = OperationKind.receipts
     static let lane = Lane.receipts
@@ -123,7 +124,8 @@ enum ReceiptsRule: MergeRule {
         var kept: [Receipts.Progress] = []
         for progress in list {
             if let log = try store.log(progress.tag, in: context.space.number) {
-                // Of whom nothing counts, no mark does either, whoever happens to hold the log.
+                // Marks on an author who does not count do not count either, whoever happens to
+                // hold the log.
                 if log.lane == .content, context.roster.person(of: log.device) != nil {
                     kept.append(progress)
                 }

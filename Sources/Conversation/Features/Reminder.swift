@@ -30,7 +30,7 @@ public struct Reminder: Equatable, Sendable {
         case done = 3
     }
 
-    /// What it is about.
+    /// The subject.
     public struct Subject: Equatable, Sendable {
         /// The conversation.
         public var space: SpaceID
@@ -48,15 +48,15 @@ public struct Reminder: Equatable, Sendable {
 
     /// Which one it is.
     public var id: ID
-    /// How far it is.
+    /// Its progress.
     public var state: State
     /// When it rings, by the clock of the device that does, in Unix milliseconds.
     public var time: UInt64
     /// Which device rings.
     public var device: DeviceID
-    /// What it is about; nil where its text says all.
+    /// The subject; nil if the text says everything.
     public var subject: Subject?
-    /// What it says; may be empty where it is about something.
+    /// The text; may be empty if there is a subject.
     public var text: String
 
     /// A reminder with these fields.
@@ -72,7 +72,7 @@ public struct Reminder: Equatable, Sendable {
         self.text = text
     }
 
-    /// What a preference says; nil where it is none of this key, takes back, or breaks a rule.
+    /// The reminder in a preference; nil if it is not of this key, removes one, or breaks a rule.
     init?(_ said: Preference) {
         guard said.key == .reminder, said.topic.count == 8 else { return nil }
         id = ID(said.topic.reduce(0) { $0 << 8 | UInt64($1) })
@@ -130,7 +130,7 @@ public struct Reminder: Equatable, Sendable {
         return Preference(.reminder, about: Self.topic(id), writer.bytes)
     }
 
-    /// What ends it for good.
+    /// The value that deletes it for good.
     public static func removal(of id: ID) -> Preference {
         Preference(.reminder, about: topic(id), [])
     }

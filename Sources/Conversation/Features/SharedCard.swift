@@ -14,7 +14,7 @@ extension EntryField {
 }
 
 /// The payload that shows a space's members where the author's device can be found: a card with
-/// the author's own part. What it says is for the node to check; here it is bytes.
+/// only the author's own part. The node checks its content; here it is bytes.
 public struct SharedCard: Equatable, Sendable {
     /// The card as it travels.
     public var card: [UInt8]

@@ -97,8 +97,8 @@ extension Overview {
             .first?.isOn ?? false
     }
 
-    /// All messages that the person marked, in the order in which that was said; those that were deleted
-    /// since, or are not held here, among them.
+    /// All messages that the person starred, in that order; including those that were deleted
+    /// since, or are not held here.
     public static func stars(
         ownSpace: SpaceNumber, in store: some MergeStore
     ) throws(StoreError) -> [Star] {

@@ -8,9 +8,9 @@ extension OperationKind {
     public static let text = OperationKind(rawValue: 64)
 }
 
-/// What an imported message had where it came from.
+/// The origin of an imported message.
 public struct ImportedOrigin: Equatable, Sendable {
-    /// Who wrote it there.
+    /// Its author there.
     public var author: String
     /// When, in Unix milliseconds.
     public var time: UInt64
@@ -31,14 +31,14 @@ public struct TextMessage: Equatable, Sendable {
     public var text: String
     /// Where it came from, unless it was written here.
     public var origin: ImportedOrigin?
-    /// What its author calls whoever wrote it first, where they pass it on: empty where they do not know
-    /// a name, nil where the words are their own. Nobody vouches for it.
+    /// The name that a forwarder gives for the original author: empty if they do not know a name,
+    /// nil if the words are their own. Nobody vouches for it.
     public var forwardedFrom: String?
-    /// Whom it mentions; nobody where the words are not the author's own.
+    /// The persons it mentions; none if the words are not the author's own.
     public var mentions = Mentions()
-    /// What is sent with it; nothing where it was brought in.
+    /// Its files; none if it was imported.
     public var files: [Attachment] = []
-    /// What its author saw behind an address in it; nil where it was brought in.
+    /// What its author saw behind an address in it; nil if it was imported.
     public var link: LinkPreview?
 
     /// A message with these fields.
@@ -103,24 +103,25 @@ public struct TextMessage: Equatable, Sendable {
 }
 
 extension Message {
-    /// What its author saw behind an address in it, as long as that stands in what it says now.
+    /// What its author saw behind an address in it, as long as the present text contains that
+    /// address.
     public var link: LinkPreview? {
         guard let link = content?.link, let text else { return nil }
         return editCount == 0 || LinkPreview.addresses(in: text).contains(link.address) ? link : nil
     }
 
-    /// What its author calls whoever wrote it first: see ``TextMessage/forwardedFrom``. Nil once it was
-    /// edited: nobody is named beside words that another one chose.
+    /// The name that its author gives for the original author: see ``TextMessage/forwardedFrom``.
+    /// Nil once it was edited: nobody is named beside words that another person chose.
     public var forwardedFrom: String? { editCount == 0 ? content?.forwardedFrom : nil }
 
     /// This message as somebody passes it on.
     ///
     /// A copy lives on its own: it has no reference, and neither an edit nor a deletion reaches it.
     ///
-    /// - Parameter name: what its author is called; empty where that is not known. The first origin stays
-    ///   through any number of hands, so it does not count where there is one that stands beside these
-    ///   words: not once whoever brought in or passed on the message has edited it, for then the words are
-    ///   theirs. Nil leaves out every origin.
+    /// - Parameter name: the name of its author; empty if that is not known. The first origin
+    ///   survives any number of forwards, so the name does not count if these words have an origin;
+    ///   but it does once the importer or forwarder has edited the message, because then the words
+    ///   are theirs. Nil leaves out every origin.
     /// - Returns: nil where there is nothing to pass on.
     public func forwarded(namingAuthor name: String?) -> TextMessage? {
         guard let text, !flags.contains(.deleted) else { return nil }

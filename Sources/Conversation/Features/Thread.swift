@@ -13,8 +13,8 @@ extension EntryField {
 
 /// A thread: a message, and all that answers it, or answers an answer.
 public enum MessageThread {
-    /// The message that the thread of an answer begins with: what it says itself, or what it answers; nil of
-    /// a message that answers none.
+    /// The first message of an answer's thread: the one it names, or the one that it answers; nil
+    /// for a message that answers none.
     public static func root(of header: OperationHeader) -> OperationReference? {
         header.kind == .text ? header.references.dropFirst().first ?? header.references.first : nil
     }
@@ -40,7 +40,7 @@ public enum MessageThread {
         return try store.locator(writer.bytes)
     }
 
-    /// Notes an answer that came, or came with its text; one that was deleted is none.
+    /// Records an answer that arrived, or whose text arrived; a deleted one is none.
     ///
     /// - Parameter order: where it stands.
     static func note(
@@ -70,7 +70,8 @@ public enum MessageThread {
         try settle(like: entry, in: store)
     }
 
-    /// Has the thread stand where its newest answer does; one without answers is none.
+    /// Moves the thread to the place of its newest answer; a message without answers is not a
+    /// thread.
     private static func settle(
         like answer: Entry, in store: some MergeStore
     ) throws(StoreError) {

@@ -1,13 +1,13 @@
 public import ParleyLedger
 public import ParleyWire
 
-/// What a person began to write in a conversation and has not sent: all of their devices have it, and nobody
-/// else.
+/// A text that a person began to write in a conversation and has not sent: all of their devices
+/// have it, and nobody else.
 public enum UnsentText {
     /// Bytes of one.
     public static let byteCountMax = Preference.valueByteCountMax
 
-    /// The text that a value of ``PreferenceKey/unsent`` holds; nil where that is none.
+    /// The text in a value of ``PreferenceKey/unsent``; nil if there is none.
     public static func text(_ value: [UInt8]) -> String? {
         value.isEmpty ? nil : String(validating: value, as: UTF8.self)
     }

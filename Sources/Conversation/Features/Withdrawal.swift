@@ -12,7 +12,7 @@ extension OperationKind {
         self == .poll || self == .item || self == .note || self == .decision
     }
 
-    /// Whether an operation of this kind is gone with what it is about, its first reference.
+    /// Whether an operation of this kind is removed together with its subject, its first reference.
     package var goesWithItsTarget: Bool {
         self == .vote || self == .pollClose || self == .itemChange || self == .noteEdit
             || self == .noteTitle || hasNoWords
@@ -27,8 +27,8 @@ extension EntryField {
     static let withdrawal = EntryField(rawValue: 63)
 }
 
-/// The withdrawal of a poll, of something to be done, of a note or of a decision. A deletion of lane 1 would not
-/// reach newcomers, to whom that lane begins later.
+/// The withdrawal of a poll, an item, a note or a decision. A deletion of lane 1 would not reach
+/// newcomers, for whom that lane begins later.
 public enum Withdrawal {
     /// The operation that takes this back.
     public static func draft(of target: OperationReference) -> Draft {
@@ -48,7 +48,8 @@ public enum Withdrawal {
             element: Target.element(of: target.check, in: store))
     }
 
-    /// Whether what an operation begins or is about was taken back. Then it loses its payload as well.
+    /// Whether what an operation begins or is about was withdrawn. Then it loses its payload as
+    /// well.
     static func erases(
         _ applied: AppliedOperation, about target: OperationReference, _ context: MergeContext,
         in store: some MergeStore
@@ -58,7 +59,7 @@ public enum Withdrawal {
         return true
     }
 
-    /// Keeps what somebody began, and may take back, as an entry of its conversation.
+    /// Stores something that a person began, and may withdraw, as an entry of its conversation.
     static func keep(
         _ applied: AppliedOperation, as field: EntryField, isReadable: ([UInt8]) -> Bool,
         _ context: MergeContext, in store: some MergeStore
@@ -77,8 +78,8 @@ public enum Withdrawal {
     }
 }
 
-/// A withdrawal wins over everything concurrent and erases on every node what it takes back, and what was
-/// said of that. Who began it may do that, and in a group an admin.
+/// A withdrawal wins over everything concurrent and erases on every node what it withdraws, and
+/// what was said about it. The person who began it may do that, and in a group an admin.
 enum WithdrawalRule: MergeRule {
     static let kind = OperationKind.withdrawal
     static let lane = Lane.shared

@@ -6,7 +6,7 @@ extension ISOMediaForm {
     private static let track: Set<String> = [
         "tkhd", "edts", "mdia", "tref", "tapt", "load", "imap", "clip", "matt",
     ]
-    /// What is seen, heard, or counts the pictures.
+    /// Video, audio and timing.
     private static let shown: Set<String> = ["vide", "soun", "tmcd", "pict", "auxv"]
     /// Samples of a track that goes.
     private static let sampleCountMax = 1 << 22

@@ -1,8 +1,8 @@
 /// HEIF, AVIF, JPEG XL, MP4 and MOV: boxes within boxes.
 ///
-/// Nothing is cut out, because places of the file stand all over it: what goes is filled with zeros.
-/// Tracks that are neither seen nor heard go with what they hold: cameras keep their way and their
-/// settings in such.
+/// Nothing is cut out, because absolute offsets occur all over the file: removed parts are filled
+/// with zeros. Tracks that are neither video nor audio are removed with their data: cameras store
+/// their track and their settings in such.
 struct ISOMediaForm {
     private static let top: Set<String> = [
         "ftyp", "styp", "mdat", "moof", "mfra", "sidx", "ssix", "pdin", "wide",
@@ -17,7 +17,7 @@ struct ISOMediaForm {
 
     let file: any PlacedBytes
     let boxes: [ISOBox]
-    /// Those that hold what is seen and heard.
+    /// Those with video and audio.
     private let data: [ISOBox]
     var form = MediaForm()
 

@@ -1,7 +1,7 @@
-/// JPEG: segments, and between them what is sealed by its own code.
+/// JPEG: segments, and between them entropy-coded data.
 ///
-/// Of the segments that say what a picture is about, the one that names its form and the colour profile
-/// stay. What follows the end goes: phones put videos and further pictures there, with all that they tell.
+/// Of the segments that describe a picture, those with its format and the colour profile stay. Data
+/// after the end is removed: phones put videos and further pictures there, with all their metadata.
 enum JPEGForm {
     private static let segmentCountMax = 65_536
 
@@ -51,7 +51,7 @@ enum JPEGForm {
         throw FormFailure.broken
     }
 
-    /// Goes to the marker behind what was sealed.
+    /// Skips entropy-coded data to the next marker.
     private static func skipScan(_ reader: inout FormReader) throws {
         while try reader.find(0xFF) {
             let place = reader.place

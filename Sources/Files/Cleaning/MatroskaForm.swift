@@ -1,6 +1,6 @@
 /// WebM and Matroska: elements within elements, whose lengths stand before them.
 ///
-/// As in MP4 nothing moves: what tells of its making becomes an element that says nothing.
+/// As in MP4 nothing moves: metadata becomes an element without meaning.
 enum MatroskaForm {
     private static let (header, segment): (UInt64, UInt64) = (0x1A45_DFA3, 0x1853_8067)
     private static let (info, duration, scale): (UInt64, UInt64, UInt64) = (
@@ -110,8 +110,8 @@ enum MatroskaForm {
             var count = UInt64(head) & (1 << UInt64(7 - more) - 1)
             for _ in 0..<more { count = count << 8 | UInt64(try reader.byte()) }
             if count == 1 << UInt64(7 * (more + 1)) - 1 {
-                // What was recorded as it was sent does not know its length: of the whole that is no
-                // matter, of a part it would be a guess.
+                // A stream that was recorded live does not know its length: for the whole file that
+                // does not matter, for a part it would be a guess.
                 guard id == segment else { throw FormFailure.uncleanable }
                 count = end - reader.place
             }

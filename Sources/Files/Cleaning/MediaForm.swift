@@ -12,15 +12,16 @@ public protocol PlacedBytes: Sendable {
 public enum FormFailure: Error, Equatable, Sendable {
     /// It breaks the form that its first bytes promise.
     case broken
-    /// It may hold what cannot be taken out of it.
+    /// It may contain metadata that cannot be removed.
     case uncleanable
 }
 
-/// What a picture, a video or a recording is by its container, and what has to change so that it tells
-/// nothing of where, when and with what it was made.
+/// The type of a picture, a video or a recording by its container, and the changes that remove
+/// metadata about where, when and with what it was made.
 ///
-/// Nothing is decoded: containers are walked, each step is bounded, and what is not known to be a part of
-/// the picture goes. Source: `Protocol/13-files.md`, "Pictures, videos and sound".
+/// Nothing is decoded: containers are walked, each step is bounded, and everything not known to be
+/// part of the picture is removed.
+/// Source: `Protocol/13-files.md`, "Pictures, videos and sound".
 public struct MediaForm: Equatable, Sendable {
     /// The containers whose form is known.
     public enum Container: String, Equatable, Sendable, CaseIterable {

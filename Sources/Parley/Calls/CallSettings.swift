@@ -4,18 +4,18 @@ import ParleyNodeCore
 import ParleySignalling
 import ParleyStorage
 
-/// What this device needs for calls: its program for sound and pictures. It is kept in the node's own
-/// sealed table, and concerns this device alone.
+/// This device's settings for calls: its program for sound and pictures. They are stored in the
+/// node's own sealed table, and concern this device only.
 struct CallSettings: Codable, Equatable, Sendable {
     /// Words that the program is started with.
     static let programWordCountMax = 32
 
-    /// The program's absolute path and what it is started with; empty where there is none.
+    /// The program's absolute path and its arguments; empty if there is none.
     var program: [String] = []
 
     static let key = Array("calls".utf8)
 
-    /// What is kept; nothing where nothing was said.
+    /// The stored settings; nothing if none were set.
     static func read(in store: SQLiteStore) throws -> CallSettings {
         guard let bytes = try store.value(.profile, key) else { return CallSettings() }
         return try JSONDecoder().decode(CallSettings.self, from: Data(bytes))
@@ -36,15 +36,15 @@ struct CallSettings: Codable, Equatable, Sendable {
 extension TurnServer {
     /// The server with a password that holds from now on.
     ///
-    /// - Parameter label: what stands in names that are made: drawn anew for each call, it tells
-    ///   the server nothing of who calls.
+    /// - Parameter label: the label in generated names: random for each call, it reveals nothing to
+    ///   the server about the caller.
     func told(at wall: UInt64, label: String) -> MediaLine.Server {
         let credentials = credentials(at: wall, label: label)
         return MediaLine.Server(
             urls: [address], username: credentials?.name, credential: credentials?.password)
     }
 
-    /// What is shown: no password and no secret.
+    /// The shown part: no password and no secret.
     var view: CallSettingsView.Server {
         switch access {
         case .open: .init(address: address, access: "open", name: nil)

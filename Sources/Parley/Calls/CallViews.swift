@@ -10,9 +10,9 @@ public struct CallView: Codable, Equatable, Sendable {
         public var device: String
         /// Whether it is this one.
         public var isThis: Bool
-        /// What it sends: `microphone`, `camera`, `screen`.
+        /// The media that it sends: `microphone`, `camera`, `screen`.
         public var media: [String]
-        /// How far the connection to it is: `connected`, `broken`, or what comes before; nil where
+        /// The state of the connection to it: `connected`, `broken`, or an earlier state; nil if
         /// there is none.
         public var connection: String?
     }
@@ -22,16 +22,17 @@ public struct CallView: Codable, Equatable, Sendable {
     public var conversation: String
     /// The name of that.
     public var name: String
-    /// Who began it.
+    /// The author.
     public var caller: String
     /// Whether that is oneself, with any device.
     public var isOwn: Bool
     /// `calling` (this device calls), `ringing` (it rings here), `joining` (it was answered here),
-    /// `connecting` (this device is in, and no connection has stood yet), `talking`, `aside` (it goes on, or may do so, without this device) or `ended`.
+    /// `connecting` (this device is in, and no connection has been established yet), `talking`,
+    /// `aside` (it continues, or may do so, without this device) or `ended`.
     public var state: String
-    /// What this device sends.
+    /// The media that this device sends.
     public var media: [String]
-    /// Who is in.
+    /// The members.
     public var members: [Member]
     /// Names of those whose devices ring, as far as this device was told.
     public var rings: [String]
@@ -43,7 +44,7 @@ public struct CallView: Codable, Equatable, Sendable {
     public var reason: String?
 }
 
-/// Who is there, as far as their devices say it.
+/// Presence, as reported by their devices.
 public struct PresenceReport: Codable, Equatable, Sendable {
     /// A person.
     public struct Entry: Codable, Equatable, Sendable {
@@ -55,7 +56,7 @@ public struct PresenceReport: Codable, Equatable, Sendable {
         public var presence: String
         /// When they were there last, in Unix milliseconds; nil where they do not tell.
         public var lastSeen: UInt64?
-        /// What they are let know, where something was said of them alone.
+        /// What they may see, if a setting exists for them alone.
         public var told: String?
     }
     /// Whether one is at this device.
@@ -78,7 +79,7 @@ public struct CallSettingsView: Codable, Equatable, Sendable {
         /// The name, where there is one that stays.
         public var name: String?
     }
-    /// The program's absolute path and what it is started with; empty where there is none.
+    /// The program's absolute path and its arguments; empty if there is none.
     public var program: [String]
     /// Servers, in the order in which they were set last.
     public var servers: [Server]
@@ -92,9 +93,9 @@ public struct CallRecordView: Codable, Equatable, Sendable {
     public var conversation: String
     /// The name of that.
     public var name: String
-    /// Who began it.
+    /// The author.
     public var caller: String
-    /// Whether that is oneself.
+    /// Whether that is this person.
     public var isOwn: Bool
     /// When it began, in Unix milliseconds.
     public var time: UInt64
@@ -113,9 +114,9 @@ public struct CallRecordView: Codable, Equatable, Sendable {
     public var wasIn = false
     /// Names of those who were in besides who began it and oneself.
     public var others: [String] = []
-    /// The message right below it, by its `id`; nil where it stands below all.
+    /// The message right below it, by its `id`; nil if it is below all.
     public var below: String? = nil
-    /// Where it stands among all that is right above the same message: what is greater, as text, stands
-    /// further below. The same for everybody who holds the same.
+    /// Its place among everything right above the same message: greater, as text, means further
+    /// below. The same for everybody who holds the same.
     public var order: String = ""
 }

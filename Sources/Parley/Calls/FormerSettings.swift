@@ -5,8 +5,8 @@ import ParleySignalling
 import ParleyStorage
 import ParleyWire
 
-/// What earlier programs kept on one device alone and is the person's: whom presence is told, and the
-/// servers that help calls.
+/// Settings that earlier versions stored on one device and that belong to the person: presence
+/// privacy, and the servers that help calls.
 /// Source: `Protocol/05-identity.md`, "Preferences".
 struct FormerSettings: Sendable {
     /// A server as it stood in the row of calls.
@@ -32,7 +32,7 @@ struct FormerSettings: Sendable {
         var servers: [Server]?
     }
 
-    /// What somebody is let know, and everybody of whom nothing else was said.
+    /// What one person may see, or everybody without a setting of their own.
     private(set) var privacies: [(person: PersonID?, privacy: PresenceBook.Privacy)] = []
     /// Servers, in the order in which they were added.
     private(set) var servers: [TurnServer] = []
@@ -58,7 +58,7 @@ struct FormerSettings: Sendable {
         servers = (row.servers ?? []).compactMap(\.server)
     }
 
-    /// Lets go of the rows. The program for sound and pictures, which is this device's, stays.
+    /// Drops the rows. The program for sound and pictures, which belongs to this device, stays.
     func remove(from store: SQLiteStore) throws {
         let settings = try CallSettings.read(in: store)
         try store.transact(.full) {
@@ -69,8 +69,8 @@ struct FormerSettings: Sendable {
 }
 
 extension Node {
-    /// Notes for all of the person's devices what an earlier program kept on this one. Nobody is told
-    /// anything before.
+    /// Records for all of the person's devices what an earlier version stored on this one. Nobody
+    /// is told anything before.
     ///
     /// What tells less holds where something was noted already: another device may have kept something
     /// else, and neither knew of the other.
@@ -105,7 +105,7 @@ extension Node {
         } catch let error as NodeError
             where ["unknown-person", "too-many-servers"].contains(error.code)
         {
-            // Who is no contact is told nothing anyway; and what has no room is not used.
+            // A person who is no contact is told nothing anyway; and what does not fit is not used.
         }
     }
 }

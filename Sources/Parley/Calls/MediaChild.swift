@@ -48,7 +48,7 @@ package struct MediaChild: Sendable {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        // High first: one of the three may bear the number of another one's place.
+        // High first: one of the three may have the number of another one's place.
         let held = files.map { fcntl($0, F_DUPFD_CLOEXEC, 64) }
         defer { for file in held { close(file) } }
         for (place, file) in held.enumerated() {
@@ -58,7 +58,7 @@ package struct MediaChild: Sendable {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // What this process ignores or blocks is its own affair.
+        // What this process ignores or blocks must not be inherited.
         var signals = sigset_t()
         sigfillset(&signals)
         posix_spawnattr_setsigdefault(&attributes, &signals)

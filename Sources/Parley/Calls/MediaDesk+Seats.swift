@@ -56,15 +56,16 @@ extension MediaDesk {
         do {
             return try await body()
         } catch {
-            // Nothing came of it: whoever has a call there keeps it.
+            // It failed: a client that has a call there keeps it.
             _ = state.withLock { $0.seats.choose(before, in: space) }
             throw error
         }
     }
 
-    /// Takes what a client tells of its call.
+    /// Handles a client's news about its call.
     ///
-    /// - Throws: ``NodeError`` where it has none, tells too much, or tells what is none of page 12.
+    /// - Throws: ``NodeError`` if it has none, sends too much, or sends what page 12 does not
+    ///   define.
     func take(_ line: MediaWord.Line, of call: String, from name: String) throws {
         let seat = state.withLock { $0.seats[name] }
         guard let seat, let id = seat.call, "\(id)" == call else {

@@ -3,13 +3,13 @@ import ParleySignalling
 import ParleyWire
 import Synchronization
 
-/// Carries out what calls want done outside of the core: has a program or a client make and play what is
-/// sent, and tells screens.
+/// Carries out the effects of calls outside of the core: runs a program or a client for the media,
+/// and updates screens.
 ///
-/// The program is started when a call begins here or rings, and serves that call alone; it is told
-/// `begin` when this device is about to come in. A client that calls or answers takes its place. Where
-/// neither can go on, so does the call, and the reason is kept for the person. What was going on ends with
-/// the process.
+/// The program is started when a call begins here or rings, and serves that call only; it gets
+/// `begin` when this device is about to join. A client that calls or answers takes its place. If
+/// neither can continue, the call ends, and the reason is kept for the person. Running calls end
+/// with the process.
 final class MediaDesk: Sendable {
     /// Ended calls whose reasons are remembered.
     static let endedCountMax = 64
@@ -77,7 +77,7 @@ final class MediaDesk: Sendable {
         }
     }
 
-    /// Has somebody make and play what is sent: the client that called or answered, or the program.
+    /// Assigns the media of a call: to the client that called or answered, or to the program.
     private func start(_ call: Call) {
         let id = call.id
         guard !seat(call) else { return }
@@ -156,7 +156,8 @@ final class MediaDesk: Sendable {
         state.withLock { $0.entries[id]?.maker }?.tell(line)
     }
 
-    /// The call is over for this device, or goes on without it: who comes back begins with a new program.
+    /// The call is over for this device, or continues without it: returning to it starts a new
+    /// program.
     private func finish(_ id: CallID, _ end: CallEnd) {
         let maker = state.withLock { state -> (any MediaMaker)? in
             guard var entry = state.entries[id] else { return nil }
@@ -165,7 +166,7 @@ final class MediaDesk: Sendable {
             (entry.hasBegun, entry.told) = (false, [])
             state.entries[id] = entry
             guard let seat = maker as? MediaSeat else { return maker }
-            // It goes on with the call that replaces this one.
+            // It continues with the call that replaces this one.
             guard end != .replaced, seat.call == id else { return nil }
             state.seats.release(seat)
             return seat
@@ -253,8 +254,8 @@ final class MediaDesk: Sendable {
             if call == nil || call?.phase == .ended { view.state = "ended" }
         case .send, .ring, .stopRinging, .media, .established, .changed:
             if call == nil {
-                // Why it is over follows in the same step, or was told when it went on without this
-                // device.
+                // The reason follows in the same step, or was reported when the call continued
+                // without this device.
                 guard last?.state == "aside" else { return }
                 view.state = "ended"
             }

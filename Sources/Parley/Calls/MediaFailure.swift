@@ -1,4 +1,4 @@
-/// Why a program for sound and pictures could not go on.
+/// Why a program for sound and pictures could not continue.
 enum MediaFailure: Error, Equatable, Sendable {
     /// None was named.
     case none
@@ -12,14 +12,14 @@ enum MediaFailure: Error, Equatable, Sendable {
     case malformed(String)
     /// More than ``MediaProcess/lineCountMax`` lines in a second.
     case tooMuch
-    /// It does not read what it is told.
+    /// It does not read its input.
     case deaf
     /// It said so itself.
     case said(String)
     /// The client that had taken the call's sound and pictures is not there any more.
     case gone
 
-    /// What a person is told.
+    /// The text for a person.
     var sentence: String {
         switch self {
         case .none: "this device has no program for sound and pictures"

@@ -2,7 +2,7 @@ import Foundation
 import ParleySignalling
 import ParleyWire
 
-/// What a program for sound and pictures is told, one JSON object a line.
+/// An order to a program for sound and pictures, one JSON object per line.
 /// Source: `Protocol/12-media.md`, "Orders".
 public struct MediaLine: Codable, Equatable, Sendable {
     /// A server, as WebRTC's `RTCIceServer` has it.
@@ -26,7 +26,7 @@ public struct MediaLine: Codable, Equatable, Sendable {
     public var call: String?
     /// Of `begin`: this device, in hex.
     public var device: String?
-    /// What is sent: `microphone`, `camera`, `screen`.
+    /// The sent media: `microphone`, `camera`, `screen`.
     public var media: [String]?
     /// Of `begin`: servers that help where no direct way exists.
     public var servers: [Server]?
@@ -48,7 +48,7 @@ public struct MediaLine: Codable, Equatable, Sendable {
         self.leg = leg.map { "\($0)" }
     }
 
-    /// The first order: which call, what is sent, and which servers may be asked.
+    /// The first order: the call, the media to send, and the servers that may be used.
     static func begin(
         _ call: CallID, on device: DeviceID, _ media: MediaState, servers: [Server]
     ) -> MediaLine {
@@ -61,7 +61,7 @@ public struct MediaLine: Codable, Equatable, Sendable {
         return line
     }
 
-    /// What is sent from now on.
+    /// The media to send from now on.
     static func media(_ media: MediaState) -> MediaLine {
         var line = MediaLine("media")
         line.media = media.words
@@ -71,7 +71,7 @@ public struct MediaLine: Codable, Equatable, Sendable {
     /// The call is over.
     static let end = MediaLine("end")
 
-    /// What a leg wants.
+    /// An order about a leg.
     init(_ order: MediaOrder, of leg: DeviceID) {
         switch order {
         case .makeOffer(let startsAnew):
@@ -103,7 +103,8 @@ public struct MediaLine: Codable, Equatable, Sendable {
     }
 }
 
-/// What a program for sound and pictures tells. Source: `Protocol/12-media.md`, "News".
+/// News from a program for sound and pictures.
+/// Source: `Protocol/12-media.md`, "News".
 enum MediaWord: Equatable, Sendable {
     /// Something of the connection to a device.
     case leg(DeviceID, MediaNews)
@@ -111,7 +112,7 @@ enum MediaWord: Equatable, Sendable {
     case media(MediaState)
     /// The person hangs up in the program's own window.
     case hangUp
-    /// It cannot go on, for this reason.
+    /// It cannot continue, for this reason.
     case failed(String)
 
     private struct Kind: Decodable {
@@ -138,7 +139,7 @@ enum MediaWord: Equatable, Sendable {
     /// Reads a line; nil for news of a kind that is not known here. Keys that are not known are
     /// passed over.
     static func read(_ bytes: [UInt8]) throws(MediaFailure) -> MediaWord? {
-        // What it says is not repeated: a line may hold what only the two devices shall know.
+        // The content is not repeated: a line may contain what only the two devices may know.
         guard let kind = try? JSONDecoder().decode(Kind.self, from: Data(bytes)) else {
             throw .malformed("a line that is no JSON object with “news”")
         }
@@ -211,7 +212,7 @@ extension MediaState {
         ("microphone", .microphone), ("camera", .camera), ("screen", .screen),
     ]
 
-    /// What is sent, in words.
+    /// The sent media, in words.
     var words: [String] { Self.named.filter { contains($0.1) }.map(\.0) }
 
     /// What these words say; nil where one of them is not known.

@@ -5,9 +5,9 @@ import Synchronization
 
 /// A program for sound and pictures, run as a child for one call.
 ///
-/// It is told and tells by lines on its standard input and output; its standard error is read for
-/// its last words alone. It runs in a process group of its own: whatever it starts ends with it,
-/// and a Ctrl-C is the node's, which then says goodbye. Nothing of the node's is open in it.
+/// It exchanges lines on its standard input and output; its standard error is read only for its
+/// last words. It runs in its own process group: whatever it starts ends with it, and a Ctrl-C goes
+/// to the node, which then says goodbye. It inherits no open files of the node.
 final class MediaProcess: Sendable {
     /// Bytes of a line, its end included: a description with every line's end written out, and
     /// room to spare.
@@ -39,8 +39,8 @@ final class MediaProcess: Sendable {
     /// Starts it.
     ///
     /// - Parameters:
-    ///   - words: the program's path and what it is started with.
-    ///   - told: called in order with what it says, and at most once, last, with why it failed.
+    ///   - words: the program's path and its arguments.
+    ///   - told: called in order with its news, and at most once, last, with the reason of failure.
     init(
         _ words: [String], told: @escaping @Sendable (Result<MediaWord, MediaFailure>) -> Void
     ) throws(MediaFailure) {
@@ -75,7 +75,7 @@ final class MediaProcess: Sendable {
 
     /// Tells it that the call is over, and sees to it that it ends.
     func finish(patience: Duration = MediaProcess.patience) {
-        // Before it is told: a quick one has ended by the time that the order is written.
+        // Before the order is sent: a quick program has ended by the time the order is written.
         let isFirst = state.withLock { state in
             defer { state.isFinishing = true }
             return !state.isFinishing
@@ -124,7 +124,7 @@ final class MediaProcess: Sendable {
     }
 
     private func signal(_ number: Int32) {
-        // The number of a process that was waited for may be another one's by now.
+        // The number of a process that was waited for may belong to another one by now.
         state.withLock { if !$0.isReaped { _ = kill(-process, number) } }
     }
 
@@ -186,7 +186,7 @@ final class MediaProcess: Sendable {
             return state.watchers
         }
         for watcher in watchers { watcher.resume() }
-        // What it started may hold its outputs open for longer.
+        // Its children may hold its outputs open for longer.
         _ = hasLastWords.wait(timeout: .now() + .milliseconds(500))
         fail(.ended(status: status, lastWords: state.withLock { $0.lastWords }))
     }
@@ -226,7 +226,7 @@ struct MediaPace {
     }
 }
 
-/// Cuts what a program writes into lines, and bounds it.
+/// Splits a program's output into lines, and bounds it.
 struct MediaLines {
     private var rest: [UInt8] = []
     private var pace = MediaPace()
@@ -239,7 +239,7 @@ struct MediaLines {
         guard !hasFailed else { return [] }
         var lines: [[UInt8]] = []
         for part in chunk.split(separator: 0x0A, omittingEmptySubsequences: false) {
-            // What stands before a line's end, and the rest after the last one.
+            // The part before a line's end, and the rest after the last one.
             rest += part
             guard rest.count < MediaProcess.lineByteCountMax else { throw failed(.lineTooLong) }
             guard part.endIndex < chunk.endIndex else { break }

@@ -2,12 +2,12 @@ import ParleySignalling
 import ParleyWire
 import Synchronization
 
-/// Who makes and plays what is sent in one call: a program of this device, or a client of the node.
+/// Who handles the media of one call: a program of this device, or a client of the node.
 /// Source: `Protocol/12-media.md`.
 protocol MediaMaker: AnyObject, Sendable {
     /// Gives an order.
     func tell(_ line: MediaLine)
-    /// Tells that the call is over, and gives so much time to end by itself.
+    /// Says that the call is over, and gives this much time to end by itself.
     func finish(patience: Duration)
     /// Returns once nothing of it is left.
     func ended() async
@@ -15,8 +15,8 @@ protocol MediaMaker: AnyObject, Sendable {
 
 extension MediaProcess: MediaMaker {}
 
-/// A client of the node that may take the sound and pictures of calls: whoever reads one stream of events,
-/// for as long as it is read. Its name is drawn by the client and known to it and the node alone.
+/// A client of the node that may handle the media of calls: the reader of one stream of events, as
+/// long as it reads. Its name is drawn by the client and known only to it and the node.
 /// Source: `Protocol/12-media.md`, "A client for a call".
 final class MediaSeat: MediaMaker {
     /// Hex digits of a name.
@@ -79,10 +79,10 @@ struct MediaSeats {
 
     var isEmpty: Bool { seats.isEmpty }
 
-    /// The seat of this name; nil where there is none.
+    /// The seat of this name; nil if there is none.
     subscript(name: String) -> MediaSeat? { seats[name] }
 
-    /// Who has the call of a conversation, if a client does.
+    /// The client that has the call of a conversation, if any.
     func seat(in space: SpaceID) -> MediaSeat? { chosen[space] }
 
     /// Adds one. False where another has its name.

@@ -30,7 +30,7 @@ extension Views {
             end: call.end?.word, reason: reason)
     }
 
-    /// What a person is called in a sentence; whose name cannot be read, by their identifier.
+    /// The name of a person in a sentence; their identifier if the name cannot be read.
     func called(_ person: PersonID, in roster: Roster? = nil) -> String {
         // As said above: a sentence without a name is better than none.
         person == ownPerson ? "you" : (try? name(of: person, in: roster)) ?? person.short
@@ -130,7 +130,7 @@ extension Views {
         return PresenceReport(own: core.presence.word, told: told.word, people: people)
     }
 
-    /// What a person is let know, or everybody of whom nothing else was said; nil where nothing was.
+    /// What a person may see, or everybody without a setting of their own; nil if nothing was set.
     func privacy(for person: PersonID?) throws -> PresenceBook.Privacy? {
         guard let own = core.ownSpace else { return nil }
         return try NodeCore.privacy(for: person, ownSpace: own.number, in: store)

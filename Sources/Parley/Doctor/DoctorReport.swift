@@ -1,6 +1,6 @@
-/// What a check of everything that is stored found, and what a repair did.
+/// The findings of a check of everything stored, and the results of a repair.
 public struct DoctorReport: Codable, Equatable, Sendable {
-    /// Each thing that was checked, and what came of it.
+    /// Each check, and its result.
     public struct Check: Codable, Equatable, Sendable {
         /// What was checked, as a sentence.
         public var name: String
@@ -22,14 +22,15 @@ public struct DoctorReport: Codable, Equatable, Sendable {
         public var operationCount: Int
         /// How many of those this device wrote.
         public var ownCount: Int
-        /// Who may have them, by name: whoever of these is reached brings them back. Empty where nobody
-        /// else is in it, or where who is in it cannot be read.
+        /// Who may have them, by name: any of these restores them when connected. Empty if nobody
+        /// else is in it, or if its members cannot be read.
         public var sources: [String]
-        /// What must come first, as a clause; without sources, why none can be named, and then there may be
-        /// more operations. Nil where it is enough that one of them is reached, or where there is none.
+        /// What must happen first, as a clause; without sources, why none can be named, and then
+        /// there may be more operations. Nil if it is enough that one of them is connected, or if
+        /// there is none.
         public var condition: String?
 
-        /// Who is in it cannot be read where it lies, and the count ends where reading does.
+        /// Its members cannot be read where they are stored, and the count ends where reading does.
         static let needsRepair = "who has them can be told after a repair"
 
         /// A group that is gone altogether is brought by contacts alone, and who they are is lost.
@@ -41,7 +42,7 @@ public struct DoctorReport: Codable, Equatable, Sendable {
     public var checks: [Check]
     /// What is lost here, by conversation.
     public var losses: [Loss] = []
-    /// What was mended, each a sentence; empty where nothing was to be.
+    /// What was repaired, each a sentence; empty if nothing was.
     public var mended: [String] = []
     /// What to do now, each a sentence.
     public var advice: [String] = []
@@ -51,7 +52,7 @@ public struct DoctorReport: Codable, Equatable, Sendable {
     /// Whether all is as it should be.
     public var isFine: Bool { checks.allSatisfy(\.isFine) }
 
-    /// What is damaged, in a few words; nil where nothing is.
+    /// What is damaged, in a few words; nil if nothing is.
     var damage: String? {
         guard isDamaged else { return nil }
         return checks.first { !$0.isFine }?.detail ?? "damage was found"

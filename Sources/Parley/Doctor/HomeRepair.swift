@@ -8,10 +8,11 @@ import ParleyWire
 
 /// Saves what can be read of a damaged database into a new one.
 ///
-/// Of each log the parts are kept that can be read, follow and are signed: others fill the holes between
-/// them. Lane 0 has none, and of what hangs on it only that is kept of which all it names there is. Everything that follows from operations is made anew.
-/// Where something of this device's own may be missing, the database gets another name: then the node
-/// takes its own past back from others before it writes.
+/// For each log the parts are kept that can be read, follow and are signed: others fill the gaps
+/// between them. Lane 0 has no gaps, and of what depends on it only that is kept whose names are
+/// all held. Everything derived from operations is recomputed. If something of this device's own
+/// may be missing, the database gets another name: then the node recovers its own past from others
+/// before it writes.
 struct HomeRepair {
     private let store: SQLiteStore
     private let identity: NodeIdentity
@@ -19,7 +20,7 @@ struct HomeRepair {
     private var isOwnLost: Bool
     /// Whether something is lost that only devices of this person know.
     private var isSettingLost = false
-    /// Spaces of which nobody can say any more who is in them.
+    /// Spaces whose members nobody can determine any more.
     private var removed: [DoctorReport.Loss] = []
     /// Whether somebody else wrote in what is lost.
     private var hasOthers = false
@@ -27,11 +28,11 @@ struct HomeRepair {
 
     /// Repairs a home that no process has open.
     ///
-    /// - Returns: what was lost and mended.
+    /// - Returns: what was lost and repaired.
     static func run(
         _ home: Home, _ unlock: Unlock, _ progress: RescueProgress
     ) throws -> DoctorReport {
-        // The store is let go of before its file takes the place of the old one.
+        // The store is released before its file takes the place of the old one.
         var report = try rescued(home, unlock, progress)
         let old = try home.takeRescued()
         report.mended.insert(
@@ -39,16 +40,16 @@ struct HomeRepair {
         return report
     }
 
-    /// What a repair will lose. It is made and thrown away: nothing that lies in the home is changed.
+    /// What a repair would lose. It is computed and discarded: nothing in the home is changed.
     static func foretell(_ home: Home, _ unlock: Unlock) throws -> [DoctorReport.Loss] {
         do {
             let report = try rescued(home, unlock, isTrial: true) { _, _ in }
             try home.discardRescued()
             return report.losses
         } catch {
-            // What lies there may be the work of whoever has the home.
+            // The content may be the work of anyone who can write to the home.
             if case .locked = (error as? HomeError)?.code { throw error }
-            // What is left over is removed by the next one as well.
+            // The next one removes leftovers as well.
             try? home.discardRescued()
             throw error
         }
@@ -67,7 +68,7 @@ struct HomeRepair {
         }
         if rescue.lacksNotes { try NodeKeys.restoreIdentity(in: store) }
         guard let keys = try NodeKeys(in: store) else {
-            // While the store has the lock. The next repair removes what this leaves.
+            // While the store has the lock. The next repair removes leftovers.
             try? home.discardRescued()
             throw NodeError.noKeys(home)
         }
@@ -88,7 +89,7 @@ struct HomeRepair {
             do {
                 try store.transact(.full) { try mend(space) }
             } catch let error as StoreError where error.code == .corrupt {
-                // Something in it can be copied, and not be understood: the others are kept.
+                // Part of it can be copied, and not be understood: the others are kept.
                 try store.transact(.full) { try remove(space) }
             }
         }
@@ -102,7 +103,7 @@ struct HomeRepair {
         var report = DoctorReport(checks: [])
         report.losses =
             views.losses(absent: note) { lost[$0.number] ?? 0 } + conditioned(removed)
-        // What follows is about the guard, which lies beside the database that it guards.
+        // What follows concerns the guard, which is beside the database that it guards.
         if isTrial { return report }
         try keepNote()
         report.mended = rescue.losses.map { "\($0)." }
@@ -136,8 +137,8 @@ struct HomeRepair {
         if try store.space(log.space)?.kind == .own { isSettingLost = true }
     }
 
-    /// Notes logs of which nothing is left: those whose rows tell of them, and own ones that the guard
-    /// remembers.
+    /// Records logs of which nothing is left: those named by remaining rows, and own ones that the
+    /// guard remembers.
     private mutating func noteLostLogs(_ logs: [LostLog]) throws {
         var ends: [LogID: UInt64] = [:]
         // A guard that cannot be read tells nothing.
@@ -160,9 +161,9 @@ struct HomeRepair {
         }
     }
 
-    /// Keeps of a space what holds, and makes anew what follows from that.
+    /// Keeps the valid part of a space, and recomputes what follows from it.
     private mutating func mend(_ space: SpaceRecord) throws {
-        // What was acknowledged on links is not copied.
+        // Acknowledgements from links are not copied.
         try NodeCore.forgetWords(of: space, by: identity.device, in: store)
         let held = try store.logs(in: space.number)
         for log in held {
@@ -186,15 +187,15 @@ struct HomeRepair {
         try note.add(held, of: space, in: store)
     }
 
-    /// Keeps what is lost where later checks find it, of which nothing else tells any more.
+    /// Records losses where later checks find them, if nothing else shows them any more.
     private mutating func keepNote() throws {
         note.removed = removed
         let note = note
         try store.transact(.full) { try note.keep(in: store) }
     }
 
-    /// Signs what this device wrote and is kept, where the signature over it is lost: what none is over
-    /// goes into no backup, and to nobody else.
+    /// Signs what this device wrote and kept if the signature over it is lost: unsigned operations
+    /// go into no backup, and to nobody else.
     private func signOwn(of space: SpaceRecord) throws {
         for log in try store.logs(in: space.number) where log.device == identity.device {
             for span in log.spans
@@ -206,7 +207,7 @@ struct HomeRepair {
         }
     }
 
-    /// Lets go of a space of which nothing can be made.
+    /// Drops a space of which nothing can be restored.
     private mutating func remove(_ space: SpaceRecord) throws {
         let held = try store.logs(in: space.number)
         letGo(of: space, with: held)
@@ -220,7 +221,7 @@ struct HomeRepair {
         removed.append(loss(of: space, with: logs))
     }
 
-    /// What is lost with a space of which the beginning is: all of it.
+    /// What is lost with a space whose beginning is lost: everything.
     private mutating func loss(of space: SpaceRecord, with logs: [LogRecord]) -> DoctorReport.Loss {
         func count(_ logs: [LogRecord]) -> Int { logs.reduce(0) { $0 + $1.heldCount } }
         var loss = DoctorReport.Loss(
@@ -269,7 +270,7 @@ struct HomeRepair {
         return hasCut
     }
 
-    /// The first operation that names what is not held of lane 0.
+    /// The first operation that names something of lane 0 that is not held.
     private func firstOpen(_ log: LogRecord, in space: SpaceRecord) throws -> UInt64? {
         var found: UInt64?
         for span in log.spans where found == nil {

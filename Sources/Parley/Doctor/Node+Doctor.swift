@@ -34,7 +34,7 @@ extension Node {
                     name: "This device's own keys are there.", isFine: false,
                     detail: reason.message))
         } else if report.isFine {
-            // The files are whole, and what they hold is not.
+            // The files are complete, and their content is not.
             report.checks.append(
                 .init(name: "The node opens.", isFine: false, detail: reason.message))
         }
@@ -45,10 +45,10 @@ extension Node {
         return report
     }
 
-    /// Mends what can be mended of a home that no process has open: saves what can be read of a damaged
-    /// database into a new one, folds views anew, makes the indexes anew. What was there before is kept.
+    /// Repairs what can be repaired of a home that no process has open: saves what can be read of a
+    /// damaged database into a new one, recomputes views and indexes. The earlier data is kept.
     ///
-    /// - Parameter progress: hears how many rows of what were found; called for each.
+    /// - Parameter progress: called with the number of rows of each kind found.
     public static func repair(
         _ settings: NodeSettings, progress: (_ meaning: String, _ count: Int) -> Void = { _, _ in }
     ) async throws -> DoctorReport {
@@ -60,7 +60,7 @@ extension Node {
         do {
             return try await mend(settings, report)
         } catch  where isDamage(error) && !isRescued {
-            // What follows from the messages cannot even be made anew where it is.
+            // What follows from the messages cannot even be recomputed where it is.
             return try await mend(settings, rescue(settings, progress))
         }
     }
@@ -72,7 +72,7 @@ extension Node {
         return try explaining { try HomeRepair.run(Home(settings.home), unlock, progress) }
     }
 
-    /// Makes anew what follows from the messages where it does not hold, and looks at everything again.
+    /// Recomputes what follows from the messages if it does not match, and checks everything again.
     private static func mend(
         _ settings: NodeSettings, _ rescued: DoctorReport
     ) async throws -> DoctorReport {
@@ -91,7 +91,7 @@ extension Node {
                 report.mended.append("Damaged parts of files were dropped: they are fetched again.")
             }
             if let name = try await node.running.read({ try $0.formerName() }) {
-                // A device that may not write yet is called so once it is told.
+                // A device that may not write yet is reported as such.
                 _ = try? await node.running.perform(.setProfile(name: name, addresses: nil))
             }
             let after = try await node.perform(CheckStore())
@@ -100,7 +100,7 @@ extension Node {
             let told = Set(report.losses.map(\.conversation))
             report.losses += after.losses.filter { !told.contains($0.conversation) }
             report.isDamaged = after.isDamaged
-            // What was taken apart told more of who has it than what is left.
+            // What was taken apart told more about who has it than what is left.
             let isHeldBack = after.advice.contains {
                 $0 == DoctorReport.rejoin || $0 == DoctorReport.alone
             }
@@ -130,15 +130,15 @@ extension Node {
             await node.shutdown()
             return report.isDamaged
         } catch let error as NodeError where ["database-gone", "no-keys"].contains(error.code) {
-            // One that was put aside by a repair that was cut off is there to be read; and keys are looked
-            // for with all that a repair has.
+            // One that an interrupted repair put aside can be read; and keys are looked for with
+            // everything that a repair has.
             return true
         } catch  where isDamage(error) {
             return true
         }
     }
 
-    /// Folds all views anew, and keeps them.
+    /// Recomputes all views, and stores them.
     private func foldAll() async throws {
         do {
             try await running.write { store in
@@ -156,7 +156,7 @@ extension Node {
 }
 
 extension DoctorReport {
-    /// Says what a repair will come to, so that nobody hopes for more.
+    /// Says what a repair will achieve, so that nobody hopes for more.
     fileprivate mutating func foretell(_ settings: NodeSettings, _ unlock: Unlock) {
         let unfit: NodeError
         do {
@@ -179,12 +179,12 @@ extension DoctorReport {
     fileprivate var needsIndexing: Bool { hasFailed("Words and vectors") }
     fileprivate var needsFiles: Bool { hasFailed("Every file") }
 
-    /// What is to be done where own operations may be missing.
+    /// What to do if own operations may be missing.
     static let rejoin =
         "Run the node where it reaches another device of yours or a contact: it writes again once it "
         + "has its own past back. `parley status` says when."
 
-    /// The same where nobody is known who has them.
+    /// The same if nobody is known who has them.
     static let alone =
         "Nobody else is known who has what is lost of what this device wrote, so it does not write any "
         + "more: it could say twice what it said before. What is left can be read, and goes on as a new device: "
@@ -194,7 +194,7 @@ extension DoctorReport {
         checks.contains { !$0.isFine && $0.name.hasPrefix(beginning) }
     }
 
-    /// Says what to do about what was found.
+    /// Says what to do about the findings.
     mutating func advise(isAlone: Bool) {
         guard !isFine else { return }
         if isDamaged {

@@ -18,21 +18,21 @@ struct RepairNote: Codable, Equatable {
         var first: UInt64
         var last: UInt64
     }
-    /// What is missing of conversations that are left.
+    /// What is missing of the remaining conversations.
     var holes: [Hole] = []
     /// Conversations of which nothing is left.
     var removed: [DoctorReport.Loss] = []
 
     private static let name = Array("repair losses".utf8)
 
-    /// Notes what a space has lost of these logs, as they were.
+    /// Records what a space has lost of these logs, as they were.
     mutating func add(
         _ logs: [LogRecord], of space: SpaceRecord, in store: some Store
     ) throws(StoreError) {
         guard let kept = try store.space(space.number) else { return }
         for log in logs {
             guard let left = try store.log(log.number) else { continue }
-            // A record that does not open promises nothing: what is left tells what lies between.
+            // A record that does not open says nothing: the rest tells what lies between.
             let between = left.spans.last.map { top in
                 Span(first: log.base, last: top.last, anchor: top.anchor, tip: top.tip)
             }
@@ -72,7 +72,7 @@ struct RepairNote: Codable, Equatable {
         try store.setValue(Array(JSONEncoder().encode(all)), .profile, Self.name)
     }
 
-    /// What was noted.
+    /// The records.
     static func kept(in store: some Store) throws -> RepairNote {
         guard let bytes = try store.value(.profile, name) else { return RepairNote() }
         return try JSONDecoder().decode(RepairNote.self, from: Data(bytes))
@@ -124,7 +124,7 @@ extension Views {
     }
 
     /// Whether a repair lost something of the space of the own devices that has not come back: part
-    /// of it, or all of what was one before this.
+    /// of it, or all of an earlier one.
     func hasRepairLostSettings() throws -> Bool {
         let note = try RepairNote.kept(in: store)
         if try gone(note).contains(where: { $0.name == SpaceRecord.ownName }) { return true }

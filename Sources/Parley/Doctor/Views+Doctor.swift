@@ -6,7 +6,8 @@ import ParleySealing
 import ParleyStorage
 import ParleyWire
 
-/// Looks at everything that is stored. What cannot be read is told, and the look goes on behind it.
+/// Checks everything that is stored. What cannot be read is reported, and the check continues
+/// behind it.
 extension Views {
     func doctor() -> DoctorReport {
         var report = DoctorReport(checks: [])
@@ -76,7 +77,7 @@ extension Views {
         return held
     }
 
-    /// What is lost, by conversation, where so much is lost of each log.
+    /// What is lost, by conversation, given the loss per log.
     ///
     /// - Parameter absent: knows of logs of which nothing is held.
     func losses(
@@ -111,7 +112,7 @@ extension Views {
         return losses
     }
 
-    /// Tells what repairs have lost; what is told already is told once.
+    /// Reports what repairs have lost; each loss once.
     private func addFormerLosses(to report: inout DoctorReport) {
         do {
             let told = Set(report.losses.map(\.conversation))
@@ -144,13 +145,13 @@ extension Views {
         return name ?? space.id.short
     }
 
-    /// Whether nobody else is known who could bring back what is lost: no other device of this
-    /// person, and nobody else in any conversation that is held. What only own devices know, such as
-    /// who the contacts are, nobody else can bring.
+    /// Whether nobody else is known who could restore what is lost: no other device of this person,
+    /// and nobody else in any conversation that is held. What only own devices know, such as who
+    /// the contacts are, nobody else can restore.
     func isAlone() throws -> Bool {
         guard core.node.log.devices.count <= 1 else { return false }
         if try lacksOfOwnSpace() { return true }
-        // What a repair has lost is what others are to bring; with a whole past nobody has to.
+        // Others are to restore what a repair has lost; with a complete past nobody has to.
         if core.rejoin != nil, try lostByRepairs().contains(where: \.isBeyondOthers) { return true }
         for space in try store.spaces() where space.kind != .own {
             let members = try roster(of: space)?.members ?? []
@@ -171,7 +172,7 @@ extension Views {
         }
     }
 
-    /// What this person was called when they came into a conversation; nil where a card tells it.
+    /// The name of this person when they came into a conversation; nil if a card gives it.
     func formerName() throws -> String? {
         guard try CardReader.name(of: ownPerson, store).isEmpty else { return nil }
         for space in try store.spaces().reversed() {
@@ -181,7 +182,7 @@ extension Views {
         return nil
     }
 
-    /// Whether what is held of this device's own logs has no hole.
+    /// Whether what is held of this device's own logs has no gap.
     func isOwnWhole() throws -> Bool {
         for space in try store.spaces() {
             for log in try store.logs(in: space.number) where log.device == core.node.device {
@@ -191,12 +192,12 @@ extension Views {
         return true
     }
 
-    /// Who may have what is lost of a space; nil where who is in it cannot be read, and nobody can be named.
+    /// Who may have what a space lost; nil if its members cannot be read, and nobody can be named.
     private func sources(of space: SpaceRecord) -> [String]? {
         var sources: [String] = []
         if core.node.log.devices.count > 1 { sources.append("another device of yours") }
         guard space.kind != .own else { return sources }
-        // Who is in it may be lost.
+        // Its members may be lost.
         guard let roster = try? roster(of: space) else { return sources.isEmpty ? nil : sources }
         for member in roster.members where member.person != ownPerson {
             // As above.
@@ -208,7 +209,7 @@ extension Views {
 
     // MARK: Views
 
-    /// Folds every space anew and compares. The transaction is thrown away.
+    /// Recomputes every space and compares. The transaction is rolled back.
     private func foldAgain() throws -> DoctorReport.Outcome {
         if bar == .readOnly { return .skipped("not compared: the home may not be written") }
         if bar == .full { return .skipped("not compared: the disk is full") }
@@ -235,11 +236,11 @@ extension Views {
         return .wrong(words.compactMap(\.self).joined(separator: "; "))
     }
 
-    /// What follows from the operations of a space, as far as it is compared.
+    /// The derived data of a space that is compared.
     private struct Folded: Equatable {
         /// What members see alike.
         var digest: Digest?
-        /// What is about the space itself: in one's own the contacts, settings and marks.
+        /// What is about the space itself: in the own space the contacts, settings and marks.
         var notes: [Entry]
         /// Threads, and how many answers each has.
         var threads: [Entry]
@@ -281,7 +282,7 @@ extension SpaceRecord {
     /// What the space of the own devices is called.
     static let ownName = "your settings and contacts"
 
-    /// What a space is called whose beginning is lost, and who is in it with that.
+    /// The name of a space whose beginning is lost, and its members.
     var nameWithoutBeginning: String {
         kind == .own
             ? Self.ownName
@@ -290,7 +291,7 @@ extension SpaceRecord {
 }
 
 extension DoctorReport {
-    /// What came of one check.
+    /// The result of one check.
     enum Outcome {
         case fine(String)
         case wrong(String)

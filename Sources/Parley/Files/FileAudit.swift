@@ -4,7 +4,7 @@ import ParleyNodeCore
 import ParleyStorage
 import ParleyWire
 
-/// What a look at all sealed files of a home found.
+/// The findings of a check of all sealed files of a home.
 struct FileAudit: Sendable {
     /// Files of which something is held.
     var fileCount = 0
@@ -12,7 +12,7 @@ struct FileAudit: Sendable {
     var byteCount = 0
     /// Parts that are not what their hashes say, by file.
     var damaged: [(blob: BlobID, chunks: [ChunkIndex])] = []
-    /// Files of which it cannot be read what is held.
+    /// Files whose held parts cannot be determined.
     var unreadable: [BlobID] = []
 
     /// Looks at every part of every file. Nothing is changed.

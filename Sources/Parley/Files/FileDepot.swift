@@ -8,13 +8,13 @@ import Synchronization
 
 /// Seals files that are to be sent, and opens those that came, away from the node's own thread.
 final class FileDepot: Sendable {
-    /// Files that wait to be sent, at most: what nobody sends is let go of, the oldest first.
+    /// Files that wait to be sent, at most: unsent ones are dropped, the oldest first.
     static let stagedCountMax = 64
 
     /// A file on its way into a message.
     struct Staged {
         var view: StagedFile
-        /// What its message says of it, once it is sealed.
+        /// What its message says about it, once it is sealed.
         var attachment: Attachment?
     }
 
@@ -36,11 +36,11 @@ final class FileDepot: Sendable {
     init(running: RunningNode, folder: String) {
         self.running = running
         self.folder = folder
-        // What was being sealed when the process before ended; nothing is sealed before this is done.
+        // Files being sealed when the last process ended; nothing is sealed before this is done.
         queue.async { BlobFolder(folder).removeUnfinished() }
     }
 
-    /// What is known of a file that is to be sent; nil where the ticket is none.
+    /// What is known about a file that is to be sent; nil if the ticket is unknown.
     func staged(_ ticket: String) -> Staged? { state.withLock { $0.staged[ticket] } }
 
     /// A file was sent, or is not to be.
@@ -58,7 +58,7 @@ final class FileDepot: Sendable {
     ///
     /// - Parameters:
     ///   - source: the file, opened.
-    ///   - name: what it is to be called.
+    ///   - name: its name.
     func stage(
         _ source: FileSource, called name: String, type: String?, _ wish: FileWish = FileWish()
     ) async throws -> StagedFile {
@@ -226,7 +226,7 @@ final class FileDepot: Sendable {
     }
 }
 
-/// Opens the chunks of a sealed file, on any thread: what is here as a whole does not change.
+/// Opens the chunks of a sealed file, on any thread: a complete file does not change.
 private struct BlobReader {
     private let folder: BlobFolder
     private let seal: FileSeal

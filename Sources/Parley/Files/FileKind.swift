@@ -1,6 +1,6 @@
 import ParleyFiles
 
-/// What a file is, by how it begins; its name decides nothing.
+/// The type of a file, by its first bytes; its name decides nothing.
 public enum FileKind {
     /// So many bytes of its beginning tell it.
     public static let startByteCount = 512
@@ -38,7 +38,7 @@ public enum FileKind {
         (0, [0x7F, 0x45, 0x4C, 0x46], "application/x-executable"),
     ]
 
-    /// What a file with these first bytes is; empty where that is not known.
+    /// The type of a file with these first bytes; empty if it is not known.
     public static func type(of start: [UInt8]) -> String {
         for beginning in beginnings
         where start.dropFirst(beginning.offset).starts(with: beginning.bytes)
@@ -65,7 +65,7 @@ public enum FileKind {
         }
     }
 
-    /// The form of what is of this type; nil where it is none that is read.
+    /// The container format of this type; nil if it is not parsed.
     static func container(of type: String) -> MediaForm.Container? {
         switch type {
         case "image/jpeg": .jpeg
@@ -82,7 +82,7 @@ public enum FileKind {
         }
     }
 
-    /// Whether what is of this type may tell where and with what it was made.
+    /// Whether files of this type may contain metadata about where and with what they were made.
     static func mayTellPlaces(_ type: String) -> Bool {
         type.hasPrefix("image/") || type.hasPrefix("video/") || type == "audio/mp4"
     }

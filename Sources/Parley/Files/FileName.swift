@@ -1,9 +1,9 @@
 import Foundation
 import ParleyWire
 
-/// Names of files, made harmless: what others call theirs is written into nobody's folders as it is.
+/// Sanitised names of files: other people's names are never used for files on disk as they are.
 enum FileName {
-    /// What a file is called where nothing is left of its name.
+    /// The name of a file if nothing is left of its own.
     static let unnamed = "file"
 
     /// A name without a path, without marks that nobody sees or that turn the direction, in one form of

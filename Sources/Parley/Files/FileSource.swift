@@ -11,7 +11,7 @@ final class FileSource: PlacedBytes {
     private let path: String
     /// How long it was when it was opened.
     let byteCount: UInt64
-    /// When it was changed last then: what it holds, or what is said of it.
+    /// When it was last changed: its content, or its attributes.
     private let changes: [Int]
 
     /// Opens a file: a regular one, that its user may read.
@@ -53,14 +53,14 @@ final class FileSource: PlacedBytes {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Bytes of it: exactly so many.
+    /// Its bytes: exactly this many.
     func bytes(at place: UInt64, count: Int) throws -> [UInt8] {
         let bytes = FileBytes.read(descriptor, at: place, count: count)
         guard bytes.count == count else { throw Self.changed(path) }
         return bytes
     }
 
-    /// Refuses a file that changed while it was read: what was looked at is not what was sent.
+    /// Refuses a file that changed while it was read: what was checked is not what was sent.
     func requireUnchanged() throws {
         var status = stat()
         guard fstat(descriptor, &status) == 0, UInt64(clamping: status.st_size) == byteCount,
@@ -82,7 +82,7 @@ final class FileSource: PlacedBytes {
     }
 }
 
-/// A file that is written for the person, beside what is there: nothing is ever written over.
+/// A file written for the person, beside existing ones: nothing is ever overwritten.
 final class FileTarget {
     private let descriptor: Int32
     private let path: String
@@ -90,7 +90,7 @@ final class FileTarget {
     private var byteCount: UInt64 = 0
     private var isFinished = false
 
-    /// Begins to write a file that is not there yet. It gets its name when all of it is written.
+    /// Begins to write a new file. It gets its name when all of it is written.
     init(_ path: String) throws {
         self.path = path
         guard access(path, F_OK) != 0 else {
@@ -170,7 +170,7 @@ extension NodeError {
         "file-broken", "What its sender sealed does not open.",
         hint: "Ask for it to be sent again.")
 
-    /// What a person is told of a message that could not be sent because of its files.
+    /// The text for a person about a message that could not be sent because of its files.
     init(attaching refusal: CommandRefusal) {
         switch refusal {
         case .noFile:

@@ -5,22 +5,22 @@ public struct FileView: Codable, Equatable, Sendable {
 
     /// Its place among the files of the message, from 1.
     public var number: Int
-    /// What it is called, made harmless: it may be used as the name of a file.
+    /// Its name, sanitised: it may be used as the name of a file.
     public var name: String
     /// How many bytes it has.
     public var size: UInt64
-    /// What it is, as "image/jpeg"; empty where its sender does not say. Nobody has looked at it.
+    /// Its type, such as "image/jpeg"; empty if its sender does not say. Nobody has checked it.
     public var type: String
-    /// `here`; `fetching` while somebody who is reached has some of it; `waiting` where it is wanted and nobody
-    /// who is reached has any; `full` where it is wanted and does not fit into what files may take here; `disk-full` where the disk took
-    /// nothing of it when it was last tried;
-    /// `absent` where it is not here and not wanted.
+    /// `here`; `fetching` while a connected device has some of it; `waiting` if it is wanted and no
+    /// connected device has any; `full` if it is wanted and exceeds the space for files here;
+    /// `disk-full` if the disk accepted nothing of it when it was last tried; `absent` if it is not
+    /// here and not wanted.
     public var state: String
     /// How many of its bytes are here.
     public var heldByteCount: UInt64
-    /// Of a picture, in points; 0 where it is not known.
+    /// For a picture, in pixels; 0 if it is not known.
     public var width: Int
-    /// Of a picture, in points; 0 where it is not known.
+    /// For a picture, in pixels; 0 if it is not known.
     public var height: Int
     /// In milliseconds, of what sounds or moves; else 0.
     public var duration: Int
@@ -28,16 +28,16 @@ public struct FileView: Codable, Equatable, Sendable {
     public var isVoice: Bool
     /// How loud it is in equal parts of its time, 0 to 255 each; empty where its sender does not say.
     public var waveform: [UInt8] = []
-    /// What is said in it, by its sender's word; nil where they do not say.
+    /// Its transcript, as its sender claims; nil if there is none.
     public var transcript: String? = nil
-    /// Whether a small picture of it came along: ``ReadPreview`` gives it.
+    /// Whether a small picture of it came along: ``ReadPreview`` returns it.
     public var hasPreview: Bool
     /// The sealed file's name, the same on all devices; nil of one that is inside its message.
     public var blob: String?
-    /// Of a file that this device sent, the names of those in the conversation of whom a device holds all of it, by
-    /// what it said last; nil of any other, and of one that is inside its message.
+    /// For a file that this device sent: the names of those in the conversation with a device that
+    /// holds all of it, by its last answer; nil for any other, and for one inside its message.
     public var holders: [String]? = nil
-    /// The same of those to whom all of it has come by their receipts, and who may have given it up since.
+    /// The same for those who received all of it by their receipts, and may have given it up since.
     public var receivers: [String]? = nil
 }
 
@@ -78,7 +78,7 @@ public struct FileEntry: Codable, Equatable, Sendable {
 public struct FileList: Codable, Equatable, Sendable {
     /// The newest first.
     public var entries: [FileEntry]
-    /// What `from` takes for those that follow; nil where none do.
+    /// The value of `from` for the next page; nil if there is none.
     public var next: String?
 }
 
@@ -86,7 +86,7 @@ public struct FileList: Codable, Equatable, Sendable {
 public struct StagedFile: Codable, Equatable, Sendable {
     /// Names it in ``SendMessages``.
     public var ticket: String
-    /// What it is called.
+    /// Its name.
     public var name: String
     /// How many bytes it has.
     public var size: UInt64
@@ -96,7 +96,7 @@ public struct StagedFile: Codable, Equatable, Sendable {
     public var isReady: Bool
     /// Whether a small picture of it goes along.
     public var hasPreview: Bool
-    /// Why something that could be expected of it is missing; nil where nothing is.
+    /// Why something that could be expected is missing; nil if nothing is.
     public var note: String?
     /// Why it cannot; nil while it can, or may yet.
     public var failure: NodeError?
@@ -116,7 +116,7 @@ public struct FileBytes: Codable, Equatable, Sendable {
 public struct FilePreview: Codable, Equatable, Sendable {
     /// JPEG, PNG or WebP, in Base64. Its sender made it: decode it where nothing can be lost.
     public var base64: String
-    /// What it is, by how it begins: `image/jpeg`, `image/png` or `image/webp`.
+    /// Its type, by its first bytes: `image/jpeg`, `image/png` or `image/webp`.
     public var type: String
 }
 

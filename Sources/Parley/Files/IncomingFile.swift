@@ -7,14 +7,15 @@ import ParleyWire
 /// A file that comes in piece by piece before it is sealed. It has no name: whatever ends this process takes
 /// it along.
 ///
-/// A small one is in memory alone: what is said or drawn for a message never lies on the disk unsealed. A
-/// large one lies in the home's file system, and leaves free there what other files leave free.
+/// A small one is only in memory: a recording or drawing for a message is never on disk unsealed. A
+/// large one is in the home's file system, and leaves free there what other files leave free.
 public final class IncomingFile: Sendable {
     private let descriptor: Int32
     /// Disks take long: nothing else waits for them.
     private let queue = DispatchQueue(label: "parley.incoming", qos: .utility)
 
-    /// Where this process finds it, as ``StageFile`` takes it, for as long as this value is there.
+    /// The path by which this process finds it, as ``StageFile`` takes it, as long as this value
+    /// exists.
     public var path: String { "/proc/self/fd/\(descriptor)" }
 
     /// An empty file.

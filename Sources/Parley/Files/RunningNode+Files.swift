@@ -73,6 +73,6 @@ extension RunningNode {
         }
     }
 
-    /// A part of a file was found to be damaged by somebody else: what is known of it is read anew.
+    /// Somebody else found a part of a file to be damaged: its record is read again.
     func reread(_ blob: BlobID) { (opened?.blobs as? BlobFolder)?.reread(blob) }
 }

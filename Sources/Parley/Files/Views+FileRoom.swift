@@ -44,10 +44,10 @@ extension Views {
         }
     }
 
-    /// Files that are looked at for who may have them, or lacks them.
+    /// Files that are examined for possible holders, or for devices that lack them.
     private static let lookedCountMax = 200
 
-    /// What is wanted, from whom it can come, and what others are not known to have.
+    /// The wanted files, who can deliver them, and the files that others are not known to have.
     func fileStatus() throws -> NodeStatus.Files {
         var status = NodeStatus.Files()
         status.takenByteCount = UInt64(max(0, core.fileByteCount))

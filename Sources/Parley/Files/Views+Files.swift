@@ -32,7 +32,7 @@ extension Views {
         return views
     }
 
-    /// To whom all files of a message of this device have come, by their receipts in its own conversation.
+    /// Who has received all files of a message of this device, by receipts in its own conversation.
     private func receivers(
         of message: OperationReference, in log: LogRecord, _ roster: Roster
     ) throws -> Set<PersonID> {
@@ -131,7 +131,7 @@ extension Views {
         return list
     }
 
-    /// Why a file is not here, and from whom it can come.
+    /// Why a file is not here, and who can deliver it.
     func explanation(of file: Attachment) throws -> [String] {
         let (state, held) = try state(of: file)
         guard let blob = file.blob else { return ["It is on this device."] }
@@ -213,7 +213,7 @@ extension Views {
         return lines
     }
 
-    /// Who wrote the messages that bring a file.
+    /// The authors of the messages with a file.
     private func senders(of blob: BlobID) throws -> Set<PersonID> {
         var senders: Set<PersonID> = []
         for entry in try store.naming(blob, limit: NodeCore.namingCountMax) {
@@ -226,7 +226,7 @@ extension Views {
         return senders
     }
 
-    /// What is told of a file that this device lays at a relay.
+    /// The state of a file that this device puts on a relay.
     private static func line(_ shelf: ShelfState) -> String {
         let place = shelf.addresses.first ?? "a relay"
         let devices =

@@ -2,7 +2,8 @@ import ParleyWire
 
 /// Why a page is not looked at, or gave nothing.
 enum LinkFailure: Error, Equatable {
-    /// What is no address of a page, or one with a name, a port or a form that is not taken.
+    /// An address that is not one of a page, or has a user name, a port or a form that is not
+    /// accepted.
     case badAddress
     /// It lies on this machine, in an own network, or nowhere that everybody reaches.
     case notPublic
@@ -10,15 +11,15 @@ enum LinkFailure: Error, Equatable {
     case noProgram
     case unreachable
     case tooManyRedirects
-    /// It is of another kind, or larger, than what is looked for.
+    /// It is of another type, or larger, than accepted.
     case notTaken
     /// It says nothing of itself.
     case nothingSaid
 }
 
-/// The address of a page, taken apart: what is fetched is written from its parts.
+/// The parsed address of a page: requests are built from its parts.
 struct LinkAddress: Equatable, Sendable {
-    /// Names that lead into one's own network.
+    /// Names that lead into the local network.
     private static let localEndings = [
         "localhost", "local", "internal", "intranet", "lan", "home", "corp", "private", "arpa",
         "onion", "test", "invalid",
@@ -31,10 +32,10 @@ struct LinkAddress: Equatable, Sendable {
     /// The machine, where the address names one itself.
     let machine: MachineAddress?
     let port: UInt16
-    /// With its slash, and what is asked.
+    /// With its slash, and the query.
     let path: String
 
-    /// Takes an address apart, strictly: what two readers could read otherwise is none.
+    /// Parses an address strictly: one that two parsers could read differently is refused.
     init(_ text: String) throws(LinkFailure) {
         guard text.utf8.count <= Limits.linkAddressByteCountMax,
             let mark = text.firstRange(of: "://")
@@ -138,7 +139,7 @@ struct LinkAddress: Equatable, Sendable {
             whole = "\(isSecure ? "https" : "http")://\(host):\(port)\(folder)\(reference)"
         }
         let next = try LinkAddress(whole)
-        // What was secure stays so.
+        // A secure connection stays secure.
         guard next.isSecure || !isSecure else { throw .badAddress }
         return next
     }

@@ -22,7 +22,7 @@ final class LinkDesk: Sendable {
     private let queue = DispatchQueue(label: "parley.links", qos: .utility)
     private let state = Mutex(State())
 
-    /// What was made under a ticket; nil where that is none.
+    /// The preview made under a ticket; nil if there is none.
     func preview(_ ticket: String) -> LinkPreview? { state.withLock { $0.previews[ticket] } }
 
     /// A preview went, or is not to go.
@@ -58,7 +58,7 @@ final class LinkDesk: Sendable {
         return (ticket, preview)
     }
 
-    /// What a page says of itself, with its picture where it has one. It blocks.
+    /// A page's description of itself, with its picture if it has one. It blocks.
     static func look(at text: String, by fetcher: LinkFetcher) throws -> LinkPreview {
         let end = ContinuousClock.now + LinkFetcher.time
         do {
@@ -86,7 +86,7 @@ final class LinkDesk: Sendable {
         let found = try fetcher.fetch(
             address, ["image/jpeg", "image/png", "image/webp", "image/gif"],
             atMost: LinkFetcher.pictureByteCountMax, isWhole: true, until: end)
-        // What it is, is told by itself.
+        // Its type is determined here, not by the server.
         let type = FileKind.type(of: found.bytes)
         guard type.hasPrefix("image/") else { return [] }
         return try PreviewMaker(folders: fetcher.folders).preview(
@@ -113,7 +113,7 @@ struct LinkSettings: Codable, Equatable, Sendable {
 }
 
 extension NodeError {
-    /// What a person is told of a link of which no preview was made.
+    /// The text for a person about a link without a preview.
     init(_ failure: LinkFailure, _ address: String) {
         let hint = "The message can be sent without a preview."
         let why: String

@@ -6,12 +6,12 @@ import Synchronization
 
 /// Fetches a page for its author, by `curl` in a cage.
 ///
-/// A name is resolved here, once for each step; its addresses are looked at, and the program is told to
-/// call the very one that was. So no second answer of a name leads it elsewhere.
+/// A name is resolved here, once for each step; its addresses are checked, and the program is told
+/// to call the very one that was checked. So no second answer of a name leads it elsewhere.
 struct LinkFetcher: Sendable {
     /// Redirects that are followed.
     static let redirectCountMax = 3
-    /// Of a page so much is read: what it says of itself stands at its beginning.
+    /// How much of a page is read: its description of itself is at its beginning.
     static let pageByteCountMax = 512 << 10
     /// A picture.
     static let pictureByteCountMax = 2 << 20
@@ -19,7 +19,7 @@ struct LinkFetcher: Sendable {
     static let time: Duration = .seconds(10)
     private static let headByteCountMax = 64 << 10
 
-    /// What came.
+    /// The received bytes.
     struct Found {
         var address: LinkAddress
         /// As its server says, without its parameters, in small letters.
@@ -35,9 +35,9 @@ struct LinkFetcher: Sendable {
     }
     var folders = CagedProgram.folders
 
-    /// Fetches what lies at an address. It blocks.
+    /// Fetches the content of an address. It blocks.
     ///
-    /// - Parameter types: what it may be.
+    /// - Parameter types: the accepted types.
     func fetch(
         _ start: LinkAddress, _ types: [String], atMost byteCountMax: Int, isWhole: Bool,
         until end: ContinuousClock.Instant
@@ -52,7 +52,7 @@ struct LinkFetcher: Sendable {
             }
             let type = answer.field("content-type")?.prefix { $0 != ";" } ?? ""
             let found = type.trimmingCharacters(in: .whitespaces).lowercased()
-            // What is packed could come out as large as it likes.
+            // Compressed content could expand to any size.
             guard answer.status == 200, types.contains(found),
                 ["", "identity"].contains(answer.field("content-encoding")?.lowercased() ?? ""),
                 !isWhole || answer.body.count <= byteCountMax
@@ -84,11 +84,12 @@ struct LinkFetcher: Sendable {
         ]
         var output: [UInt8] = []
         do {
-            // Others on this machine see what programs are told, so this one reads its address.
+            // Other users of this machine see a program's arguments, so this one reads its address
+            // from its input.
             let told = try MemoryFile(Array("url = \"\(address.text)\"\n".utf8))
             try curl.run(words, input: told.descriptor, bounds: bounds) { output += $0 }
         } catch CageFailure.tooMuch {
-            // The beginning is enough, or too much is told by its size.
+            // The beginning is enough, or the size already says that it is too large.
         } catch { throw .unreachable }
         guard let answer = LinkAnswer(output, headByteCountMax: Self.headByteCountMax) else {
             throw .notTaken
@@ -120,7 +121,7 @@ struct LinkFetcher: Sendable {
     }
 }
 
-/// What a thread found, for another one that waits for it.
+/// The result of a thread, for another one that waits for it.
 private final class ResolvedNames: Sendable {
     private let found = Mutex<[MachineAddress]>([])
     private let isThere = DispatchSemaphore(value: 0)
@@ -137,13 +138,13 @@ private final class ResolvedNames: Sendable {
     }
 }
 
-/// What a server answered: a status, fields, and a body.
+/// A server's answer: a status, fields, and a body.
 struct LinkAnswer {
     private(set) var status = 0
     private var fields: [(name: String, value: String)] = []
     private(set) var body: ArraySlice<UInt8> = []
 
-    /// Reads the head of an answer; nil where it is none, or too long.
+    /// Parses the head of an answer; nil if it is invalid, or too long.
     init?(_ bytes: [UInt8], headByteCountMax: Int) {
         var rest = bytes[...]
         // Some say something before they answer.

@@ -1,7 +1,7 @@
 import Foundation
 import ParleyWire
 
-/// What a page says of itself, from its first bytes.
+/// A page's description of itself, from its first bytes.
 ///
 /// Nothing is run and nothing is built: tags are read one after the other, and of those only the few that
 /// speak of the page, up to the end of its head.
@@ -11,10 +11,10 @@ struct LinkPage: Equatable {
     private(set) var site = ""
     /// The address of a picture, as it stands there.
     private(set) var picture: String?
-    /// How good what was found is: what is meant for previews goes before what is not.
+    /// The priority of a finding: tags meant for previews go before others.
     private var ranks: [String: Int] = [:]
 
-    /// What a page says; nil of one that is no text, or says nothing.
+    /// The description in a page; nil for one that is not text, or has none.
     init?(_ bytes: [UInt8]) {
         // A character may be cut off where the page was.
         let text = (0...3).lazy.compactMap {
@@ -146,7 +146,7 @@ struct TagScanner {
         return value
     }
 
-    /// What stands before the tag that ends this; all that is left where none does.
+    /// The part before the tag that ends this; everything left if none does.
     mutating func text(until name: String) -> String {
         if let close = rest.firstIndex(of: 0x3E) { rest = rest[rest.index(after: close)...] }
         let start = rest.startIndex
@@ -165,7 +165,7 @@ struct TagScanner {
         return String(Substring(rest))
     }
 
-    /// What follows and is of this kind.
+    /// The following part of this kind.
     private mutating func word(_ isPart: (UInt8) -> Bool) -> String {
         let end = rest.firstIndex { !isPart($0) } ?? rest.endIndex
         defer { rest = rest[end...] }

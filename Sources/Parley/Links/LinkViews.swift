@@ -1,13 +1,13 @@
 import ParleyConversation
 
-/// What the author of a message saw behind an address in it. Nobody who reads it fetched anything, and nobody
-/// but the author vouches for it.
+/// What the author of a message saw behind an address in it. No reader of the message fetched
+/// anything, and nobody but the author vouches for it.
 public struct LinkPreviewView: Codable, Equatable, Sendable {
     /// As it stands in the text.
     public var address: String
     /// What the page calls itself.
     public var title: String
-    /// What the page says of itself; empty where it does not.
+    /// The page's description of itself; empty if it has none.
     public var description: String
     /// What the place of the page calls itself; empty where it does not. The address says where it is.
     public var site: String

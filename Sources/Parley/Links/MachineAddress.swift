@@ -5,8 +5,8 @@ enum MachineAddress: Hashable, Sendable, CustomStringConvertible {
     case v4([UInt8])
     case v6([UInt8])
 
-    /// Networks that no page for everybody is in, by RFC 6890 and what came after it: own machines, own
-    /// networks, those of examples, and those where one message reaches many.
+    /// Networks that no public page is in, by RFC 6890 and later: own machines, own networks, those
+    /// for documentation, and multicast.
     private static let closed4: [(UInt32, Int)] = [
         (0x0000_0000, 8), (0x0A00_0000, 8), (0x6440_0000, 10), (0x7F00_0000, 8), (0xA9FE_0000, 16),
         (0xAC10_0000, 12), (0xC000_0000, 24), (0xC000_0200, 24), (0xC058_6300, 24),
@@ -58,7 +58,7 @@ enum MachineAddress: Hashable, Sendable, CustomStringConvertible {
             decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// What a name resolves to, in the order in which this machine would try it. It blocks.
+    /// The addresses of a name, in the order in which this machine would try them. It blocks.
     static func resolve(_ name: String) -> [MachineAddress] {
         var wish = addrinfo()
         wish.ai_socktype = Int32(SOCK_STREAM.rawValue)

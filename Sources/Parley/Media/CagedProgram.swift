@@ -15,12 +15,13 @@ enum CageFailure: Error, Equatable {
 
 /// A program of this machine that reads what may be foreign bytes.
 ///
-/// Nothing decodes such bytes inside the node. The program runs in a cage: without the node's files and
-/// environment, without a network unless it needs one, with bounds on memory, time and what it writes.
-/// It reads its input and the system's own files, and nothing of the person's. What it gives back is
-/// as foreign as what it read. Source: `Protocol/13-files.md`, "Pictures, videos and sound".
+/// Nothing decodes foreign bytes inside the node. The program runs in a sandbox: without the node's
+/// files and environment, without a network unless it needs one, with limits on memory, time and
+/// output. It reads its input and the system's own files, and nothing of the person's. Its output
+/// is as foreign as its input.
+/// Source: `Protocol/13-files.md`, "Pictures, videos and sound".
 struct CagedProgram: Sendable {
-    /// What it may use.
+    /// Its limits.
     struct Bounds: Sendable {
         var memoryByteCount: UInt64 = 512 << 20
         var processorSeconds: UInt64 = 10
@@ -48,7 +49,7 @@ struct CagedProgram: Sendable {
         self.path = path
     }
 
-    /// Runs it, and returns what it wrote. It blocks.
+    /// Runs it, and returns its output. It blocks.
     func output(
         _ words: [String], input: Int32, bounds: Bounds = Bounds()
     ) throws(CageFailure) -> [UInt8] {
@@ -57,7 +58,7 @@ struct CagedProgram: Sendable {
         return output
     }
 
-    /// Runs it, and hands on what it writes as it comes. It blocks.
+    /// Runs it, and passes on its output as it comes. It blocks.
     ///
     /// - Parameter input: an open file, which the program finds as ``input``; -1 for nothing.
     func run(

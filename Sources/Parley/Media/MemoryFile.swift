@@ -32,7 +32,7 @@ final class MemoryFile: PlacedBytes {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Bytes of it: exactly so many.
+    /// Its bytes: exactly this many.
     func bytes(at place: UInt64, count: Int) throws -> [UInt8] {
         let bytes = FileBytes.read(descriptor, at: place, count: count)
         guard bytes.count == count else { throw FormFailure.broken }

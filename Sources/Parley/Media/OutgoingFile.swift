@@ -4,7 +4,7 @@ import ParleyWire
 
 /// How a person wants a file to be sent.
 struct FileWish: Sendable {
-    /// Whether it goes as it is, with all that it tells of where and with what it was made.
+    /// Whether it is sent as it is, with all its metadata.
     var keepsMetadata = false
     /// Whether it was spoken for its message.
     var isVoice = false
@@ -26,7 +26,7 @@ struct FileWish: Sendable {
     }
 }
 
-/// A file on its way out: as it leaves, and what its message says of it.
+/// An outgoing file: its content, and what its message says about it.
 struct OutgoingFile: Sendable {
     /// A file of so few bytes is its own preview.
     private static let smallByteCountMax: UInt64 = 8 * 1024
@@ -41,10 +41,10 @@ struct OutgoingFile: Sendable {
         content.byteCount == 0 || wish.isInline(content.byteCount, preview: look.preview.count)
     }
     private let wish: FileWish
-    /// Why something that could be expected of it is missing; nil where nothing is.
+    /// Why something that could be expected is missing; nil if nothing is.
     var note: String?
 
-    /// Looks at a file, and takes out what it should not tell. It blocks.
+    /// Examines a file, and removes its metadata. It blocks.
     ///
     /// - Parameter folders: where programs are looked for.
     /// - Throws: ``NodeError`` where it cannot be read, or not be cleaned.

@@ -4,8 +4,8 @@ import ParleyWire
 
 /// Makes small pictures of pictures and videos, by programs of this machine.
 ///
-/// They are made twice: small first, and then small enough. What comes out is read once more as a picture,
-/// and cleaned, before it counts as one.
+/// They are made twice: small first, and then small enough. The result is parsed once more as a
+/// picture, and cleaned, before it is used.
 struct PreviewMaker: Sendable {
     /// A small picture.
     struct Preview {
@@ -40,7 +40,7 @@ struct PreviewMaker: Sendable {
     ///
     /// - Parameters:
     ///   - file: an open file.
-    ///   - type: what it is, by how it begins.
+    ///   - type: its type, by its first bytes.
     ///   - duration: of a video, in milliseconds.
     ///   - byteCountMax: how large the preview may be.
     func preview(
@@ -49,7 +49,7 @@ struct PreviewMaker: Sendable {
         let small = try MemoryFile(try small(file, type, duration))
         for (side, quality) in tries {
             let made = try encode(small, side, quality)
-            // What is no picture is not the one that is looked for.
+            // A file that is no picture is not the one looked for.
             guard let preview = try? Self.checked(made) else { continue }
             if preview.bytes.count <= byteCountMax { return preview }
         }
@@ -75,7 +75,7 @@ struct PreviewMaker: Sendable {
                 ]
                 // Another program may know what this one does not.
                 let made = try? vips.output(words, input: file.descriptor)
-                // What it was built without another one may know.
+                // What it was built without, another one may know.
                 if let made, !made.isEmpty { return made }
             }
         }
@@ -119,7 +119,7 @@ struct PreviewMaker: Sendable {
         "scale=w='min(\(side),iw)':h='min(\(side),ih)':force_original_aspect_ratio=decrease"
     }
 
-    /// What a program made, where it is such a picture: without anything that is no picture.
+    /// The output of a program, if it is such a picture: without anything else.
     static func checked(_ made: [UInt8]) throws -> Preview {
         let type = FileKind.type(of: made)
         guard ["image/webp", "image/jpeg"].contains(type),

@@ -3,8 +3,8 @@ import ParleyWire
 
 /// Small pictures of persons and groups, which travel inside what shows them.
 ///
-/// They are made as previews are: by a program of this machine in a cage, and what it gives back is read once
-/// more as a picture, and cleaned. It blocks.
+/// They are made like previews: by a sandboxed program of this machine, and the output is parsed
+/// once more as a picture, and cleaned. It blocks.
 public enum SmallPicture {
     /// No larger file is handed to a program.
     static let sourceByteCountMax: UInt64 = 64 << 20

@@ -8,10 +8,10 @@ package enum SoundDecoder {
     /// A recording that is held in memory.
     package static let byteCountMax = 256 << 20
 
-    /// Decodes a recording. It blocks for as long as it sounds, where what it gives is played as it comes.
+    /// Decodes a recording. It blocks for its duration if the output is played as it comes.
     ///
     /// - Parameter take: given samples, the lowest byte first.
-    /// - Throws: ``NodeError`` where it is none, or no program can decode it.
+    /// - Throws: ``NodeError`` if it is none, or no program can decode it.
     package static func decode(
         _ bytes: [UInt8], duration: Duration, take: (ArraySlice<UInt8>) -> Void
     ) throws {

@@ -18,13 +18,13 @@ struct SoundPrograms: Sendable {
     /// Parts of a waveform.
     static let barCount = 64
     private static let voiceByteCountMax = 64 << 20
-    /// Samples a second of the sound that is looked at, and of one step of it.
+    /// Samples a second of the examined sound, and of one step of it.
     private static let (rate, stepRate) = (8_000, 100)
 
     /// Where programs are looked for.
     var folders = CagedProgram.folders
 
-    /// What ffmpeg calls the form of a file of this type; nil for what it is not given.
+    /// ffmpeg's name for the format of this type; nil if ffmpeg is not given it.
     static func format(of type: String) -> String? {
         switch type {
         case "video/mp4", "video/quicktime", "audio/mp4": "mov"
@@ -57,7 +57,7 @@ struct SoundPrograms: Sendable {
 
     /// A voice note of a recording.
     ///
-    /// - Throws: ``NodeError`` where it is none, or no program can make one of it.
+    /// - Throws: ``NodeError`` if it is none, or no program can make one from it.
     func voice(of file: any DescribedFile, _ type: String) throws -> Voice {
         guard let format = Self.format(of: type), !type.hasPrefix("image/") else {
             throw NodeError(
@@ -66,7 +66,7 @@ struct SoundPrograms: Sendable {
         }
         guard let ffmpeg = CagedProgram("ffmpeg", in: folders) else {
             guard type == "audio/ogg" else { throw NodeError.noSoundProgram }
-            // It is what a voice note is made of already.
+            // It already has the format of a voice note.
             return try checked(Voice(file: file, duration: Self.duration(file), waveform: []))
         }
         let codec =
@@ -124,7 +124,7 @@ struct SoundPrograms: Sendable {
         var loudness = Loudness(stepSampleCount: Self.rate / Self.stepRate)
         // A note without a waveform is one all the same.
         guard
-            // Why there is none is nothing to the person.
+            // The reason does not matter to the person.
             (try? ffmpeg.run(
                 words, input: note.descriptor, bounds: bounds, take: { loudness.add($0) }))
                 != nil
@@ -177,7 +177,7 @@ struct Loudness {
     }
 }
 
-/// What a program says of a file: lines with a name, an equals sign and a number.
+/// A program's output about a file: lines with a name, an equals sign and a number.
 struct MediaMeasures: Equatable {
     private(set) var width: UInt32 = 0
     private(set) var height: UInt32 = 0

@@ -4,7 +4,7 @@ import ParleyStorage
 import ParleyWire
 import Synchronization
 
-/// Who has the page open in a browser: links that are good once, and the sessions that they become.
+/// The browser sessions of the page: links that work once, and the sessions that they become.
 ///
 /// Of a session only its hash is kept, in a file of mode 0600. Links are in memory alone. The page has a
 /// host name of its own, drawn once for this home: cookies ignore ports, so that under a name which others
@@ -19,12 +19,12 @@ public final class PageSessions: GrantKeeper {
     public static let linkTimeMax: Duration = .seconds(60)
     /// After so many milliseconds in which nobody used it, a session has ended.
     public static let idleTimeMax: UInt64 = 12 * 3_600_000
-    /// How old what the file says of the last use may be, in milliseconds.
+    /// How old the recorded last use in the file may be, in milliseconds.
     private static let useNoteTimeMax: UInt64 = 600_000
     private static let secretByteCount = 32
     private static let fileByteCountMax = 64 << 10
 
-    /// What it says and how long it holds.
+    /// Its secret and how long it is valid.
     struct Entry: Codable, Equatable, Sendable {
         var name: String
         var digest: String
@@ -46,7 +46,7 @@ public final class PageSessions: GrantKeeper {
         var file: File?
         var links: [(digest: Digest, end: ContinuousClock.Instant)] = []
         var watchers = GrantWatchers()
-        /// When what is on the disk was written, in Unix milliseconds.
+        /// When the file was written, in Unix milliseconds.
         var noted: UInt64 = 0
         var address: String?
     }
@@ -74,13 +74,14 @@ public final class PageSessions: GrantKeeper {
         try state.withLock { try read(&$0).label } + ".localhost"
     }
 
-    /// The port of last time, which keeps what a browser noted of the page; nil before the first time.
+    /// The last port, which preserves what a browser stored for the page; nil before the first
+    /// time.
     public func lastPort() throws -> UInt16? {
         let port = try state.withLock { try read(&$0).port }
         return port > 0 ? port : nil
     }
 
-    /// The page is there from now on, at `http://NAME.localhost:PORT`.
+    /// The page is available from now on, at `http://NAME.localhost:PORT`.
     public func begin(port: UInt16) throws {
         try state.withLock { state in
             var content = try read(&state)
@@ -90,7 +91,7 @@ public final class PageSessions: GrantKeeper {
         }
     }
 
-    /// The page is there no more.
+    /// The page is no longer available.
     public func end() { state.withLock { ($0.address, $0.links) = (nil, []) } }
 
     // MARK: Links
@@ -114,8 +115,8 @@ public final class PageSessions: GrantKeeper {
         }
     }
 
-    /// Begins a session by what a link says; the link has ended then. What the session says is told here
-    /// alone. Nil where the link is none, or none any more.
+    /// Begins a session by the secret of a link, which is then used up. The session's secret is
+    /// returned only here. Nil if the link is invalid or expired.
     public func enter(_ secret: String) throws -> (secret: String, grant: TokenGrant)? {
         guard let shown = Self.kept(of: secret) else { return nil }
         let time = now()
@@ -151,7 +152,7 @@ public final class PageSessions: GrantKeeper {
 
     // MARK: Sessions
 
-    /// What a session allows; nil of one that is none, or not any more.
+    /// What a session allows; nil for an invalid or ended one.
     ///
     /// - Parameter isUse: whether the person does something with it: that keeps it from ending.
     public func grant(for secret: String, isUse: Bool) -> TokenGrant? {
@@ -193,7 +194,7 @@ public final class PageSessions: GrantKeeper {
         return state.withLock { $0.watchers.add(grant.digest, body) }
     }
 
-    /// Forgets what ``whenEnded(_:_:)`` was told.
+    /// Forgets what ``whenEnded(_:_:)`` registered.
     public func forget(_ watcher: Int) { state.withLock { $0.watchers.remove(watcher) } }
 
     /// All sessions that are good, by name.
@@ -203,7 +204,7 @@ public final class PageSessions: GrantKeeper {
             .filter { !$0.isIdle(at: wall) }.sorted { $0.created < $1.created }
     }
 
-    /// Ends one at once, with what goes on with it.
+    /// Ends one at once, with everything that uses it.
     func end(_ name: String) throws {
         guard try remove(where: { $0.name == name }) else {
             throw NodeError(
@@ -280,8 +281,8 @@ extension PageSessions.Entry {
     /// The hash; nil where the file says none.
     fileprivate var kept: Digest? { bytes(hex: digest).flatMap { Digest($0) } }
 
-    /// Whether nobody used it for so long that it has ended. One that was used later than now, by a clock
-    /// that was set back since, was used now.
+    /// Whether it was unused for so long that it has ended. A last use in the future, by a clock
+    /// that was set back since, counts as now.
     fileprivate func isIdle(at wall: UInt64) -> Bool {
         wall > used && wall - used > PageSessions.idleTimeMax
     }

@@ -2,12 +2,12 @@ import ParleyNodeCore
 
 /// Puts a conversation away until something new comes, or takes it back.
 public struct ArchiveConversation: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "archive", RequestScope.write,
         "Puts a conversation away until something new comes, or takes it back."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ArchiveConversation(conversation: "trip", on: true)
 
     /// The conversation: its name, its identifier or a start of that.
@@ -21,7 +21,7 @@ public struct ArchiveConversation: NodeRequest {
         self.on = on
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> NoReply {
         _ = try await node.running.perform(.archive(try await node.space(conversation), isOn: on))
         return NoReply()

@@ -4,16 +4,16 @@ import ParleySealing
 import ParleyStorage
 import ParleyWire
 
-/// Writes everything that a new device of this person could use into one sealed file, which the
-/// recovery code alone opens: contacts, conversations, settings; no key of this device. The node
-/// goes on meanwhile; the backup shows it as it was at one instant.
+/// Writes everything that a new device of this person could use into one sealed file, which only
+/// the recovery code opens: contacts, conversations, settings; no key of this device. The node
+/// continues meanwhile; the backup shows it as of one instant.
 public struct CreateBackup: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "createBackup", RequestScope.admin,
         "Writes everything that a new device of this person could use into one sealed file."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = CreateBackup(file: "/home/ada/parley.backup", replacing: true)
 
     /// Where to; over the local API, an absolute path.
@@ -31,31 +31,31 @@ public struct CreateBackup: NodeRequest {
         self.files = files
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> BackupReport {
         try await node.writeBackup(
             to: absolute(file), replacing: replacing ?? false, files: files ?? .needed)
     }
 
-    /// The node may work in another folder than whoever asks it.
+    /// The node may work in another folder than its client.
     public var remoteFault: String? {
         file.hasPrefix("/") && file.utf8.count < 4096 ? nil : "\"file\" must be an absolute path"
     }
 }
 
-/// Notes that the person has the recovery code: the one thing that nobody can give them again. The
-/// reply is what this device took for the key of backups until now.
+/// Records that the person has the recovery code: the one thing that nobody can give them again.
+/// The reply is the key for backups that this device used until now.
 ///
-/// The code itself never comes here: whoever asks for it derives its public keys, and signs with
-/// its root the one that backups are sealed to. Another key than that is replaced. Refused where
-/// the root is another person's, or has not signed that key.
+/// The code itself never comes here: the client derives its public keys, and signs with its root
+/// the one that backups are sealed to. A different key is replaced. Refused if the root is another
+/// person's, or has not signed that key.
 public struct NoteRecoveryCode: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "noteRecoveryCode", RequestScope.admin,
         "Notes that the person has the recovery code, by its public keys."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = NoteRecoveryCode(
         root: String(repeating: "0a", count: 32), backupKey: String(repeating: "0b", count: 32),
         signature: String(repeating: "0c", count: 64))
@@ -74,7 +74,7 @@ public struct NoteRecoveryCode: NodeRequest {
         self.signature = signature
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> BackupKeyFinding {
         guard let bytes = bytes(hex: backupKey + signature), let backup = BackupCertificate(bytes)
         else { throw NodeError("bad-code", "That is no key of a recovery code.") }
@@ -89,7 +89,7 @@ public struct NoteRecoveryCode: NodeRequest {
                 "bad-code", "Your recovery code did not sign that key for backups.",
                 hint: "`parley recovery check` asks for the code itself.")
         }
-        // What is noted already is only compared, also where nothing may be written.
+        // An existing note is only compared, even if nothing may be written.
         if await node.running.bar != nil,
             let known = try await node.read({
                 try NodeKeys.knownRecoveryCode(backup, in: $0.store)
@@ -111,7 +111,7 @@ public struct NoteRecoveryCode: NodeRequest {
 }
 
 extension NoteRecoveryCode {
-    /// What a recovery code shows of itself.
+    /// The public values of a recovery code.
     ///
     /// - Throws: ``NodeError`` where the text is no recovery code.
     public init(ofRecoveryCode text: String) throws {

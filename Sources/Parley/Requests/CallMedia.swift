@@ -1,12 +1,12 @@
 /// Tells the node what became of an order, or of the sound and pictures of a call that the asker has.
 /// Source: `Protocol/12-media.md`, "News".
 public struct TellCallMedia: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "tellCallMedia", RequestScope.write,
         "Tells the node what became of an order, or of the sound and pictures of a call that the asker has."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = TellCallMedia(
         seat: "00112233445566778899aabbccddeeff", call: "0123456789abcdef0123456789abcdef",
         news: "connected",
@@ -21,7 +21,7 @@ public struct TellCallMedia: NodeRequest {
     public var news: String
     /// The connection that it is of, by the device at its end, in hex.
     public var leg: String?
-    /// Of `offer` and `answer`: what this side describes.
+    /// For `offer` and `answer`: this side's description.
     public var description: String?
     /// Of `candidate`: a way to this device; an empty one says that no more come.
     public var candidate: String?
@@ -29,7 +29,7 @@ public struct TellCallMedia: NodeRequest {
     public var part: String?
     /// Of `candidate`: its `sdpMLineIndex`.
     public var index: Int?
-    /// Of `media`: what is sent: `microphone`, `camera`, `screen`.
+    /// For `media`: the sent media: `microphone`, `camera`, `screen`.
     public var media: [String]?
     /// Of `failure`: a sentence for the person.
     public var reason: String?
@@ -46,7 +46,7 @@ public struct TellCallMedia: NodeRequest {
         (self.media, self.reason) = (media, reason)
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> NoReply {
         let line = MediaWord.Line(
             news: news, leg: leg, description: description, candidate: candidate, part: part,

@@ -4,17 +4,17 @@ import ParleySignalling
 
 /// Calls everybody in a conversation.
 public struct StartCall: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "call", RequestScope.write,
         "Calls everybody in a conversation."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = StartCall(conversation: "trip", media: ["microphone"])
 
     /// The conversation: its name, its identifier or a start of that.
     public var conversation: String
-    /// What this device sends: `microphone`, `camera`, `screen`.
+    /// The media that this device sends: `microphone`, `camera`, `screen`.
     public var media: [String]
     /// The seat of the asker's stream of events, where it takes sound and pictures itself; nil for the
     /// program of this device.
@@ -27,7 +27,7 @@ public struct StartCall: NodeRequest {
         self.seat = seat
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> CallView {
         let state = try MediaState(named: media)
         let space = try await node.space(conversation)
@@ -41,20 +41,20 @@ public struct StartCall: NodeRequest {
     }
 }
 
-/// Calls that ring, go on, or go on without this device.
+/// Calls that ring, are in progress, or continue without this device.
 public struct ListCalls: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "calls", RequestScope.read,
         "Calls that ring, go on, or go on without this device."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ListCalls()
 
-    /// The request, which takes nothing.
+    /// The request, which has no parameters.
     public init() {}
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> [CallView] {
         let media = node.media
         return try await node.read { views in
@@ -67,12 +67,12 @@ public struct ListCalls: NodeRequest {
 
 /// What became of calls, the oldest first: in one conversation, or in all.
 public struct ListCallRecords: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "callRecords", RequestScope.read,
         "What became of calls, the oldest first: in one conversation, or in all."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ListCallRecords(conversation: "trip")
 
     /// The conversation; nil for all.
@@ -83,7 +83,7 @@ public struct ListCallRecords: NodeRequest {
         self.conversation = conversation
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> [CallRecordView] {
         try await node.read { views in
             try views.callRecords(in: conversation.map { try views.conversation($0) })
@@ -91,19 +91,19 @@ public struct ListCallRecords: NodeRequest {
     }
 }
 
-/// Answers a call that rings here, or comes into one that goes on.
+/// Answers a call that rings here, or joins one in progress.
 public struct AnswerCall: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "answer", RequestScope.write,
         "Answers a call that rings here, or comes into one that goes on."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = AnswerCall(media: ["microphone"])
 
-    /// Its conversation or the start of its identifier; nil for the only one that there is.
+    /// Its conversation or the start of its identifier; nil for the only one.
     public var call: String?
-    /// What this device sends: `microphone`, `camera`, `screen`.
+    /// The media that this device sends: `microphone`, `camera`, `screen`.
     public var media: [String]
     /// The seat of the asker's stream of events, where it takes sound and pictures itself; nil for the
     /// program of this device.
@@ -116,14 +116,14 @@ public struct AnswerCall: NodeRequest {
         self.seat = seat
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> CallView {
         let state = try MediaState(named: media)
         let call = call ?? ""
         let (id, space) = try await node.read { views in
             let rings = views.core.calls.all.contains { $0.phase == .ringing }
             let found = try views.call(call, "rings or goes on here") { found in
-                // What rings is meant before what goes on elsewhere.
+                // A ringing call is meant before one in progress elsewhere.
                 found.phase == .ringing || (found.phase == .aside && !(rings && call.isEmpty))
             }
             return (found.id, found.space)
@@ -139,15 +139,15 @@ public struct AnswerCall: NodeRequest {
 
 /// Does not answer a call that rings here.
 public struct RejectCall: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "reject", RequestScope.write,
         "Does not answer a call that rings here."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = RejectCall(call: "trip")
 
-    /// Its conversation or the start of its identifier; nil for the only one that there is.
+    /// Its conversation or the start of its identifier; nil for the only one.
     public var call: String?
 
     /// A request with these parameters.
@@ -155,7 +155,7 @@ public struct RejectCall: NodeRequest {
         self.call = call
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> NoReply {
         let call = call ?? ""
         let id = try await node.read { views in
@@ -168,15 +168,15 @@ public struct RejectCall: NodeRequest {
 
 /// Goes out of the call that this device is in, or gives one up.
 public struct HangUpCall: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "hangUp", RequestScope.write,
         "Goes out of the call that this device is in, or gives one up."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = HangUpCall()
 
-    /// Its conversation or the start of its identifier; nil for the only one that there is.
+    /// Its conversation or the start of its identifier; nil for the only one.
     public var call: String?
 
     /// A request with these parameters.
@@ -184,7 +184,7 @@ public struct HangUpCall: NodeRequest {
         self.call = call
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> NoReply {
         _ = try await node.running.perform(.act(try await node.current(call ?? ""), .hangUp))
         return NoReply()
@@ -193,18 +193,18 @@ public struct HangUpCall: NodeRequest {
 
 /// Sends something else in the call that this device is in: without `microphone` it is muted.
 public struct SetCallMedia: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "setMedia", RequestScope.write,
         "Sends something else in the call that this device is in: without microphone it is "
             + "muted."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = SetCallMedia(media: ["microphone", "camera"])
 
-    /// Its conversation or the start of its identifier; nil for the only one that there is.
+    /// Its conversation or the start of its identifier; nil for the only one.
     public var call: String?
-    /// What this device sends: `microphone`, `camera`, `screen`.
+    /// The media that this device sends: `microphone`, `camera`, `screen`.
     public var media: [String]
 
     /// A request with these parameters.
@@ -213,7 +213,7 @@ public struct SetCallMedia: NodeRequest {
         self.media = media
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> CallView {
         let (state, id) = (try MediaState(named: media), try await node.current(call ?? ""))
         _ = try await node.running.perform(.act(id, .setMedia(state)))
@@ -222,7 +222,7 @@ public struct SetCallMedia: NodeRequest {
 }
 
 extension Node {
-    /// Tells the others of a call that this node goes, and ends its program; and tells everybody
+    /// Tells the others of a call that this node leaves, and ends its program; and tells everybody
     /// that nobody is there.
     func hangUp() async {
         // A node that cannot be read has no call to end.
@@ -279,7 +279,7 @@ extension Node {
 }
 
 extension MediaState {
-    /// What a person's words mean.
+    /// The meaning of a person's words.
     fileprivate init(named words: [String]) throws {
         guard let media = MediaState(words: words) else {
             throw NodeError(

@@ -1,19 +1,19 @@
 /// Checks everything that is stored: the database, chains, signatures, keys, views against the log,
-/// the indexes of the search. Changes nothing of it, and goes on behind what is damaged.
+/// the search indexes. Changes nothing, and continues behind damage.
 public struct CheckStore: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "doctor", RequestScope.read,
         "Checks everything that is stored: the database, chains, signatures, keys, views "
             + "against the log, the indexes of the search, files."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = CheckStore()
 
-    /// The request, which takes nothing.
+    /// The request, which has no parameters.
     public init() {}
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> DoctorReport {
         var report = try await node.running.examine()
         let search = await node.compareIndexes()
@@ -31,20 +31,20 @@ public struct CheckStore: NodeRequest {
     }
 }
 
-/// What repairs of the database lost and has not come back since: lists of it are not whole.
+/// What repairs of the database lost and has not come back since: lists are incomplete without it.
 public struct ListLosses: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "losses", RequestScope.read,
         "What repairs of the database lost and has not come back since: lists of it are not whole."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ListLosses()
 
-    /// The request, which takes nothing.
+    /// The request, which has no parameters.
     public init() {}
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> LossesView {
         try await node.read { views in
             let losses = try views.lostByRepairs()

@@ -1,11 +1,11 @@
 /// A text as a picture for a camera, which a screen draws as it likes: an invite, a card, a safety number.
 public struct DrawCode: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "drawCode", RequestScope.read,
         "A text as a QR code, row by row."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = DrawCode(text: "parley:1:QUJD")
 
     /// The text, of at most 2,953 bytes.
@@ -14,7 +14,7 @@ public struct DrawCode: NodeRequest {
     /// A request with these parameters.
     public init(text: String) { self.text = text }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> CodeView {
         guard let code = QRCode(text) else {
             throw NodeError(
@@ -30,6 +30,6 @@ public struct DrawCode: NodeRequest {
 
 /// A QR code.
 public struct CodeView: Codable, Equatable, Sendable {
-    /// From above: `1` is dark, `0` is light. Whoever draws it leaves light around it, four modules wide.
+    /// From the top: `1` is dark, `0` is light. Draw it with a light margin of four modules.
     public var rows: [String]
 }

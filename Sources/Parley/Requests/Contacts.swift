@@ -6,37 +6,38 @@ import ParleyWire
 
 /// Everyone known, by name.
 public struct ListContacts: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "contacts", RequestScope.read,
         "Everyone known, by name."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ListContacts()
 
-    /// The request, which takes nothing.
+    /// The request, which has no parameters.
     public init() {}
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> [ContactView] {
         try await node.read { try $0.contacts() }
     }
 }
 
-/// One's own card as text: who has it can ask to be a contact. It holds no secret.
+/// The person's own card as text: anybody who has it can send a contact request. It contains no
+/// secret.
 public struct GetCard: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "card", RequestScope.read,
         "One's own card as text: who has it can ask to be a contact."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = GetCard()
 
-    /// The request, which takes nothing.
+    /// The request, which has no parameters.
     public init() {}
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> CardView {
         try await node.read { views in
             guard let bytes = try views.store.value(.card, views.ownPerson.bytes) else {
@@ -47,16 +48,16 @@ public struct GetCard: NodeRequest {
     }
 }
 
-/// Asks the person whose card this is to be a contact; or somebody of whom nothing is noted any
-/// more, by their name.
+/// Sends a contact request to the owner of this card; or to a person about whom nothing is noted
+/// any more, by their name.
 public struct RequestContact: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "requestContact", RequestScope.write,
         "Asks the person whose card this is to be a contact; or somebody of whom nothing is"
             + " noted any more, by their name."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = RequestContact(card: "parley:c1:QUJD", alias: "ben")
 
     /// The card as text, or a name.
@@ -70,7 +71,7 @@ public struct RequestContact: NodeRequest {
         self.alias = alias
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> ContactView {
         let kept = try await node.read { try $0.keptCard(of: card) }
         guard let bytes = kept ?? CardText(card)?.card, let person = CardReader.person(of: bytes)
@@ -87,17 +88,17 @@ public struct RequestContact: NodeRequest {
 
 /// Accepts, declines, blocks or unblocks a person.
 public struct AnswerContact: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "decide", RequestScope.write,
         "Accepts, declines, blocks or unblocks a person."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = AnswerContact(person: "ben", decision: .accept)
 
     /// The person: a name, an alias or a start of the identifier.
     public var person: String
-    /// What is decided.
+    /// The decision.
     public var decision: ContactDecision
 
     /// A request with these parameters.
@@ -106,7 +107,7 @@ public struct AnswerContact: NodeRequest {
         self.decision = decision
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> ContactView {
         let id = try await node.read { try $0.person(person) }
         let answer: ContactAnswer =
@@ -123,12 +124,12 @@ public struct AnswerContact: NodeRequest {
 
 /// Calls a person so; by the name on their card where it is nil.
 public struct SetAlias: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "setAlias", RequestScope.write,
         "Calls a person so; by the name on their card where it is nil."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = SetAlias(person: "ben", alias: "benny")
 
     /// The person: a name, an alias or a start of the identifier.
@@ -142,7 +143,7 @@ public struct SetAlias: NodeRequest {
         self.alias = alias
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> ContactView {
         let id = try await node.read { try $0.person(person) }
         _ = try await node.running.perform(.setAlias(id, alias ?? ""))
@@ -152,12 +153,12 @@ public struct SetAlias: NodeRequest {
 
 /// The safety number shared with a person.
 public struct GetSafetyNumber: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "safetyNumber", RequestScope.read,
         "The safety number shared with a person."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = GetSafetyNumber(person: "ben")
 
     /// The person: a name, an alias or a start of the identifier.
@@ -168,22 +169,22 @@ public struct GetSafetyNumber: NodeRequest {
         self.person = person
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> SafetyNumberView {
         try await node.read { try $0.safetyNumber(of: $0.person(person)) }
     }
 }
 
-/// Compares the code that a person's own screen shows with what is known here, and notes that they
-/// are equal. Where they are not it throws `mismatch`, and nothing is noted.
+/// Compares the code that a person's own screen shows with what is known here, and records that
+/// they are equal. If they are not it throws `mismatch`, and nothing is recorded.
 public struct VerifyContact: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "verify", RequestScope.write,
         "Compares the code that a person's own screen shows with what is known here, and "
             + "notes that they are equal."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = VerifyContact(person: "ben", code: "parley:v1:QUJD")
 
     /// The person: a name, an alias or a start of the identifier.
@@ -197,7 +198,7 @@ public struct VerifyContact: NodeRequest {
         self.code = code
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> SafetyNumberView {
         let id = try await node.read { views in
             let id = try views.person(person)
@@ -211,12 +212,12 @@ public struct VerifyContact: NodeRequest {
 
 /// Notes that the safety numbers were compared and are equal.
 public struct MarkVerified: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "markVerified", RequestScope.write,
         "Notes that the safety numbers were compared and are equal."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = MarkVerified(person: "ben")
 
     /// The person: a name, an alias or a start of the identifier.
@@ -227,7 +228,7 @@ public struct MarkVerified: NodeRequest {
         self.person = person
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> NoReply {
         let id = try await node.read { try $0.person(person) }
         _ = try await node.running.perform(.markVerified(id))

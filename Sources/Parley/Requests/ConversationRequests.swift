@@ -5,7 +5,7 @@
 public protocol ConversationRequest: NodeRequest {
     /// The conversation that it names; nil where it names none.
     var namedConversation: String? { get }
-    /// Messages that it names, and what is named as messages are.
+    /// The messages that it names, and whatever is named in the same way.
     var namedMessages: [MessageReference] { get }
     /// The same request about the conversation of this identifier, where it can name one.
     func naming(conversation: String) -> Self
@@ -24,7 +24,7 @@ extension ConversationRequest {
             do {
                 meant = try await node.perform(GetConversation(conversation: named)).id
             } catch is NodeError {
-                // What else there is, and what fits two, is not for who holds such a token.
+                // Anything else, and anything ambiguous, is not for the holder of such a token.
                 throw NodeError.otherConversation
             }
             guard meant == conversation else { throw NodeError.otherConversation }
@@ -63,7 +63,7 @@ extension NamedConversationRequest {
     }
 }
 
-/// One that lists what is of a conversation, or of all.
+/// A request that lists content of a conversation, or of all.
 public protocol FilteredRequest: ConversationRequest {
     /// The conversation; nil for all.
     var conversation: String? { get set }
@@ -81,7 +81,7 @@ extension FilteredRequest {
     }
 }
 
-/// One that names messages, or what is named as they are, and no conversation.
+/// A request that names messages, or things named in the same way, and no conversation.
 public protocol MessageRequest: ConversationRequest {}
 
 extension MessageRequest {
@@ -156,7 +156,7 @@ extension ReadThread: MessageRequest {
 // MARK: Writing
 
 extension SendMessages: NamedConversationRequest {
-    /// What is answered.
+    /// The answer.
     public var namedMessages: [MessageReference] {
         (replyTo.map { [$0] } ?? []) + (thread.map { [$0] } ?? [])
     }

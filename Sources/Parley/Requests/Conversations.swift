@@ -5,18 +5,18 @@ import ParleyWire
 
 /// All conversations, newest first.
 public struct ListConversations: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "conversations", RequestScope.read,
         "All conversations, newest first."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ListConversations()
 
-    /// The request, which takes nothing.
+    /// The request, which has no parameters.
     public init() {}
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> [ConversationView] {
         try await node.read { try $0.conversations() }
     }
@@ -24,12 +24,12 @@ public struct ListConversations: NodeRequest {
 
 /// The conversation that an argument means.
 public struct GetConversation: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "conversation", RequestScope.read,
         "The conversation that an argument means."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = GetConversation(conversation: "trip")
 
     /// The conversation: its name, its identifier or a start of that.
@@ -40,7 +40,7 @@ public struct GetConversation: NodeRequest {
         self.conversation = conversation
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> ConversationView {
         try await node.read { try $0.view(of: $0.conversation(conversation)) }
     }
@@ -48,17 +48,17 @@ public struct GetConversation: NodeRequest {
 
 /// A new group of these contacts.
 public struct CreateConversation: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "newConversation", RequestScope.write,
         "A new group of these contacts."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = CreateConversation(name: "trip", members: ["ben"])
 
     /// Its name.
     public var name: String
-    /// The contacts that are invited; nobody for notes of one's own.
+    /// The invited contacts; nobody for private notes.
     public var members: [String]
 
     /// A request with these parameters.
@@ -67,7 +67,7 @@ public struct CreateConversation: NodeRequest {
         self.members = members
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> ConversationView {
         let persons = try await node.read { views in try members.map { try views.person($0) } }
         let reply = try await node.running.perform(.createGroup(name: name, members: persons))
@@ -82,12 +82,12 @@ public struct CreateConversation: NodeRequest {
 
 /// Names a conversation.
 public struct RenameConversation: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "rename", RequestScope.write,
         "Names a conversation."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = RenameConversation(conversation: "trip", name: "farm")
 
     /// The conversation: its name, its identifier or a start of that.
@@ -101,23 +101,23 @@ public struct RenameConversation: NodeRequest {
         self.name = name
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> NoReply {
         _ = try await node.write(.rename(try await node.space(conversation), name))
         return NoReply()
     }
 }
 
-/// Says what a group is for, as its owners and admins may; an empty text ends that.
+/// Sets the description of a group, as its owners and admins may; an empty text removes it.
 public struct DescribeGroup: NodeRequest {
     /// Bytes of one, at most.
     public static let byteCountMax = Limits.groupDescriptionByteCountMax
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "describeGroup", RequestScope.write,
         "Says what a group is for; an empty text ends that."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = DescribeGroup(conversation: "trip", text: "who brings what")
 
     /// The group: its name, its identifier or a start of that.
@@ -131,21 +131,21 @@ public struct DescribeGroup: NodeRequest {
         self.text = text
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> NoReply {
         _ = try await node.write(.describe(try await node.space(conversation), text))
         return NoReply()
     }
 }
 
-/// Silences a conversation, for good or for some time, or ends that.
+/// Mutes a conversation, for good or for some time, or unmutes it.
 public struct MuteConversation: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "mute", RequestScope.write,
         "Silences a conversation, for good or for some time, or ends that."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = MuteConversation(conversation: "trip", on: true)
 
     /// The conversation: its name, its identifier or a start of that.
@@ -162,7 +162,7 @@ public struct MuteConversation: NodeRequest {
         self.hours = hours
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> NoReply {
         guard (1...24 * 365).contains(hours ?? 1) else {
             throw NodeError("bad-hours", "A conversation is silent for 1 to 8760 hours.")
@@ -174,16 +174,16 @@ public struct MuteConversation: NodeRequest {
     }
 }
 
-/// Forgets a conversation on this device, for good: one that the person is not in here, or one with
-/// who is no contact.
+/// Deletes a conversation from this device, for good: one that the person is not in here, or one
+/// with a person who is no contact.
 public struct DeleteConversation: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "deleteConversation", RequestScope.write,
         "Forgets a conversation on this device, for good: one that the person is not in "
             + "here, or one with who is no contact."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = DeleteConversation(conversation: "trip")
 
     /// The conversation: its name, its identifier or a start of that.
@@ -194,7 +194,7 @@ public struct DeleteConversation: NodeRequest {
         self.conversation = conversation
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> DeletedConversationView {
         let (space, name) = try await node.read { try $0.deletable(conversation) }
         _ = try await node.performFreeing(.deleteConversation(space))
@@ -205,18 +205,18 @@ public struct DeleteConversation: NodeRequest {
 
 /// What each conversation looks like here, in one hash each.
 public struct ListDigests: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "digests", RequestScope.read,
         "What each conversation looks like here, in one hash each."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ListDigests()
 
-    /// The request, which takes nothing.
+    /// The request, which has no parameters.
     public init() {}
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> [DigestView] {
         try await node.read { try $0.digests() }
     }

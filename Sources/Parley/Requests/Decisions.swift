@@ -7,22 +7,22 @@ import ParleyWire
 /// Proposes something to be decided in a conversation: of itself, from a message, or from the result of a poll
 /// that was closed.
 public struct ProposeDecision: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "proposeDecision", RequestScope.write,
         "Proposes something to be decided in a conversation, of itself or from a message or a poll."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ProposeDecision(
         conversation: "trip", title: "we take the train", tags: ["travel"])
 
     /// The conversation: its name, its identifier or a start of that.
     public var conversation: String
-    /// What is decided, of at most 1,024 bytes; nil for what a poll came to, where there is one.
+    /// The title, of at most 1,024 bytes; nil for the result of a poll, if there is one.
     public var title: String?
-    /// What else there is to say of it, of at most 8,192 bytes.
+    /// The text, of at most 8,192 bytes.
     public var text: String?
-    /// What it is found by: at most 16, of 64 bytes each.
+    /// Its tags: at most 16, of 64 bytes each.
     public var tags: [String]?
     /// The message that it is made from.
     public var source: MessageReference?
@@ -42,7 +42,7 @@ public struct ProposeDecision: NodeRequest {
         self.poll = poll
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> DecisionView {
         guard source == nil || poll == nil else {
             throw NodeError("two-sources", "A decision is made from a message or from a poll.")
@@ -63,17 +63,17 @@ public struct ProposeDecision: NodeRequest {
 
 /// Approves of a decision, or takes that back.
 public struct ApproveDecision: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "approveDecision", RequestScope.write,
         "Approves of a decision, or takes that back."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ApproveDecision(decision: 12, on: true)
 
     /// The decision: its number or its identifier.
     public var decision: MessageReference
-    /// Whether one approves of it.
+    /// Whether this person approves.
     public var on: Bool
 
     /// A request with these parameters.
@@ -82,7 +82,7 @@ public struct ApproveDecision: NodeRequest {
         self.on = on
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> DecisionView {
         let number = try await node.number(ofDecision: decision)
         return try await node.decision(.approve(number, on))
@@ -92,12 +92,12 @@ public struct ApproveDecision: NodeRequest {
 /// Says how a decision stands. Who proposed it may, and in a group an admin; of several who do so the last
 /// holds.
 public struct SettleDecision: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "settleDecision", RequestScope.write,
         "Says how a decision stands."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = SettleDecision(decision: 12, state: "accepted")
 
     /// The decision: its number or its identifier.
@@ -116,7 +116,7 @@ public struct SettleDecision: NodeRequest {
         self.successor = successor
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> DecisionView {
         let states = DecisionState.allCases
         guard let wanted = states.first(where: { "\($0)" == state }),
@@ -136,12 +136,12 @@ public struct SettleDecision: NodeRequest {
 
 /// Takes a decision back for everyone, with all approvals.
 public struct DeleteDecision: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "deleteDecision", RequestScope.write,
         "Takes a decision back for everyone, with all approvals."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = DeleteDecision(decision: 12)
 
     /// The decision: its number or its identifier.
@@ -150,7 +150,7 @@ public struct DeleteDecision: NodeRequest {
     /// A request with these parameters.
     public init(decision: MessageReference) { self.decision = decision }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> NoReply {
         let number = try await node.number(ofDecision: decision)
         _ = try await node.write(.together(.withdraw(number)))
@@ -160,12 +160,12 @@ public struct DeleteDecision: NodeRequest {
 
 /// A decision as it stands.
 public struct GetDecision: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "decision", RequestScope.read,
         "A decision as it stands."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = GetDecision(decision: 12)
 
     /// The decision: its number or its identifier.
@@ -174,7 +174,7 @@ public struct GetDecision: NodeRequest {
     /// A request with these parameters.
     public init(decision: MessageReference) { self.decision = decision }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> DecisionView {
         try await node.shownDecision(try await node.number(ofDecision: decision))
     }
@@ -183,16 +183,16 @@ public struct GetDecision: NodeRequest {
 /// The decisions of a conversation, or of all, the one that stands last first. Where conditions are given, 2,000
 /// are looked at for one page: it may have fewer than were asked for, or none, and others follow all the same.
 public struct ListDecisions: NodeRequest {
-    /// So many come at once, at most.
+    /// The most that are returned at once.
     public static let limitMax = 200
     /// So many are looked at for one page.
     private static let lookCountMax = 2_000
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "decisions", RequestScope.read,
         "The decisions of a conversation, or of all, the one that stands last first."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ListDecisions(
         conversation: "trip", state: "accepted", tag: "travel", limit: 50)
 
@@ -208,7 +208,7 @@ public struct ListDecisions: NodeRequest {
     public var before: UInt64?
     /// How many, from 1 to 200.
     public var limit: Int
-    /// Where to go on: ``DecisionList/next`` of the page before; nil for the first page.
+    /// Where to continue: ``DecisionList/next`` of the page before; nil for the first page.
     public var from: String?
 
     /// A request with these parameters.
@@ -225,7 +225,7 @@ public struct ListDecisions: NodeRequest {
         self.from = from
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> DecisionList {
         let wanted = tag?.lowercased()
         return try await node.read { views in
@@ -254,7 +254,7 @@ extension Views {
         }
     }
 
-    /// Refuses a poll that has no result yet, and tells who may end it how.
+    /// Refuses a poll without a result, and says who may close it and how.
     fileprivate func requireClosed(poll number: OperationNumber) throws {
         guard let poll = try poll(number), ["open", "over"].contains(poll.state) else { return }
         var error = NodeError(together: .open)
@@ -262,7 +262,7 @@ extension Views {
         throw error
     }
 
-    /// What a poll came to, as the words of a decision.
+    /// The result of a poll, as the words of a decision.
     fileprivate func result(ofPoll number: OperationNumber) throws -> String {
         guard let poll = try poll(number) else { throw NodeError(together: .unknownPoll) }
         let best = poll.options.map(\.count).max() ?? 0

@@ -5,37 +5,37 @@ import ParleyWire
 
 /// The person's own devices, this one first.
 public struct ListDevices: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "devices", RequestScope.read,
         "The person's own devices, this one first."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ListDevices()
 
-    /// The request, which takes nothing.
+    /// The request, which has no parameters.
     public init() {}
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> [DeviceView] {
         try await node.read { try $0.devices() }
     }
 }
 
-/// Waits five minutes for one new device that is given what is returned.
+/// Waits five minutes for one new device that is given the returned text.
 public struct StartPairing: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "openLink", RequestScope.admin,
         "Waits five minutes for one new device that is given what is returned."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = StartPairing()
 
-    /// The request, which takes nothing.
+    /// The request, which has no parameters.
     public init() {}
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> DeviceLinkView {
         if let reason = try await node.perform(GetStatus()).readOnlyReason {
             throw NodeError(
@@ -51,32 +51,32 @@ public struct StartPairing: NodeRequest {
 
 /// Waits for no device any more.
 public struct StopPairing: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "closeLink", RequestScope.admin,
         "Waits for no device any more."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = StopPairing()
 
-    /// The request, which takes nothing.
+    /// The request, which has no parameters.
     public init() {}
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> NoReply {
         node.network.endAwaiting()
         return NoReply()
     }
 }
 
-/// Ends a device for good, with the recovery code where this device may not by itself.
+/// Revokes a device for good, with the recovery code if this device may not do it alone.
 public struct RevokeDevice: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "revokeDevice", RequestScope.admin,
         "Ends a device for good, with the recovery code where this device may not by " + "itself."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = RevokeDevice(device: "phone")
 
     /// Its name, or the start of its identifier.
@@ -90,7 +90,7 @@ public struct RevokeDevice: NodeRequest {
         self.recoveryCode = recoveryCode
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> NoReply {
         let id = try await node.read { try $0.device(device) }
         let root = try recoveryCode.map { try RecoveryCode(person: $0).rootKey }
@@ -99,14 +99,14 @@ public struct RevokeDevice: NodeRequest {
     }
 }
 
-/// What one calls a device of one's own. Nobody else sees it.
+/// Sets the name of one of the person's devices. Nobody else sees it.
 public struct RenameDevice: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "renameDevice", RequestScope.write,
         "What one calls a device of one's own."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = RenameDevice(device: "phone", name: "old phone")
 
     /// Its name, or the start of its identifier.
@@ -120,7 +120,7 @@ public struct RenameDevice: NodeRequest {
         self.name = name
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> NoReply {
         let id = try await node.read { views in
             let id = try views.device(device)

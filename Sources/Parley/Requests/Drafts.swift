@@ -4,18 +4,18 @@ import ParleyNodeCore
 import ParleyStorage
 import ParleyWire
 
-/// Keeps what one began to write in a conversation for one's own devices; an empty text ends that, as sending
-/// it does. Each text that is kept stays in the history that one's devices have of each other: ask when
-/// somebody stops writing, not with each key.
+/// Stores a draft for the person's own devices; an empty text removes it, and so does sending it.
+/// Each stored text stays in the history of the own devices: store when the person stops writing,
+/// not with each key.
 public struct KeepDraft: NodeRequest {
     /// Bytes of one, at most.
     public static let byteCountMax = UnsentText.byteCountMax
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "keepDraft", RequestScope.write,
         "Keeps what one began to write in a conversation; an empty text ends that."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = KeepDraft(conversation: "trip", text: "see you at")
 
     /// The conversation: its name, its identifier or a start of that.
@@ -29,7 +29,7 @@ public struct KeepDraft: NodeRequest {
         self.text = text
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> NoReply {
         guard text.utf8.count <= Self.byteCountMax else {
             throw NodeError(

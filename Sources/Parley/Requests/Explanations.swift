@@ -1,11 +1,11 @@
-/// What changed who is in a conversation, oldest first.
+/// The changes of who is in a conversation, oldest first.
 public struct ListMembershipEvents: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "events", RequestScope.read,
         "What changed who is in a conversation, oldest first."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ListMembershipEvents(conversation: "trip")
 
     /// The conversation: its name, its identifier or a start of that.
@@ -16,7 +16,7 @@ public struct ListMembershipEvents: NodeRequest {
         self.conversation = conversation
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> [MembershipView] {
         try await node.read { try $0.events(of: $0.conversation(conversation)) }
     }
@@ -25,13 +25,13 @@ public struct ListMembershipEvents: NodeRequest {
 /// Why a message, a person, a device or a conversation stands as it does; in one conversation or in
 /// all.
 public struct ExplainState: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "why", RequestScope.read,
         "Why a message, a person, a device or a conversation stands as it does; in one "
             + "conversation or in all."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ExplainState(subject: "ben", conversation: "trip")
 
     /// A message by its number, a person, a device or a conversation.
@@ -45,7 +45,7 @@ public struct ExplainState: NodeRequest {
         self.conversation = conversation
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> ExplanationView {
         try await node.read { try $0.why(subject, in: conversation) }
     }

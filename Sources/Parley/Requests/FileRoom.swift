@@ -8,12 +8,12 @@ public struct FileRoomView: Codable, Equatable, Sendable {
     public var usedByteCount: UInt64
     /// Bytes that they may take.
     public var roomByteCount: UInt64
-    /// A file of at most so many bytes is fetched by itself; with 0 none is.
+    /// A file of at most this many bytes is fetched automatically; with 0 none is.
     public var fetchByteCountMax: UInt64
     /// The same for one kind of file, by `picture`, `video`, `sound` and `other`, as its sender says; a kind
     /// that is left out has what holds for all.
     public var fetchByteCountMaxByKind: [String: UInt64] = [:]
-    /// What came or was opened within so many days is not given up to make room.
+    /// A file that arrived or was opened within this many days is not given up to make room.
     public var keptDayCount: UInt64
     /// Files that are here.
     public var fileCount: Int
@@ -31,50 +31,51 @@ public struct FreedFiles: Codable, Equatable, Sendable {
     public var count: Int
     /// Bytes that they took.
     public var byteCount: UInt64
-    /// How many stayed because nobody who is reached says that they hold them.
+    /// How many stayed because no connected device says that it holds them.
     public var onlyHereCount: Int
 }
 
 /// What files take on this device and may take, and which come by themselves.
 public struct GetFileRoom: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "fileRoom", RequestScope.read,
         "What files take on this device and may take, and which come by themselves."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = GetFileRoom()
 
-    /// The request, which takes nothing.
+    /// The request, which has no parameters.
     public init() {}
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> FileRoomView {
         try await node.read { try $0.fileRoom() }
     }
 }
 
-/// Says what files may take on this device, and which come by themselves. What is left out stays as it is.
+/// Sets how much space files may use on this device, and which are fetched automatically. Omitted
+/// settings stay as they are.
 public struct SetFileRoom: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "setFileRoom", RequestScope.admin,
         "Says what files may take on this device, and which come by themselves."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = SetFileRoom(
         roomByteCount: 10 << 30, fetchByteCountMax: 16 << 20, keptDayCount: 7)
 
     /// Bytes that files may take.
     public var roomByteCount: UInt64?
-    /// A file of at most so many bytes is fetched by itself; with 0 none is.
+    /// A file of at most this many bytes is fetched automatically; with 0 none is.
     public var fetchByteCountMax: UInt64?
     /// The same for one kind of file: `picture`, `video`, `sound` or `other`. A kind that is left out stays as
     /// it is.
     public var fetchByteCountMaxByKind: [String: UInt64]?
     /// Kinds for which nothing of their own holds any more.
     public var kindsAsAll: [String]?
-    /// What came or was opened within so many days is not given up to make room.
+    /// A file that arrived or was opened within this many days is not given up to make room.
     public var keptDayCount: UInt64?
 
     /// A request with these parameters.
@@ -90,7 +91,7 @@ public struct SetFileRoom: NodeRequest {
         self.keptDayCount = keptDayCount
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> FileRoomView {
         let most = FileSettings.most
         guard roomByteCount ?? 0 <= most.roomByteCount,
@@ -135,27 +136,27 @@ extension FileSettings.Kind {
     }
 }
 
-/// Frees what the files of a message take on this device, or those of a whole conversation. The messages
-/// stay, and the files can be fetched again from whoever has them.
+/// Frees the space of a message's files on this device, or those of a whole conversation. The
+/// messages stay, and the files can be fetched again from other holders.
 public struct ForgetFiles: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "forgetFiles", RequestScope.admin,
         "Frees what files take on this device; their messages stay."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ForgetFiles(message: 12)
 
     /// The message; nil where a conversation is named.
     public var message: MessageReference?
     /// The conversation; nil where a message is named.
     public var conversation: String?
-    /// Whether files go too that nobody who is reached now says to hold. Without it those of a conversation
-    /// are passed over, and of a message refused.
+    /// Whether to free also files that no connected device says it holds. Without it those of a
+    /// conversation are skipped, and of a message refused.
     public var anyway: Bool?
 
-    /// How long it is waited for who holds them, and how often it is looked: a device that told somebody that
-    /// it holds a file keeps it for 15 seconds.
+    /// How long to wait for holders, and how often to check: a device that told somebody that it
+    /// holds a file keeps it for 15 seconds.
     private static let (patience, pause) = (Duration.seconds(20), Duration.milliseconds(200))
 
     /// A request with these parameters.
@@ -167,7 +168,7 @@ public struct ForgetFiles: NodeRequest {
         self.anyway = anyway
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> FreedFiles {
         let numbers: [OperationNumber]
         switch (message, conversation) {
@@ -190,13 +191,13 @@ public struct ForgetFiles: NodeRequest {
             onlyHereCount: onlyHere + awaited)
     }
 
-    /// Frees what may be freed, and waits a moment for who holds the rest.
+    /// Frees what may be freed, and waits a moment for holders of the rest.
     private func free(
         filesOf numbers: [OperationNumber], on node: Node
     ) async throws -> (count: Int, awaited: Int, onlyHere: Int) {
         let deadline = ContinuousClock.now + Self.patience
         var (count, awaitedInVain, onlyHere) = (0, 0, 0)
-        // Not too much in one step: whoever asks something else meanwhile waits for one.
+        // Not too much in one step: other requests wait for one.
         for start in stride(from: 0, to: numbers.count, by: 50) {
             let part = Array(numbers[start..<min(start + 50, numbers.count)])
             while true {

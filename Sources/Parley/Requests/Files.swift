@@ -8,24 +8,24 @@ import ParleyWire
 /// Seals a file of this machine, so that a message can bring it. It answers at once: `stagedFile` tells how
 /// far it is.
 public struct StageFile: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "stageFile", RequestScope.admin,
         "Seals a file of this machine, so that a message can bring it."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = StageFile(path: "/home/ann/photo.jpg")
 
     /// Where it is, from the root of the file system on.
     public var path: String
     /// The same in Base64, where its bytes are no UTF-8: `path` then only shows it. Nil where they are.
     public var rawPath: String?
-    /// What it is to be called; as its path ends where it is left out.
+    /// Its name; the end of its path if omitted.
     public var name: String?
-    /// What it is, as "image/jpeg"; as its first bytes tell where it is left out.
+    /// Its type, such as "image/jpeg"; determined from its first bytes if omitted.
     public var type: String?
-    /// Whether it goes with all that it tells of where and with what it was made: else that is taken out of
-    /// pictures and videos. Nil for false.
+    /// Whether it is sent with all metadata: otherwise that is removed from pictures and videos.
+    /// Nil for false.
     public var keepsMetadata: Bool?
     /// Whether it becomes a voice note. Nil for false.
     public var isVoice: Bool?
@@ -47,7 +47,7 @@ public struct StageFile: NodeRequest {
         self.room = room
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> StagedFile {
         let bytes = rawPath.map { Data(base64Encoded: $0).map(Array.init) } ?? Array(path.utf8)
         guard let bytes, bytes.first == UInt8(ascii: "/"), !bytes.contains(0) else {
@@ -63,12 +63,12 @@ public struct StageFile: NodeRequest {
 
 /// How far a file is that is to be sent.
 public struct GetStagedFile: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "stagedFile", RequestScope.admin,
         "How far a file is that is to be sent."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = GetStagedFile(ticket: "0123456789abcdef")
 
     /// What ``StageFile`` answered.
@@ -77,21 +77,21 @@ public struct GetStagedFile: NodeRequest {
     /// A request with these parameters.
     public init(ticket: String) { self.ticket = ticket }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> StagedFile {
         guard let staged = node.depot.staged(ticket) else { throw NodeError.noTicket }
         return staged.view
     }
 }
 
-/// Lets go of a file that was to be sent and is not.
+/// Drops a file that was to be sent and is not.
 public struct DropStagedFile: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "dropStagedFile", RequestScope.write,
         "Lets go of a file that was to be sent and is not. One that was sent stays."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = DropStagedFile(ticket: "0123456789abcdef")
 
     /// What ``StageFile`` answered.
@@ -100,7 +100,7 @@ public struct DropStagedFile: NodeRequest {
     /// A request with these parameters.
     public init(ticket: String) { self.ticket = ticket }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> NoReply {
         await node.depot.drop(ticket)
         return NoReply()
@@ -109,12 +109,12 @@ public struct DropStagedFile: NodeRequest {
 
 /// The messages that bring files, of a conversation or of all, the newest first.
 public struct ListFiles: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "files", RequestScope.read,
         "The messages that bring files, of a conversation or of all, the newest first."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ListFiles(conversation: "trip", limit: 20)
 
     /// The conversation; nil for all.
@@ -131,7 +131,7 @@ public struct ListFiles: NodeRequest {
         self.from = from
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> FileList {
         let limit = min(max(limit ?? FileView.countMax, 1), FileView.countMax)
         return try await node.read { try $0.files(in: conversation, limit: limit, from: from) }
@@ -140,12 +140,12 @@ public struct ListFiles: NodeRequest {
 
 /// The files of a message, and how far they are.
 public struct ListMessageFiles: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "messageFiles", RequestScope.read,
         "The files of a message, and how far they are."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ListMessageFiles(message: 12)
 
     /// The message.
@@ -154,7 +154,7 @@ public struct ListMessageFiles: NodeRequest {
     /// A request with these parameters.
     public init(message: MessageReference) { self.message = message }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> [FileView] {
         try await node.read { try $0.message($0.message(message))?.files ?? [] }
     }
@@ -162,12 +162,12 @@ public struct ListMessageFiles: NodeRequest {
 
 /// Fetches the files of a message, however large they are. It answers at once.
 public struct FetchFiles: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "fetchFiles", RequestScope.write,
         "Fetches the files of a message, however large they are."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = FetchFiles(message: 12)
 
     /// The message.
@@ -176,7 +176,7 @@ public struct FetchFiles: NodeRequest {
     /// A request with these parameters.
     public init(message: MessageReference) { self.message = message }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> MessageView {
         let number = try await node.read { try $0.message(message) }
         _ = try await node.running.perform(.file(.fetch(number)))
@@ -189,20 +189,20 @@ public struct FetchFiles: NodeRequest {
 
 /// Writes a file of a message into one of this machine; nothing is ever written over.
 public struct SaveFile: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "saveFile", RequestScope.admin,
         "Writes a file of a message into one of this machine; nothing is ever written over."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = SaveFile(message: 12, path: "/home/ann/Downloads/")
 
     /// The message.
     public var message: MessageReference
-    /// Which of its files, from 1; the only one where it is left out.
+    /// Which of its files, from 1; the only one if omitted.
     public var number: Int?
-    /// Where it goes, from the root of the file system on. In a folder it gets its own name, with a number
-    /// where that is taken.
+    /// The target path, from the root of the file system. In a folder the file gets its own name,
+    /// with a number if that is taken.
     public var path: String
     /// Whether its small picture is written in its place. Nil for false.
     public var isPreview: Bool?
@@ -217,7 +217,7 @@ public struct SaveFile: NodeRequest {
         self.isPreview = isPreview
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> SavedFile {
         guard path.hasPrefix("/"), !path.utf8.contains(0) else {
             throw NodeError("bad-path", "A path begins with a slash.")
@@ -245,17 +245,17 @@ public struct SaveFile: NodeRequest {
 
 /// Some bytes of a file of a message, for programs that show it.
 public struct ReadFile: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "readFile", RequestScope.read,
         "Some bytes of a file of a message."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ReadFile(message: 12, number: 1, offset: 0, count: 65_536)
 
     /// The message.
     public var message: MessageReference
-    /// Which of its files, from 1; the only one where it is left out.
+    /// Which of its files, from 1; the only one if omitted.
     public var number: Int?
     /// The first byte, from 0.
     public var offset: Int
@@ -270,7 +270,7 @@ public struct ReadFile: NodeRequest {
         self.count = count
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> FileBytes {
         guard offset >= 0, count >= 0, UInt64(offset) <= Limits.fileByteCountMax else {
             throw NodeError("bad-range", "Bytes are counted from 0.")
@@ -283,19 +283,19 @@ public struct ReadFile: NodeRequest {
     }
 }
 
-/// Why a file is not here, and from whom it can come.
+/// Why a file is not here, and who can deliver it.
 public struct ExplainFile: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "explainFile", RequestScope.read,
         "Why a file is not here, and from whom it can come."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ExplainFile(message: 12)
 
     /// The message.
     public var message: MessageReference
-    /// Which of its files, from 1; the only one where it is left out.
+    /// Which of its files, from 1; the only one if omitted.
     public var number: Int?
 
     /// A request with these parameters.
@@ -304,7 +304,7 @@ public struct ExplainFile: NodeRequest {
         self.number = number
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> [String] {
         try await node.read { try $0.explanation(of: $0.file(number, of: message)) }
     }

@@ -10,19 +10,19 @@ import ParleyWire
 /// The copy is a message of its own: an edit or a deletion of the first one does not reach it. It tells
 /// the name that its author goes by, and nothing else of where it comes from.
 public struct ForwardMessage: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "forward", RequestScope.write,
         "Writes the words of a message into a conversation, and says whose they are."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ForwardMessage(message: 12, conversation: "trip")
 
     /// The message.
     public var message: MessageReference
     /// Where it goes: the conversation's name, its identifier or a start of that.
     public var conversation: String
-    /// Whether nothing tells that the words are another one's; false where it is left out.
+    /// True to omit that the words are another person's; false if omitted.
     public var withoutOrigin: Bool?
 
     /// A request with these parameters.
@@ -32,7 +32,7 @@ public struct ForwardMessage: NodeRequest {
         self.withoutOrigin = withoutOrigin
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> MessageView {
         let (copy, space) = try await node.read { views in
             let copy = try views.copy(of: message, withOrigin: withoutOrigin != true)
@@ -65,7 +65,8 @@ extension Views {
             hint: "Forward it once `parley read \(space.id.short)` shows it.")
     }
 
-    /// One's own message that nobody took: it stands in no timeline, and its words are worth saying elsewhere.
+    /// An own message that nobody accepted: it is in no timeline, and its words are worth sending
+    /// elsewhere.
     private func copy(
         ofUntaken number: OperationNumber, _ roster: Roster, withOrigin: Bool
     ) throws -> TextMessage {
@@ -79,8 +80,8 @@ extension Views {
         return TextMessage(text: said.text, forwardedFrom: name)
     }
 
-    /// What a person calls themselves; empty where that is not known. An alias is nobody's business but
-    /// one's own, and the start of an identifier would tell more than a name.
+    /// The name that a person uses; empty if it is not known. An alias is private, and the start of
+    /// an identifier would reveal more than a name.
     private func ownName(of person: PersonID, in roster: Roster) throws -> String {
         let name = try CardReader.name(of: person, store)
         if !VisibleName.isBlank(name) { return name }

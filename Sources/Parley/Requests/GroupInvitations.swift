@@ -2,21 +2,22 @@ import ParleyConversation
 import ParleyNodeCore
 import ParleyWire
 
-/// Groups that others added one to and that wait for an answer, and who may do so unasked.
+/// Groups that others added this person to and that wait for an answer, and who may do so without
+/// asking.
 public struct ListInvitations: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "invitations", RequestScope.read,
         "Groups that others added one to and that wait for an answer, and who may do so "
             + "unasked."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ListInvitations()
 
-    /// The request, which takes nothing.
+    /// The request, which has no parameters.
     public init() {}
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> InvitationsView {
         try await node.read { try $0.invitations() }
     }
@@ -24,12 +25,12 @@ public struct ListInvitations: NodeRequest {
 
 /// Accepts or declines an invitation into a group.
 public struct AnswerInvitation: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "answerInvitation", RequestScope.write,
         "Accepts or declines an invitation into a group."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = AnswerInvitation(conversation: "trip", accepting: true)
 
     /// The group.
@@ -43,7 +44,7 @@ public struct AnswerInvitation: NodeRequest {
         self.accepting = accepting
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> InvitationsView {
         let (space, answered) = try await node.read { views in
             let space = try views.invited(conversation)
@@ -59,14 +60,14 @@ public struct AnswerInvitation: NodeRequest {
     }
 }
 
-/// Says who may add one to groups without asking.
+/// Sets who may add this person to groups without asking.
 public struct SetAdditionPolicy: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "setAdditionPolicy", RequestScope.write,
         "Says who may add one to groups without asking."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = SetAdditionPolicy(policy: .contacts)
 
     /// Who may.
@@ -77,7 +78,7 @@ public struct SetAdditionPolicy: NodeRequest {
         self.policy = policy
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> InvitationsView {
         let setting: AdditionPolicy = policy == .nobody ? .ask : .contacts
         _ = try await node.running.perform(.setAdditionPolicy(setting))
@@ -87,14 +88,14 @@ public struct SetAdditionPolicy: NodeRequest {
 
 /// Who may add a person to groups without asking, by its word.
 public enum GroupAdders: String, Codable, CaseIterable, Sendable {
-    /// Nobody: whoever is added is asked first.
+    /// Nobody: a person who is added is asked first.
     case nobody
     /// Accepted contacts.
     case contacts
 
     /// Reads a word.
     ///
-    /// - Throws: ``NodeError`` of the code `bad-policy` where it is none of these.
+    /// - Throws: ``NodeError`` with the code `bad-policy` if it is none of these.
     public init(from decoder: any Decoder) throws {
         let word = try decoder.singleValueContainer().decode(String.self)
         guard let policy = GroupAdders(rawValue: word) else {

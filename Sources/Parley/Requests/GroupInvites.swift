@@ -7,18 +7,18 @@ import ParleyWire
 
 /// A link by which so many persons may come into a group.
 public struct CreateGroupInvite: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "inviteToGroup", RequestScope.write,
         "A link by which so many persons may come into a group."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = CreateGroupInvite(
         conversation: "trip", role: .member, uses: 3, hours: 168)
 
     /// The conversation: its name, its identifier or a start of that.
     public var conversation: String
-    /// As what they come: `member` or `reader`.
+    /// The role of newcomers: `member` or `reader`.
     public var role: MemberRole
     /// How many persons may take it.
     public var uses: Int
@@ -33,7 +33,7 @@ public struct CreateGroupInvite: NodeRequest {
         self.hours = hours
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> GroupLinkView {
         guard (1...24 * 30).contains(hours) else {
             throw NodeError("bad-hours", "An invite lasts from 1 to 720 hours.")
@@ -66,12 +66,12 @@ public struct CreateGroupInvite: NodeRequest {
 
 /// Takes a link into a group; one is in as soon as a device of its maker is reached.
 public struct JoinGroup: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "joinGroup", RequestScope.write,
         "Takes a link into a group; one is in as soon as a device of its maker is reached."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = JoinGroup(link: "parley:g1:QUJD")
 
     /// The link.
@@ -82,7 +82,7 @@ public struct JoinGroup: NodeRequest {
         self.link = link
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> JoinView {
         let found: GroupLink
         do {
@@ -106,18 +106,18 @@ public struct JoinGroup: NodeRequest {
 
 /// Groups that one wants to come into and is not in yet.
 public struct ListJoins: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "joins", RequestScope.read,
         "Groups that one wants to come into and is not in yet."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ListJoins()
 
-    /// The request, which takes nothing.
+    /// The request, which has no parameters.
     public init() {}
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> [JoinView] {
         try await node.read { try $0.joins() }
     }
@@ -125,15 +125,15 @@ public struct ListJoins: NodeRequest {
 
 /// Wants no more to come into a group by a link that its maker has not taken yet.
 public struct WithdrawJoin: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "withdrawJoin", RequestScope.write,
         "Wants no more to come into a group by a link that its maker has not taken yet."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = WithdrawJoin(conversation: "trip")
 
-    /// The group: what it was called when the link was made, its identifier or a start of that.
+    /// The group: its name when the link was made, its identifier or a start of that.
     public var conversation: String
 
     /// A request with these parameters.

@@ -4,14 +4,14 @@ import ParleyRoster
 import ParleyStorage
 import ParleyWire
 
-/// A group: who is in it, and what holds there.
+/// A group: its members and settings.
 public struct GetGroup: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "group", RequestScope.read,
         "A group: who is in it, and what holds there."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = GetGroup(conversation: "trip")
 
     /// The conversation: its name, its identifier or a start of that.
@@ -22,7 +22,7 @@ public struct GetGroup: NodeRequest {
         self.conversation = conversation
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> GroupView {
         try await node.read { try $0.group(conversation) }
     }
@@ -30,12 +30,12 @@ public struct GetGroup: NodeRequest {
 
 /// Takes a contact into a group.
 public struct AddGroupMember: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "addMember", RequestScope.write,
         "Takes a contact into a group."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = AddGroupMember(conversation: "trip", person: "cleo", role: .member)
 
     /// The conversation: its name, its identifier or a start of that.
@@ -52,21 +52,21 @@ public struct AddGroupMember: NodeRequest {
         self.role = role
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> GroupView {
         let (space, id) = try await node.find(conversation, person)
         return try await node.change(.addMember(space, id, role.role), in: space)
     }
 }
 
-/// Takes a person out of a group: they get nothing of what is written from then on.
+/// Removes a person from a group: they get nothing written from then on.
 public struct RemoveGroupMember: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "removeMember", RequestScope.write,
         "Takes a person out of a group: they get nothing of what is written from then on."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = RemoveGroupMember(conversation: "trip", person: "cleo")
 
     /// The conversation: its name, its identifier or a start of that.
@@ -80,7 +80,7 @@ public struct RemoveGroupMember: NodeRequest {
         self.person = person
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> GroupView {
         let (space, id) = try await node.find(conversation, person, isInIt: true)
         return try await node.change(.removeMember(space, id), of: id, in: space)
@@ -89,12 +89,12 @@ public struct RemoveGroupMember: NodeRequest {
 
 /// Lets a person do more or less in a group.
 public struct SetMemberRole: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "setRole", RequestScope.write,
         "Lets a person do more or less in a group."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = SetMemberRole(conversation: "trip", person: "cleo", role: .admin)
 
     /// The conversation: its name, its identifier or a start of that.
@@ -111,22 +111,22 @@ public struct SetMemberRole: NodeRequest {
         self.role = role
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> GroupView {
         let (space, id) = try await node.find(conversation, person, isInIt: true)
         return try await node.change(.setRole(space, id, role.role), of: id, in: space)
     }
 }
 
-/// Goes out of a group; what was written stays here to read. Refused where no owner would be left
-/// who takes part, unless it is wanted anyway.
+/// Leaves a group; its messages stay here to read. Refused if no owner would be left who takes
+/// part, unless it is wanted anyway.
 public struct LeaveGroup: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "leave", RequestScope.write,
         "Goes out of a group; what was written stays here to read."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = LeaveGroup(conversation: "trip")
 
     /// The conversation: its name, its identifier or a start of that.
@@ -140,7 +140,7 @@ public struct LeaveGroup: NodeRequest {
         self.anyway = anyway
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> NoReply {
         let anyway = anyway ?? false
         let space = try await node.read { views in
@@ -153,15 +153,16 @@ public struct LeaveGroup: NodeRequest {
     }
 }
 
-/// Changes what newcomers are given and after how many hours keys are replaced; what is nil stays.
+/// Changes what newcomers are given and after how many hours keys are replaced; nil leaves a
+/// setting as it is.
 public struct ChangeGroupSettings: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "changeSettings", RequestScope.write,
         "Changes what newcomers are given and after how many hours keys are replaced; what "
             + "is nil stays."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ChangeGroupSettings(
         conversation: "trip", history: "30d", rotationHours: 24)
 
@@ -179,7 +180,7 @@ public struct ChangeGroupSettings: NodeRequest {
         self.rotationHours = rotationHours
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> GroupView {
         let space = try await node.read { try $0.conversation(conversation).id }
         var settings = SpaceSettings()
@@ -214,7 +215,7 @@ extension Node {
                     try isInIt ? views.member(person, of: record) : views.person(person)
                 )
             } catch let error as NodeError where error.code == "unknown-person" {
-                // Who is not oneself either is unknown, as was said.
+                // A person other than this one is unknown, as reported.
                 guard (try? views.person(person, among: [views.ownPerson])) != nil else {
                     throw error
                 }
@@ -226,7 +227,7 @@ extension Node {
         }
     }
 
-    /// Changes a person's place in a group; who may not is told whose word that place is.
+    /// Changes a person's role in a group; a caller who may not is told who decides it.
     fileprivate func change(
         _ command: Command, of person: PersonID, in space: SpaceID
     ) async throws -> GroupView {
@@ -248,7 +249,7 @@ extension Node {
     }
 }
 
-/// What a person may do in a group, by its word.
+/// A role in a group, by its word.
 public enum MemberRole: String, Codable, CaseIterable, Sendable {
     /// Reads.
     case reader
@@ -261,7 +262,7 @@ public enum MemberRole: String, Codable, CaseIterable, Sendable {
 
     /// Reads a word.
     ///
-    /// - Throws: ``NodeError`` of the code `bad-role` where it is none of these.
+    /// - Throws: ``NodeError`` with the code `bad-role` if it is none of these.
     public init(from decoder: any Decoder) throws {
         let word = try decoder.singleValueContainer().decode(String.self)
         guard let role = MemberRole(rawValue: word) else {

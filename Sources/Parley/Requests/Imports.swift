@@ -3,17 +3,17 @@ import ParleyLedger
 import ParleyNodeCore
 import ParleyWire
 
-/// Brings in messages from elsewhere, in one transaction with the note of how far it got. Lines
-/// below what was noted before are skipped, and rows that say how many like them stand above them
-/// where more than that were brought in before, by this person.
+/// Imports messages, in one transaction with the record of its progress. Lines below the recorded
+/// position are skipped, and so are rows that were imported before by this person, by how many
+/// equal rows precede them.
 public struct ImportMessages: NodeRequest, Equatable {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "import", RequestScope.write,
         "Brings in messages from elsewhere, in one transaction with the note of how far it "
             + "got."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ImportMessages(
         conversation: "trip", fileHash: String(repeating: "0a", count: 32), throughLine: 1,
         rows: [
@@ -24,7 +24,7 @@ public struct ImportMessages: NodeRequest, Equatable {
     public struct Row: Codable, Equatable, Sendable {
         /// Its line in the file, from 1.
         public var line: Int
-        /// Who wrote it there.
+        /// Its author there.
         public var author: String
         /// When, in Unix milliseconds.
         public var time: UInt64
@@ -57,8 +57,8 @@ public struct ImportMessages: NodeRequest, Equatable {
     public var throughLine: Int
     /// Ascending by line.
     public var rows: [Row]
-    /// What names its first lines, as ``fileHash`` does: a file that begins so is known by them,
-    /// however it goes on.
+    /// The hash of its first lines, as ``fileHash`` computes it: a file with this beginning is
+    /// recognised, however it continues.
     public var beginnings: [String]
 
     /// A request with these parameters.
@@ -83,7 +83,7 @@ public struct ImportMessages: NodeRequest, Equatable {
         beginnings = try container.decodeIfPresent([String].self, forKey: .beginnings) ?? []
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> ImportResult {
         let space = try await node.space(conversation)
         let hash = try Digest(fileHash: fileHash)
@@ -116,12 +116,12 @@ extension ImportMessages.Row {
 
 /// How many lines of this file, or of what was sent under this key, are in, or 0.
 public struct CountImportedLines: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "importedLineCount", RequestScope.read,
         "How many lines of this file, or of what was sent under this key, are in, or 0."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = CountImportedLines(
         conversation: "trip", fileHash: String(repeating: "0a", count: 32))
 
@@ -136,7 +136,7 @@ public struct CountImportedLines: NodeRequest {
         self.fileHash = fileHash
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> Int {
         let hash = try Digest(fileHash: fileHash)
         return try await node.read { views in
@@ -145,7 +145,7 @@ public struct CountImportedLines: NodeRequest {
     }
 }
 
-/// What an import did.
+/// The result of an import.
 public struct ImportResult: Codable, Equatable, Sendable {
     /// Messages stored now.
     public var stored: Int

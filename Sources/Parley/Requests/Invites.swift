@@ -5,12 +5,12 @@ import ParleyStorage
 
 /// A link that lets so many other persons become contacts.
 public struct CreateInvite: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "invite", RequestScope.write,
         "A link that lets so many other persons become contacts."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = CreateInvite(uses: 3, hours: 168)
 
     /// How many persons may take it; 1 where nil.
@@ -24,7 +24,7 @@ public struct CreateInvite: NodeRequest {
         self.hours = hours
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> InviteView {
         guard (1...24 * 30).contains(hours) else {
             throw NodeError("bad-hours", "An invite lasts from 1 to 720 hours.")
@@ -35,7 +35,7 @@ public struct CreateInvite: NodeRequest {
         let expires = now + UInt64(hours) * 3_600_000
         _ = try await node.running.perform(
             .createInvite(secret: secret, expires: expires, uses: uses ?? 1))
-        // A relay that is connected has the card in a moment, and one is told so.
+        // A connected relay has the card in a moment, and the person is told so.
         return try await node.settled { views in
             let open = try OpenInvite.all(at: now, views.store)
             guard let invite = open.first(where: { $0.secret == secret }) else {
@@ -54,19 +54,19 @@ public struct CreateInvite: NodeRequest {
 /// Invites that somebody may still take: those that make contacts, the newest first, and those into
 /// groups whose admin one is.
 public struct ListInvites: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "invites", RequestScope.read,
         "Invites that somebody may still take: those that make contacts, the newest first, "
             + "and those into groups whose admin one is."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ListInvites()
 
-    /// The request, which takes nothing.
+    /// The request, which has no parameters.
     public init() {}
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> [InviteView] {
         try await node.read { try $0.invites(at: SystemClock.now.wall) }.map { node.told($0) }
     }
@@ -74,12 +74,12 @@ public struct ListInvites: NodeRequest {
 
 /// Ends an invite, named by its `id` or the start of that.
 public struct RevokeInvite: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "revokeInvite", RequestScope.write,
         "Ends an invite, named by its id or the start of that."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = RevokeInvite(id: "0123456789abcdef")
 
     /// The `id` of the invite, or the start of that.
@@ -90,7 +90,7 @@ public struct RevokeInvite: NodeRequest {
         self.id = id
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> NoReply {
         let revocation = try await node.read {
             try $0.revocation(of: id, at: SystemClock.now.wall)
@@ -102,12 +102,12 @@ public struct RevokeInvite: NodeRequest {
 
 /// Takes an invite link; the two nodes meet as soon as they can reach each other.
 public struct AcceptInvite: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "accept", RequestScope.write,
         "Takes an invite link; the two nodes meet as soon as they can reach each other."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = AcceptInvite(link: "parley:1:QUJD", alias: "ben")
 
     /// The link.
@@ -121,7 +121,7 @@ public struct AcceptInvite: NodeRequest {
         self.alias = alias
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> ContactView {
         let invite: Invite
         do {
@@ -140,12 +140,12 @@ public struct AcceptInvite: NodeRequest {
 }
 
 extension Node {
-    /// How long an answer waits for what is on its way.
+    /// How long an answer waits for what is in progress.
     private static let patience: Duration = .seconds(2)
     private static let lookInterval: Duration = .milliseconds(20)
 
-    /// What is read once it has settled, or as it is after a while; at once where the node does not
-    /// run, for nothing moves then.
+    /// The value once it has settled, or its state after a while; at once if the node does not run,
+    /// because nothing changes then.
     func settled<R: Sendable>(
         _ body: @Sendable (Views) throws -> (value: R, isSettled: Bool)
     ) async throws -> R {

@@ -7,24 +7,25 @@ import ParleyWire
 
 /// Begins something to be done in a conversation, from a message or of itself.
 public struct CreateItem: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "createItem", RequestScope.write,
         "Begins something to be done in a conversation, from a message or of itself."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = CreateItem(
         conversation: "trip", title: "book the hut", assignees: ["ben"], due: "2026-12-01")
 
     /// The conversation: its name, its identifier or a start of that.
     public var conversation: String
-    /// What is to be done, of at most 1,024 bytes.
+    /// The title, of at most 1,024 bytes.
     public var title: String
-    /// Who is to do it, at most 32: members by name or by the start of their identifier, or `me`.
+    /// The assigned persons, at most 32: members by name or by the start of their identifier, or
+    /// `me`.
     public var assignees: [String]
     /// Until which day, as `2026-12-01`; nil for none.
     public var due: String?
-    /// What else there is to say of it, of at most 8,192 bytes.
+    /// The notes, of at most 8,192 bytes.
     public var notes: String?
     /// The message that it is made from.
     public var source: MessageReference?
@@ -42,7 +43,7 @@ public struct CreateItem: NodeRequest {
         self.source = source
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> ItemView {
         let day = try due.map { try ItemRequests.day($0) }
         let (space, persons, message) = try await node.read { views in
@@ -58,29 +59,29 @@ public struct CreateItem: NodeRequest {
     }
 }
 
-/// Changes something to be done; what is nil stays.
+/// Changes an item; nil leaves a field as it is.
 public struct ChangeItem: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "changeItem", RequestScope.write,
         "Changes something to be done; what is nil stays."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ChangeItem(item: 12, done: true)
 
-    /// What is to be done: its number or its identifier.
+    /// The item: its number or its identifier.
     public var item: MessageReference
-    /// What is to be done, in place of all titles that it has.
+    /// The title, in place of all titles that it has.
     public var title: String?
     /// Until which day, as `2026-12-01`; empty for none.
     public var due: String?
-    /// What else there is to say of it.
+    /// The notes.
     public var notes: String?
     /// Whether it is done.
     public var done: Bool?
-    /// Who is to do it as well.
+    /// Persons to assign in addition.
     public var adding: [String]?
-    /// Who is not to do it any more.
+    /// Persons who are no longer assigned.
     public var removing: [String]?
 
     /// A request with these parameters.
@@ -97,7 +98,7 @@ public struct ChangeItem: NodeRequest {
         self.removing = removing
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> ItemView {
         var changes: [ItemChange] = []
         if let title { changes.append(.title(title)) }
@@ -119,21 +120,21 @@ public struct ChangeItem: NodeRequest {
 
 /// Takes back for everyone something to be done.
 public struct DeleteItem: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "deleteItem", RequestScope.write,
         "Takes back for everyone something to be done."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = DeleteItem(item: 12)
 
-    /// What is to be done: its number or its identifier.
+    /// The item: its number or its identifier.
     public var item: MessageReference
 
     /// A request with these parameters.
     public init(item: MessageReference) { self.item = item }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> NoReply {
         _ = try await node.write(.together(.withdraw(try await node.number(ofItem: item))))
         return NoReply()
@@ -142,40 +143,40 @@ public struct DeleteItem: NodeRequest {
 
 /// Something to be done.
 public struct GetItem: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "item", RequestScope.read,
         "Something to be done."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = GetItem(item: 12)
 
-    /// What is to be done: its number or its identifier.
+    /// The item: its number or its identifier.
     public var item: MessageReference
 
     /// A request with these parameters.
     public init(item: MessageReference) { self.item = item }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> ItemView {
         try await node.shownItem(try await node.number(ofItem: item))
     }
 }
 
-/// What is to be done in a conversation, or in all: what is due first first. What is done is among it. Of
-/// each conversation at most 1,024 are told.
+/// The items of a conversation, or of all, by due day, including those done. At most 1,024 per
+/// conversation are returned.
 public struct ListItems: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "items", RequestScope.read,
         "What is to be done in a conversation, or in all: what is due first first."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ListItems(conversation: "trip", mine: true)
 
     /// The conversation; nil for all.
     public var conversation: String?
-    /// Whether what oneself is to do is told alone.
+    /// Whether to return only items assigned to this person.
     public var mine: Bool?
 
     /// A request with these parameters.
@@ -184,7 +185,7 @@ public struct ListItems: NodeRequest {
         self.mine = mine
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> [ItemView] {
         let items = try await node.read { try $0.items(in: conversation) }
         return mine == true ? items.filter(\.isOwn) : items

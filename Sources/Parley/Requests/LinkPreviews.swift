@@ -4,15 +4,15 @@ import ParleyNodeCore
 
 /// Fetches the page behind the first address in a text, once, and makes a preview for its message.
 ///
-/// Who keeps that page learns this machine's address and the time. Nobody who reads the message fetches
-/// anything.
+/// The owner of that page learns this machine's address and the time. No reader of the message
+/// fetches anything.
 public struct MakeLinkPreview: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "makeLinkPreview", RequestScope.write,
         "Fetches the page behind the first address in a text, and makes a preview for its message."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = MakeLinkPreview(text: "look: https://hut.example/")
 
     /// What the message will say.
@@ -21,7 +21,7 @@ public struct MakeLinkPreview: NodeRequest {
     /// A request with these parameters.
     public init(text: String) { self.text = text }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> StagedLink {
         let (ticket, preview) = try await node.links.make(of: text)
         return StagedLink(ticket: ticket, preview: LinkPreviewView(preview))
@@ -30,18 +30,18 @@ public struct MakeLinkPreview: NodeRequest {
 
 /// Whether messages get previews of links without being told.
 public struct GetLinkSettings: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "linkSettings", RequestScope.read,
         "Whether messages get previews of links without being told."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = GetLinkSettings()
 
-    /// The request, which takes nothing.
+    /// The request, which has no parameters.
     public init() {}
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> LinkSettingsView {
         try await node.read { LinkSettingsView(isOn: try LinkSettings.read(in: $0.store).isOn) }
     }
@@ -49,12 +49,12 @@ public struct GetLinkSettings: NodeRequest {
 
 /// Makes previews of links for messages without being told, on this device, or no longer.
 public struct SetLinkSettings: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "setLinkSettings", RequestScope.admin,
         "Makes previews of links for messages without being told, on this device, or no longer."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = SetLinkSettings(isOn: true)
 
     /// Whether they are made.
@@ -63,7 +63,7 @@ public struct SetLinkSettings: NodeRequest {
     /// A request with these parameters.
     public init(isOn: Bool) { self.isOn = isOn }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> LinkSettingsView {
         do {
             try await node.running.write { try LinkSettings(isOn: isOn).keep(in: $0) }

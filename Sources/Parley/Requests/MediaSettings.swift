@@ -6,18 +6,18 @@ import ParleyStorage
 
 /// The program for sound and pictures on this device, and the servers that help.
 public struct GetCallSettings: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "callSettings", RequestScope.read,
         "The program for sound and pictures on this device, and the servers that help."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = GetCallSettings()
 
-    /// The request, which takes nothing.
+    /// The request, which has no parameters.
     public init() {}
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> CallSettingsView {
         try await node.read { try $0.callSettings() }
     }
@@ -25,15 +25,15 @@ public struct GetCallSettings: NodeRequest {
 
 /// Uses a program for sound and pictures from the next call on, or none.
 public struct SetMediaProgram: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "setMediaProgram", RequestScope.admin,
         "Uses a program for sound and pictures from the next call on, or none."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = SetMediaProgram(words: ["/usr/bin/media", "-q"])
 
-    /// Its absolute path, and what it is started with; empty for none.
+    /// Its absolute path and its arguments; empty for none.
     public var words: [String]
 
     /// A request with these parameters.
@@ -41,7 +41,7 @@ public struct SetMediaProgram: NodeRequest {
         self.words = words
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> CallSettingsView {
         if let path = words.first {
             guard words.count <= CallSettings.programWordCountMax,
@@ -71,13 +71,13 @@ public struct SetMediaProgram: NodeRequest {
 /// It takes nothing, a name and a password that stay, or a secret shared with it from which those
 /// are made.
 public struct AddTurnServer: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "addTurnServer", RequestScope.admin,
         "Uses a server for connections where no direct way exists, in place of one with the"
             + " same address."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = AddTurnServer(
         address: "turn:turn.example:3478", name: "ada", password: "secret")
 
@@ -100,7 +100,7 @@ public struct AddTurnServer: NodeRequest {
         self.secret = secret
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> CallSettingsView {
         for word in [name, password, secret].compactMap({ $0 }) {
             guard TurnServer.isWord(word) else {
@@ -131,12 +131,12 @@ public struct AddTurnServer: NodeRequest {
 
 /// Uses a server no more, by its address.
 public struct RemoveTurnServer: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "removeTurnServer", RequestScope.admin,
         "Uses a server no more, by its address."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = RemoveTurnServer(address: "turn:turn.example:3478")
 
     /// As WebRTC writes it.
@@ -147,7 +147,7 @@ public struct RemoveTurnServer: NodeRequest {
         self.address = address
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> CallSettingsView {
         let servers = try await node.read { try $0.callServers() }
         guard servers.contains(where: { $0.address == address }) else {

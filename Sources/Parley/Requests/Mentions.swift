@@ -5,23 +5,23 @@ import ParleyRoster
 import ParleyStorage
 import ParleyWire
 
-/// The messages that mention one, of all conversations: those that are not read first, and of each part the
-/// newest first. Listing them marks nothing as read. Silenced conversations are among them: what is meant for
-/// one does not get lost in what is meant for all.
+/// The messages that mention this person, in all conversations: unread ones first, and within each
+/// part the newest first. Listing them marks nothing as read. Muted conversations are included: a
+/// mention does not get lost among other messages.
 public struct ListMentions: NodeRequest {
-    /// So many come at once, at most.
+    /// The most that are returned at once.
     public static let limitMax = 100
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "mentions", RequestScope.read,
         "The messages that mention one, of all conversations: those that are not read first."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ListMentions(limit: 50)
 
     /// How many, from 1 to 100.
     public var limit: Int
-    /// Where to go on: ``MentionPage/next`` of the page before; nil for the first page.
+    /// Where to continue: ``MentionPage/next`` of the page before; nil for the first page.
     public var from: String?
 
     /// A request with these parameters.
@@ -30,7 +30,7 @@ public struct ListMentions: NodeRequest {
         self.from = from
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> MentionPage {
         try await node.read { try $0.mentions(limit: limit, from: from.map(MentionCursor.init)) }
     }
@@ -40,7 +40,7 @@ public struct ListMentions: NodeRequest {
 public struct MentionPage: Codable, Equatable, Sendable {
     /// One of them.
     public struct Entry: Codable, Equatable, Sendable {
-        /// What its conversation is called.
+        /// The name of its conversation.
         public var title: String
         /// The message.
         public var message: MessageView
@@ -51,7 +51,7 @@ public struct MentionPage: Codable, Equatable, Sendable {
     public var mentions: [Entry]
     /// How many are not read, in all conversations.
     public var unreadCount: Int
-    /// What `from` takes for those that follow; nil where none do.
+    /// The value of `from` for the next page; nil if there is none.
     public var next: String?
 
     fileprivate func hasRoom(for entry: Entry, limit: Int) -> Bool {
@@ -64,7 +64,7 @@ public struct MentionPage: Codable, Equatable, Sendable {
 
 /// Where a page of mentions ends, as text that programs pass back and do not look into.
 private struct MentionCursor {
-    /// Whether those that are not read go on.
+    /// Whether unread ones continue.
     var isUnread: Bool
     /// The last that was shown; nil before the first.
     var last: OrderKey?
@@ -153,7 +153,7 @@ extension Views {
         return true
     }
 
-    /// Nil where there is nothing to show of it.
+    /// Nil if there is nothing to show.
     private func entry(for mention: ParleyConversation.Entry, _ isUnread: Bool) throws
         -> MentionPage.Entry?
     {
@@ -165,7 +165,7 @@ extension Views {
             title: try title(of: space, roster), message: message, isUnread: isUnread)
     }
 
-    /// A text as it is to be written into a conversation, and whom it mentions.
+    /// A text as it is to be written into a conversation, and the persons it mentions.
     func resolvingMentions(
         _ text: String, in space: SpaceRecord
     ) throws -> (text: String, mentions: Mentions) {
@@ -186,7 +186,7 @@ extension Views {
         return try MentionResolver(among: candidates).resolve(text)
     }
 
-    /// Whom a message mentions, as screens show them.
+    /// The mentions of a message, as screens show them.
     func mentions(_ mentions: Mentions, _ roster: Roster) throws -> [MessageView.Mention] {
         try mentions.persons.map { mention in
             MessageView.Mention(

@@ -4,15 +4,15 @@ import ParleyNodeCore
 import ParleyStorage
 import ParleyWire
 
-/// Writes messages, in order; all are saved when it returns. Where the conversation waits for what
-/// this device wrote before, they are kept, and written once that is there.
+/// Writes messages, in order; all are saved when it returns. If the conversation waits to recover
+/// what this device wrote before, they are queued, and written after that.
 public struct SendMessages: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "send", RequestScope.write,
         "Writes messages, in order; all are saved when it returns."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = SendMessages(
         conversation: "trip", texts: ["who brings the tent?"], replyTo: 12)
 
@@ -20,7 +20,7 @@ public struct SendMessages: NodeRequest {
     public var conversation: String
     /// The texts, in their order.
     public var texts: [String]
-    /// What they answer; nil where they answer nothing.
+    /// The message that they answer; nil if they answer nothing.
     public var replyTo: MessageReference?
     /// The thread that they go to, named by any of its messages: they answer the one that it begins with.
     /// Without a meaning beside `replyTo`.
@@ -31,9 +31,9 @@ public struct SendMessages: NodeRequest {
     public var files: [String]?
     /// The ticket of a preview, as ``MakeLinkPreview`` gave it for the one text; nil for none.
     public var link: String?
-    /// What the asker calls this: asked again under the same name in the same conversation, nothing is
-    /// written again, and the answer is what was written then. At most 200 bytes; the newest 16,384 such
-    /// names are known, also to a node that was started again.
+    /// The caller's idempotency key: if the same name is used again in the same conversation,
+    /// nothing is written again, and the answer is what was written then. At most 200 bytes; the
+    /// newest 16,384 such names are known, also after a restart.
     public var once: String?
 
     /// A request with these parameters.
@@ -52,10 +52,10 @@ public struct SendMessages: NodeRequest {
         self.withoutMentions = withoutMentions
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> [MessageView] {
         let key = try await onceKey(on: node)
-        // What was sent then is told before tickets are looked for that went with it.
+        // The earlier result is returned before tickets are looked up that went with it.
         if let key, try await node.read({ try key.isKnown(in: $0.store) }) {
             return try await node.send([], to: node.space(conversation), once: key)
         }
@@ -133,12 +133,12 @@ extension SendMessages {
 /// that are in already are passed over, so that the same part can be said again.
 /// ``CountImportedLines`` tells how far it got.
 public struct SendLines: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "sendLines", RequestScope.write,
         "Writes a part of something longer, and passes over lines that are in already."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = SendLines(
         conversation: "trip", texts: ["first line", "second line"],
         key: String(repeating: "0a", count: 32), firstLine: 1)
@@ -160,7 +160,7 @@ public struct SendLines: NodeRequest {
         self.firstLine = firstLine
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> ImportResult {
         let hash = try Digest(fileHash: key)
         let space = try await node.read { try $0.writable(conversation).id }
@@ -182,12 +182,12 @@ public struct SendLines: NodeRequest {
 
 /// Gives an own message a new text.
 public struct EditMessage: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "edit", RequestScope.write,
         "Gives an own message a new text."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = EditMessage(message: 12, text: "at nine")
 
     /// The message.
@@ -204,7 +204,7 @@ public struct EditMessage: NodeRequest {
         self.withoutMentions = withoutMentions
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> MessageView {
         let (number, written, mentions) = try await node.read { views in
             let number = try views.message(message)
@@ -221,12 +221,12 @@ public struct EditMessage: NodeRequest {
 
 /// Takes a message back for everyone.
 public struct DeleteMessage: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "delete", RequestScope.write,
         "Takes a message back for everyone."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = DeleteMessage(message: 12)
 
     /// The message.
@@ -237,7 +237,7 @@ public struct DeleteMessage: NodeRequest {
         self.message = message
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> MessageView {
         try await node.changed(node.performFreeing(.delete(node.number(of: message))))
     }
@@ -245,12 +245,12 @@ public struct DeleteMessage: NodeRequest {
 
 /// Adds a reaction to a message, or takes it back.
 public struct ReactToMessage: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "react", RequestScope.write,
         "Adds a reaction to a message, or takes it back."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ReactToMessage(message: 12, emoji: "👍", on: true)
 
     /// The message.
@@ -267,7 +267,7 @@ public struct ReactToMessage: NodeRequest {
         self.on = on
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> MessageView {
         try await node.changed(
             node.write(.react(node.number(of: message), Reaction(emoji: emoji, isOn: on))))
@@ -275,7 +275,7 @@ public struct ReactToMessage: NodeRequest {
 }
 
 extension Node {
-    /// Has something written; who may not is told who may.
+    /// Writes something; a caller who may not is told who may.
     func write(_ command: Command) async throws -> CommandReply {
         do {
             return try await running.perform(command)

@@ -7,11 +7,11 @@
 /// identifier, and a `person` argument a name, alias or start of an identifier. Eight hex digits and
 /// more are always an identifier, never a name; what fits two is refused.
 public protocol NodeRequest: Codable, Sendable {
-    /// What comes back; ``NoReply`` where nothing does.
+    /// The reply; ``NoReply`` if there is none.
     associatedtype Reply: Codable & Sendable
     /// The method of the local API.
     static var name: String { get }
-    /// What a token must allow.
+    /// The scope of a token.
     static var scope: RequestScope { get }
     /// One sentence for the reference and the schema.
     static var summary: String { get }
@@ -31,7 +31,7 @@ extension NodeRequest {
     public var remoteFault: String? { nil }
 }
 
-/// What a token must allow for a request to be made with it.
+/// The scope that a token needs to make a request.
 public enum RequestScope: String, Codable, Sendable, CaseIterable {
     /// Shows something, and changes nothing.
     case read

@@ -6,20 +6,20 @@ import ParleyWire
 
 /// Begins a text that everybody in a conversation may edit.
 public struct CreateNote: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "createNote", RequestScope.write,
         "Begins a text that everybody in a conversation may edit."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = CreateNote(
         conversation: "trip", title: "what to bring", text: "a stove\n")
 
     /// The conversation: its name, its identifier or a start of that.
     public var conversation: String
-    /// What it is called, of at most 1,024 bytes.
+    /// The title, of at most 1,024 bytes.
     public var title: String
-    /// What it says at first; nil for nothing.
+    /// The first text; nil for nothing.
     public var text: String?
 
     /// A request with these parameters.
@@ -29,7 +29,7 @@ public struct CreateNote: NodeRequest {
         self.text = text
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> NoteView {
         let space = try await node.read { try $0.writable(conversation).id }
         let number = try await node.write(
@@ -38,15 +38,15 @@ public struct CreateNote: NodeRequest {
     }
 }
 
-/// The notes of a conversation, or of all: the one that was edited last first. Of each conversation at most
-/// 1,024 are told.
+/// The notes of a conversation, or of all: the last edited first. At most 1,024 per conversation
+/// are returned.
 public struct ListNotes: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "notes", RequestScope.read,
         "The notes of a conversation, or of all: the one that was edited last first."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ListNotes(conversation: "trip")
 
     /// The conversation; nil for all.
@@ -55,7 +55,7 @@ public struct ListNotes: NodeRequest {
     /// A request with these parameters.
     public init(conversation: String? = nil) { self.conversation = conversation }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> [NoteView] {
         try await node.read { try $0.notes(in: conversation) }
     }
@@ -63,18 +63,18 @@ public struct ListNotes: NodeRequest {
 
 /// A note with its text as it is, or as it was after one of its edits.
 public struct GetNote: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "note", RequestScope.read,
         "A note with its text as it is, or as it was after one of its edits."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = GetNote(note: 12)
 
     /// The note: its number or its identifier.
     public var note: MessageReference
-    /// The edit after which the text is told, with all that stands above that in the history; nil for the
-    /// last.
+    /// The edit after which the text is returned, with everything above it in the history; nil for
+    /// the last.
     public var after: MessageReference?
 
     /// A request with these parameters.
@@ -83,22 +83,22 @@ public struct GetNote: NodeRequest {
         self.after = after
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> NoteTextView {
         let number = try await node.number(ofNote: note)
         return try await node.read { try $0.noteText(number, after: after) }.orUnknown()
     }
 }
 
-/// Edits a note: all edits are of one version, each of the text of the one before. What others wrote beside
-/// it stays.
+/// Edits a note: all edits apply to one version, each to the result of the one before. What others
+/// wrote concurrently stays.
 public struct ChangeNote: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "changeNote", RequestScope.write,
         "Edits a note: all edits are of one version, each of the text of the one before."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ChangeNote(
         note: 12, edits: [NoteEdit(position: 2, deleted: 5, text: "tent")])
 
@@ -116,7 +116,7 @@ public struct ChangeNote: NodeRequest {
         self.version = version
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> NoteTextView {
         let number = try await node.number(ofNote: note)
         let known = try await node.version(version, ofNote: number)
@@ -124,20 +124,20 @@ public struct ChangeNote: NodeRequest {
     }
 }
 
-/// Makes another text of a note, as somebody leaves it who edited the text of a version: what differs from
-/// that becomes edits, and what others wrote beside them stays.
+/// Sets the text of a note to an edited version of an earlier text: the differences become edits,
+/// and what others wrote concurrently stays.
 public struct WriteNote: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "writeNote", RequestScope.write,
         "Makes another text of a note; what others wrote beside what changes stays."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = WriteNote(note: 12, text: "a tent\n")
 
     /// The note: its number or its identifier.
     public var note: MessageReference
-    /// What it says then.
+    /// The new text.
     public var text: String
     /// The version of the text that was edited, as the node told it; nil for the text as it is.
     public var version: [String]?
@@ -149,7 +149,7 @@ public struct WriteNote: NodeRequest {
         self.version = version
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> NoteTextView {
         let number = try await node.number(ofNote: note)
         let known = try await node.version(version, ofNote: number)
@@ -159,17 +159,17 @@ public struct WriteNote: NodeRequest {
 
 /// Calls a note otherwise.
 public struct RenameNote: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "renameNote", RequestScope.write,
         "Calls a note otherwise."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = RenameNote(note: 12, title: "what to bring")
 
     /// The note: its number or its identifier.
     public var note: MessageReference
-    /// What it is called then, of at most 1,024 bytes.
+    /// The new title, of at most 1,024 bytes.
     public var title: String
 
     /// A request with these parameters.
@@ -178,7 +178,7 @@ public struct RenameNote: NodeRequest {
         self.title = title
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> NoteView {
         let number = try await node.number(ofNote: note)
         _ = try await node.write(noted: .retitle(number, NoteTitle(title)))
@@ -186,15 +186,15 @@ public struct RenameNote: NodeRequest {
     }
 }
 
-/// Takes a note back for everyone, with all its edits, and tells what it was. Its text is not worked out:
-/// a note that a liar made slow to open is taken back at once.
+/// Withdraws a note for everyone, with all its edits, and returns what it was. Its text is not
+/// computed: a note that a liar made slow to open is withdrawn at once.
 public struct DeleteNote: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "deleteNote", RequestScope.write,
         "Takes a note back for everyone, with all its edits."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = DeleteNote(note: 12)
 
     /// The note: its number or its identifier.
@@ -203,7 +203,7 @@ public struct DeleteNote: NodeRequest {
     /// A request with these parameters.
     public init(note: MessageReference) { self.note = note }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> NoteView {
         let number = try await node.number(ofNote: note)
         let gone = try await node.read { try $0.note(number) }.orUnknown()
@@ -214,12 +214,12 @@ public struct DeleteNote: NodeRequest {
 
 /// The edits of a note, the last first.
 public struct GetNoteHistory: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "noteHistory", RequestScope.read,
         "The edits of a note, the last first."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = GetNoteHistory(note: 12, limit: 20)
 
     /// The note: its number or its identifier.
@@ -236,7 +236,7 @@ public struct GetNoteHistory: NodeRequest {
         self.limit = limit
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> [NoteStepView] {
         guard (1...1_000).contains(limit) else {
             throw NodeError("bad-limit", "A page holds from 1 to 1,000 edits.")
@@ -248,14 +248,14 @@ public struct GetNoteHistory: NodeRequest {
     }
 }
 
-/// Makes the text of a note what it was after one of its edits. What was written since stays in its history.
+/// Restores the text of a note after one of its edits. Later edits stay in its history.
 public struct RestoreNote: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "restoreNote", RequestScope.write,
         "Makes the text of a note what it was after one of its edits."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = RestoreNote(note: 12, after: 34)
 
     /// The note: its number or its identifier.
@@ -269,7 +269,7 @@ public struct RestoreNote: NodeRequest {
         self.after = after
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> NoteTextView {
         let number = try await node.number(ofNote: note)
         let old = try await node.read { try $0.noteText(number, after: after) }.orUnknown()
@@ -277,15 +277,15 @@ public struct RestoreNote: NodeRequest {
     }
 }
 
-/// Where positions of an earlier text of a note stand in the text as it is: a cursor, say. Each stays behind
-/// what stood left of it, and behind what others inserted there.
+/// Where positions of an earlier text of a note are in the present text: of a cursor, for example.
+/// Each stays behind what was left of it, and behind what others inserted there.
 public struct FollowNotePositions: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "notePositions", RequestScope.read,
         "Where positions of an earlier text of a note stand in the text as it is."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = FollowNotePositions(
         note: 12, version: ["9d0f6d3c2b1a4e57-3"], positions: [4])
 
@@ -303,7 +303,7 @@ public struct FollowNotePositions: NodeRequest {
         self.positions = positions
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> NotePositionsView {
         let number = try await node.number(ofNote: note)
         guard positions.count <= Limits.noteCursorCountMax,

@@ -1,16 +1,16 @@
 import ParleyWire
 import Synchronization
 
-/// Tells that a person has a conversation before their eyes on this device, so that nothing tells them
-/// of what comes in it.
+/// Reports that a person has a conversation open on this device, so that no notification is shown
+/// for it.
 public struct NoteOpenConversation: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "noteOpenConversation", RequestScope.write,
         "Tells that a conversation is before the person's eyes for so many seconds: they are not "
             + "notified of what comes in it."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = NoteOpenConversation(conversation: "trip", seconds: 60)
 
     /// For so many seconds at most: who shows it for longer says so again.
@@ -27,7 +27,7 @@ public struct NoteOpenConversation: NodeRequest {
         self.seconds = seconds
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> NoReply {
         guard (0...Self.secondCountMax).contains(seconds) else {
             throw NodeError(
@@ -41,24 +41,24 @@ public struct NoteOpenConversation: NodeRequest {
 
 /// Conversations that are before the person's eyes on this device now.
 public struct ListOpenConversations: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "openConversations", RequestScope.read,
         "Conversations that are before the person's eyes on this device now, in hex."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ListOpenConversations()
 
-    /// The request, which takes nothing.
+    /// The request, which has no parameters.
     public init() {}
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> [String] {
         node.openConversations.all.map { "\($0)" }
     }
 }
 
-/// What is before the person's eyes; forgotten when the node ends.
+/// The open conversations; forgotten when the node ends.
 final class OpenConversations: Sendable {
     /// Until when, by a clock that does not go back.
     private let ends = Mutex<[SpaceID: ContinuousClock.Instant]>([:])

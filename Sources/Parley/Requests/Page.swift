@@ -1,8 +1,8 @@
 /// A request of the scope `admin` that the page in a browser may make all the same, for the person before it.
 ///
-/// Whatever is not listed here may not be asked by it: not tokens, webhooks and sessions, by which more would
-/// be let in than the page; not files of the machine by their paths, nor programs that are run, by which
-/// whoever got into the page would be let out of it.
+/// Unlisted requests are refused: tokens, webhooks and sessions, which would admit more than the
+/// page; and files of the machine by their paths, or programs that are run, by which an attacker in
+/// the page would get out of it.
 public protocol PageRequest: NodeRequest {}
 
 extension StartPairing: PageRequest {}
@@ -31,7 +31,7 @@ public struct PageLinkView: Codable, Equatable, Sendable {
 
 /// A browser that has the page open, or had it open and may come back.
 public struct PageSessionView: Codable, Equatable, Sendable {
-    /// What it is called.
+    /// Its name.
     public var name: String
     /// Since when, in Unix milliseconds.
     public var created: UInt64
@@ -41,18 +41,18 @@ public struct PageSessionView: Codable, Equatable, Sendable {
 
 /// Makes a link that opens the page in a browser: good once, and for a minute.
 public struct OpenPage: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "openPage", RequestScope.admin,
         "Makes a link that opens the page in a browser: good once, and for a minute."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = OpenPage()
 
-    /// The request, which takes nothing.
+    /// The request, which has no parameters.
     public init() {}
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> PageLinkView {
         PageLinkView(
             link: try node.pageSessions.makeLink(),
@@ -62,18 +62,18 @@ public struct OpenPage: NodeRequest {
 
 /// The browsers that are let in, the first one first.
 public struct ListPageSessions: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "pageSessions", RequestScope.admin,
         "The browsers that are let in without asking again, the first one first."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ListPageSessions()
 
-    /// The request, which takes nothing.
+    /// The request, which has no parameters.
     public init() {}
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> [PageSessionView] {
         try node.pageSessions.list().map {
             PageSessionView(name: $0.name, created: $0.created, used: $0.used)
@@ -81,23 +81,23 @@ public struct ListPageSessions: NodeRequest {
     }
 }
 
-/// Ends the session of a browser at once, and what goes on with it.
+/// Ends the session of a browser at once, and everything that uses it.
 public struct EndPageSession: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "endPageSession", RequestScope.admin,
         "Ends the session of a browser at once, and what goes on with it."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = EndPageSession(called: "browser-1")
 
-    /// What it is called.
+    /// Its name.
     public var called: String
 
     /// A request with these parameters.
     public init(called: String) { self.called = called }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> NoReply {
         try node.pageSessions.end(called)
         return NoReply()

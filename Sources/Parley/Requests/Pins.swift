@@ -6,12 +6,12 @@ import ParleyWire
 
 /// Pins a message for everybody in its conversation, or takes it down.
 public struct PinMessage: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "pin", RequestScope.write,
         "Pins a message for everybody in its conversation, or takes it down."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = PinMessage(message: 12, on: true)
 
     /// The message.
@@ -25,7 +25,7 @@ public struct PinMessage: NodeRequest {
         self.on = on
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> MessageView {
         let number = try await node.read { try $0.message(message) }
         _ = try await node.write(.pin(number, isOn: on))
@@ -38,14 +38,14 @@ public struct PinMessage: NodeRequest {
 
 /// The messages that are pinned in a conversation, the one that was pinned last first; at most 32.
 public struct ListPins: NodeRequest {
-    /// So many are shown at most.
+    /// The most that are shown.
     public static let countMax = Overview.pinCountMax
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "pins", RequestScope.read,
         "The messages that are pinned in a conversation, the one that was pinned last first."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ListPins(conversation: "trip")
 
     /// The conversation: its name, its identifier or a start of that.
@@ -54,17 +54,17 @@ public struct ListPins: NodeRequest {
     /// A request with these parameters.
     public init(conversation: String) { self.conversation = conversation }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> PinList {
         try await node.read { try $0.pins(in: conversation) }
     }
 }
 
-/// What is pinned in a conversation.
+/// The pins of a conversation.
 public struct PinList: Codable, Equatable, Sendable {
     /// The one that was pinned last first.
     public var messages: [MessageView]
-    /// How many are pinned besides that are older than what this device was given of the conversation.
+    /// How many more are pinned that are older than what this device was given of the conversation.
     public var absentCount = 0
 }
 

@@ -8,12 +8,12 @@ import ParleyWire
 public struct AskPoll: NodeRequest {
     /// So many answers can be chosen from.
     public static let optionCountMax = Limits.pollOptionCountMax
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "askPoll", RequestScope.write,
         "Asks a conversation something, with answers to choose from."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = AskPoll(
         conversation: "trip", question: "when do we go?", options: ["Friday", "Saturday"],
         multiple: true, hours: 48)
@@ -41,7 +41,7 @@ public struct AskPoll: NodeRequest {
         self.hours = hours
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> PollView {
         guard (1...24 * 365).contains(hours ?? 1) else {
             throw NodeError("bad-hours", "A poll asks for 1 to 8760 hours.")
@@ -56,12 +56,12 @@ public struct AskPoll: NodeRequest {
 
 /// Chooses answers of a poll, in place of those that one chose before.
 public struct AnswerPoll: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "answerPoll", RequestScope.write,
         "Chooses answers of a poll, in place of those that one chose before."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = AnswerPoll(poll: 12, choices: [1, 3])
 
     /// The poll: its number or its identifier.
@@ -75,7 +75,7 @@ public struct AnswerPoll: NodeRequest {
         self.choices = choices
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> PollView {
         guard choices.allSatisfy({ (1...AskPoll.optionCountMax).contains($0) }) else {
             throw NodeError("no-such-option", "Options are counted from 1.")
@@ -85,14 +85,14 @@ public struct AnswerPoll: NodeRequest {
     }
 }
 
-/// Closes a poll: what is chosen now as this node knows it stands for good.
+/// Closes a poll: the present votes, as this node knows them, are final.
 public struct ClosePoll: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "closePoll", RequestScope.write,
         "Closes a poll: what is chosen now as this node knows it stands for good."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ClosePoll(poll: 12)
 
     /// The poll: its number or its identifier.
@@ -101,7 +101,7 @@ public struct ClosePoll: NodeRequest {
     /// A request with these parameters.
     public init(poll: MessageReference) { self.poll = poll }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> PollView {
         try await node.poll(.close(try await node.number(ofPoll: poll)))
     }
@@ -109,12 +109,12 @@ public struct ClosePoll: NodeRequest {
 
 /// Takes a poll back for everyone, with all answers.
 public struct DeletePoll: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "deletePoll", RequestScope.write,
         "Takes a poll back for everyone, with all answers."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = DeletePoll(poll: 12)
 
     /// The poll: its number or its identifier.
@@ -123,7 +123,7 @@ public struct DeletePoll: NodeRequest {
     /// A request with these parameters.
     public init(poll: MessageReference) { self.poll = poll }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> NoReply {
         _ = try await node.write(.together(.withdraw(try await node.number(ofPoll: poll))))
         return NoReply()
@@ -132,12 +132,12 @@ public struct DeletePoll: NodeRequest {
 
 /// A poll as it stands.
 public struct GetPoll: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "poll", RequestScope.read,
         "A poll as it stands."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = GetPoll(poll: 12)
 
     /// The poll: its number or its identifier.
@@ -146,7 +146,7 @@ public struct GetPoll: NodeRequest {
     /// A request with these parameters.
     public init(poll: MessageReference) { self.poll = poll }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> PollView {
         try await node.shown(try await node.number(ofPoll: poll))
     }
@@ -155,17 +155,17 @@ public struct GetPoll: NodeRequest {
 /// The polls of a conversation, or of all, the one that was asked last first; of each conversation at most
 /// 256.
 public struct ListPolls: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "polls", RequestScope.read,
         "The polls of a conversation, or of all, the one that was asked last first."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ListPolls(conversation: "trip", toAnswer: true)
 
     /// The conversation; nil for all.
     public var conversation: String?
-    /// Whether those alone are told that are open, and that one may answer and has not.
+    /// Whether to return only open polls that this person may answer and has not.
     public var toAnswer: Bool?
 
     /// A request with these parameters.
@@ -174,7 +174,7 @@ public struct ListPolls: NodeRequest {
         self.toAnswer = toAnswer
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> [PollView] {
         let polls = try await node.read { try $0.polls(in: conversation) }
         guard toAnswer == true else { return polls }

@@ -3,12 +3,12 @@ import ParleySignalling
 
 /// Lets others know that the person types, or has stopped: to be said again at each key.
 public struct SetTyping: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "setTyping", RequestScope.write,
         "Lets others know that the person types, or has stopped: to be said again at each " + "key."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = SetTyping(conversation: "trip", on: true)
 
     /// The conversation: its name, its identifier or a start of that.
@@ -22,27 +22,27 @@ public struct SetTyping: NodeRequest {
         self.on = on
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> NoReply {
         _ = try await node.running.perform(.types(try await node.space(conversation), on))
         return NoReply()
     }
 }
 
-/// Who is there, and what others are let know.
+/// The presence of others, and what others may see.
 public struct ListPresences: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "presences", RequestScope.read,
         "Who is there, and what others are let know."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ListPresences()
 
-    /// The request, which takes nothing.
+    /// The request, which has no parameters.
     public init() {}
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> PresenceReport {
         try await node.read { try $0.presences() }
     }
@@ -50,12 +50,12 @@ public struct ListPresences: NodeRequest {
 
 /// Whether the person is at this device. A node begins with `offline`.
 public struct SetPresence: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "setPresence", RequestScope.write,
         "Whether the person is at this device."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = SetPresence(presence: "away")
 
     /// `online`, `away` or `offline`.
@@ -66,7 +66,7 @@ public struct SetPresence: NodeRequest {
         self.presence = presence
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> NoReply {
         guard let word = Presence(word: presence) else {
             throw NodeError(
@@ -78,20 +78,21 @@ public struct SetPresence: NodeRequest {
     }
 }
 
-/// What a person, or everybody of whom nothing else was said, is let know of when one is there.
+/// Sets what a person, or everybody without a setting of their own, may see of this person's
+/// presence.
 public struct SetPrivacy: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "setPrivacy", RequestScope.write,
         "What a person, or everybody of whom nothing else was said, is let know of when one"
             + " is there."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = SetPrivacy(told: "now", person: "ben")
 
     /// `everything`, `now` (not when one was there last) or `nothing`.
     public var told: String
-    /// The person; nil for everybody of whom nothing else was said.
+    /// The person; nil for everybody without a setting of their own.
     public var person: String?
 
     /// A request with these parameters.
@@ -100,7 +101,7 @@ public struct SetPrivacy: NodeRequest {
         self.person = person
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> PresenceReport {
         guard let privacy = PresenceBook.Privacy(word: told) else {
             throw NodeError(

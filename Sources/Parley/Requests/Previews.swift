@@ -6,17 +6,17 @@ import ParleyWire
 
 /// The small picture in the place of a file, or beside a link, which is here as soon as its message is.
 public struct ReadPreview: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "readPreview", RequestScope.read,
         "The small picture in the place of a file, or beside a link."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ReadPreview(message: 12, number: 1)
 
     /// The message.
     public var message: MessageReference
-    /// Which of its files, from 1; the only one where it is left out.
+    /// Which of its files, from 1; the only one if omitted.
     public var number: Int?
     /// Whether it is that of the message's link. Nil for false.
     public var isLink: Bool?
@@ -28,7 +28,7 @@ public struct ReadPreview: NodeRequest {
         self.isLink = isLink
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> FilePreview {
         let picture =
             isLink == true
@@ -41,7 +41,7 @@ public struct ReadPreview: NodeRequest {
 
 /// The forms that a small picture may have.
 enum PreviewForm {
-    /// What a preview is by how it begins; nil where it is none of these.
+    /// The type of a preview by its first bytes; nil if it is none of these.
     static func type(of preview: [UInt8]) -> String? {
         let type = FileKind.type(of: preview)
         return ["image/jpeg", "image/png", "image/webp"].contains(type) ? type : nil
@@ -49,7 +49,7 @@ enum PreviewForm {
 }
 
 extension Attachment {
-    /// The preview, as a file by itself.
+    /// The preview, as a separate file.
     func preview() throws -> Attachment {
         guard let type = PreviewForm.type(of: look.preview) else { throw NodeError.noPreview }
         let base = (FileName.harmless(name) as NSString).deletingPathExtension

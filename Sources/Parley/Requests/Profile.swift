@@ -6,14 +6,14 @@ import ParleyRoster
 import ParleyStorage
 import ParleyWire
 
-/// What a person says of themselves: oneself, or a contact.
+/// The profile of this person, or of a contact.
 public struct GetProfile: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "profile", RequestScope.read,
         "What a person says of themselves: oneself, or a contact."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = GetProfile(person: "ben")
 
     /// The person: their name, or the start of their identifier; nil for oneself.
@@ -22,7 +22,7 @@ public struct GetProfile: NodeRequest {
     /// A request with these parameters.
     public init(person: String? = nil) { self.person = person }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> ProfileView {
         try await node.read { views in
             try views.profile(of: try person.map { try views.person($0) } ?? views.ownPerson)
@@ -30,15 +30,15 @@ public struct GetProfile: NodeRequest {
     }
 }
 
-/// Says something of oneself, beside the name: one's devices and contacts see it. What is nil stays, and an
-/// empty text says nothing any more.
+/// Sets profile fields beside the name: own devices and contacts see them. Nil leaves a field as it
+/// is, and an empty text clears it.
 public struct ChangeProfile: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "changeProfile", RequestScope.write,
         "Says something of oneself, beside the name, to one's devices and contacts."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ChangeProfile(
         status: "at the lake", language: "en", timeZone: "Europe/Berlin", picture: "")
 
@@ -46,7 +46,7 @@ public struct ChangeProfile: NodeRequest {
     public var status: String?
     /// The language that one wants to be written to in, as `de` or `pt-BR`.
     public var language: String?
-    /// Where one's clock is, as `Europe/Berlin`.
+    /// The time zone, such as `Europe/Berlin`.
     public var timeZone: String?
     /// A picture of oneself, in Base64: a JPEG, PNG, GIF or WebP of at most 32 KiB.
     public var picture: String?
@@ -62,7 +62,7 @@ public struct ChangeProfile: NodeRequest {
         self.picture = picture
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> ProfileView {
         var fields: [ProfileField] = []
         let values: [(subject: ProfileField.Subject, value: String?, form: String)] = [
@@ -91,12 +91,12 @@ public struct ChangeProfile: NodeRequest {
 
 /// The picture of a person, or nothing where they show none.
 public struct GetPicture: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "picture", RequestScope.read,
         "The picture of a person: oneself, or a contact."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = GetPicture(person: "ben")
 
     /// The person: their name, or the start of their identifier; nil for oneself.
@@ -105,7 +105,7 @@ public struct GetPicture: NodeRequest {
     /// A request with these parameters.
     public init(person: String? = nil) { self.person = person }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> PictureView {
         try await node.read { views in
             let person = try person.map { try views.person($0) } ?? views.ownPerson
@@ -115,13 +115,13 @@ public struct GetPicture: NodeRequest {
     }
 }
 
-/// What a person says of themselves.
+/// The profile of a person.
 public struct ProfileView: Codable, Equatable, Sendable {
     /// The person, in hex.
     public var person: String
     /// What one calls them; of oneself, what one calls oneself.
     public var name: String
-    /// What they do, or how they are; nil where they say nothing.
+    /// Their status; nil if they have none.
     public var status: String?
     /// The language that they want to be written to in; nil where they say nothing.
     public var language: String?
@@ -140,7 +140,8 @@ extension Views {
             timeZone: said[.timeZone], hasPicture: said[.picture] != nil)
     }
 
-    /// What a person says of themselves: oneself in one's own space, another in the conversation with them.
+    /// The profile of a person: this person's in the own space, another's in the conversation with
+    /// them.
     func profileFields(
         of person: PersonID,
         _ subjects: [ProfileField.Subject] = ProfileField.Subject.allCases

@@ -5,13 +5,13 @@ import ParleyNodeCore
 /// A page of messages, oldest first within the page, that ends below `before` or at the newest, or begins
 /// with the message that `from` others stand above.
 public struct ReadMessages: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "messages", RequestScope.read,
         "A page of messages, oldest first within the page, that ends below before or at the"
             + " newest, or begins with the message that so many stand above as from says."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ReadMessages(conversation: "trip", limit: 50)
 
     /// The conversation: its name, its identifier or a start of that.
@@ -32,7 +32,7 @@ public struct ReadMessages: NodeRequest {
         self.limit = limit
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> MessagePage {
         try MessagePage.check(limit: limit)
         guard (0...Int(Int32.max)).contains(from ?? 0), from == nil || before == nil else {
@@ -55,13 +55,13 @@ public struct ReadMessages: NodeRequest {
 
 /// The page that begins at the first message that is not read; the newest page where all are.
 public struct ReadUnread: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "unread", RequestScope.read,
         "The page that begins at the first message that is not read; the newest page where "
             + "all are."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ReadUnread(conversation: "trip", limit: 50)
 
     /// The conversation: its name, its identifier or a start of that.
@@ -75,7 +75,7 @@ public struct ReadUnread: NodeRequest {
         self.limit = limit
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> MessagePage {
         try MessagePage.check(limit: limit)
         return try await node.read {
@@ -90,12 +90,12 @@ public struct ReadUnread: NodeRequest {
 /// Marks messages of a conversation as read, and nothing else: those that a screen showed. The
 /// reply is how many were unread.
 public struct MarkRead: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "markRead", RequestScope.write,
         "Marks messages as read that a screen showed; the reply is how many were unread."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = MarkRead(conversation: "trip", messages: [12, 13], last: 40)
 
     /// The conversation: its name, its identifier or a start of that.
@@ -113,7 +113,7 @@ public struct MarkRead: NodeRequest {
         self.last = last
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> Int {
         guard messages.count <= MessagePage.messageCountMax else {
             throw NodeError(
@@ -133,15 +133,15 @@ public struct MarkRead: NodeRequest {
     }
 }
 
-/// Marks a conversation as unread for oneself, until something is read there, or ends that. Nobody else hears
-/// of it, and no receipt is taken back.
+/// Marks a conversation as unread for this person, until something is read there, or removes the
+/// mark. Nobody else hears of it, and no receipt is taken back.
 public struct MarkUnread: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "markUnread", RequestScope.write,
         "Marks a conversation as unread for oneself, until something is read there, or ends that."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = MarkUnread(conversation: "trip", on: true)
 
     /// The conversation: its name, its identifier or a start of that.
@@ -155,7 +155,7 @@ public struct MarkUnread: NodeRequest {
         self.on = on
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> NoReply {
         let space = try await node.space(conversation)
         _ = try await node.running.perform(.markUnread(space, isOn: on))
@@ -165,12 +165,12 @@ public struct MarkUnread: NodeRequest {
 
 /// Texts that a message had, oldest first; at most ``HistoryPage/versionCountMax``.
 public struct GetMessageHistory: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "history", RequestScope.read,
         "Texts that a message had, oldest first."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = GetMessageHistory(message: 12, from: 0)
 
     /// The message.
@@ -184,7 +184,7 @@ public struct GetMessageHistory: NodeRequest {
         self.from = from
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> HistoryPage {
         try await node.read {
             try $0.history(of: $0.message(message), from: from, limit: HistoryPage.versionCountMax)
@@ -195,13 +195,13 @@ public struct GetMessageHistory: NodeRequest {
 /// A page of changes after a cursor, as ``ChangeView`` tells; with nil it is empty and names the
 /// cursor after everything.
 public struct ReadChanges: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "changes", RequestScope.read,
         "A page of changes after a cursor; without one it is empty and names the cursor "
             + "after everything."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ReadChanges(after: "1a2b3c4d5.7", limit: 100)
 
     /// The cursor; nil for the one after everything.
@@ -215,7 +215,7 @@ public struct ReadChanges: NodeRequest {
         self.limit = limit
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> ChangePage {
         guard (1...ChangePage.changeCountMax).contains(limit) else {
             throw NodeError(

@@ -7,18 +7,18 @@ import ParleyWire
 
 /// Relays that the person's devices use, and how the connections to them are.
 public struct ListRelays: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "relays", RequestScope.read,
         "Relays that the person's devices use, and how the connections to them are."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ListRelays()
 
-    /// The request, which takes nothing.
+    /// The request, which has no parameters.
     public init() {}
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> [RelayView] {
         let views = try await node.read { try $0.relays() }
         if node.network.isRunning, !node.network.isOffline { return views.map { node.told($0) } }
@@ -34,12 +34,12 @@ public struct ListRelays: NodeRequest {
 
 /// Uses a relay, by the text that `parley relay run` prints.
 public struct AddRelay: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "addRelay", RequestScope.admin,
         "Uses a relay, by the text that parley relay run prints."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = AddRelay(
         text: "parley-relay:1:QUJD", tickets: ["parley-ticket:1:QUJD"])
 
@@ -55,7 +55,7 @@ public struct AddRelay: NodeRequest {
         self.tickets = tickets
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> RelayView {
         let choice = try RelayChoice(text: text)
         guard tickets.count <= NodeCore.ticketCountMax else {
@@ -78,17 +78,17 @@ public struct AddRelay: NodeRequest {
     }
 }
 
-/// Uses a relay no more, named by the start of its key or an address of it.
+/// Stops using a relay, named by the start of its key or an address.
 public struct RemoveRelay: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "removeRelay", RequestScope.admin,
         "Uses a relay no more, named by the start of its key or an address of it."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = RemoveRelay(name: "relay.example:7448")
 
-    /// The start of its key, or an address of it.
+    /// The start of its key, or an address.
     public var name: String
 
     /// A request with these parameters.
@@ -96,7 +96,7 @@ public struct RemoveRelay: NodeRequest {
         self.name = name
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> NoReply {
         var choice = try await node.read { try $0.relay(name) }
         choice.until = 1
@@ -105,19 +105,19 @@ public struct RemoveRelay: NodeRequest {
     }
 }
 
-/// Uses another relay in the place of one, which is read for thirty more days: nobody who has yet
-/// to hear of it is lost.
+/// Replaces a relay by another; the old one is read for thirty more days, so that nobody is lost
+/// who has yet to hear of it.
 public struct MoveRelay: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "moveRelay", RequestScope.admin,
         "Uses another relay in the place of one, which is read for thirty more days: nobody"
             + " who has yet to hear of it is lost."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = MoveRelay(name: "relay.example:7448", text: "parley-relay:1:QUJD")
 
-    /// The start of the key of the one that goes, or an address of it.
+    /// The start of the key of the replaced one, or an address.
     public var name: String
     /// The text of the one that comes, as `parley relay run` prints it.
     public var text: String
@@ -128,7 +128,7 @@ public struct MoveRelay: NodeRequest {
         self.text = text
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> RelayView {
         var former = try await node.read { try $0.relay(name) }
         let choice = try RelayChoice(text: text)
@@ -143,18 +143,18 @@ public struct MoveRelay: NodeRequest {
 
 /// Own messages that no device of another person has yet, by conversation.
 public struct ListOutbox: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "outbox", RequestScope.read,
         "Own messages that no device of another person has yet, by conversation."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ListOutbox()
 
-    /// The request, which takes nothing.
+    /// The request, which has no parameters.
     public init() {}
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> [OutboxView] {
         let (waiting, relays) = try await node.read { try ($0.outbox(), $0.relaysOfInvites()) }
         return waiting.map { view in
@@ -171,13 +171,13 @@ public struct ListOutbox: NodeRequest {
 /// Ends all links and makes none until it is taken back: everything that is written waits, as it
 /// does where there is no network.
 public struct SetOffline: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "setOffline", RequestScope.admin,
         "Ends all links and makes none until it is taken back: everything that is written "
             + "waits, as it does where there is no network."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = SetOffline(on: true)
 
     /// Whether the node is cut off.
@@ -188,7 +188,7 @@ public struct SetOffline: NodeRequest {
         self.on = on
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> NoReply {
         node.network.setOffline(on)
         return NoReply()
@@ -230,7 +230,7 @@ extension Node {
         return invite
     }
 
-    /// What is wrong with relays that invites name, one's own and those that were taken.
+    /// What is wrong with relays that invites name, own invites and used ones.
     func warningsOfInvites() async throws -> [String] {
         let now = SystemClock.now.wall
         let (own, taken) = try await read { try ($0.openInvites(at: now), $0.relaysOfInvites()) }

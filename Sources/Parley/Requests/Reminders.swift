@@ -6,15 +6,15 @@ import ParleyWire
 
 /// Has one reminded of a text, of a message or of something that people do together. It rings on this node alone.
 public struct AddReminder: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "remind", RequestScope.write,
         "Has one reminded of a text, of a message or of something to be done, at a time."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = AddReminder(text: "call the hut", time: 1_800_000_000_000)
 
-    /// What it says, of at most 1,024 bytes; nil where it is about something.
+    /// Its text, of at most 1,024 bytes; nil if it is about something.
     public var text: String?
     /// The message that it is about.
     public var message: MessageReference?
@@ -34,7 +34,7 @@ public struct AddReminder: NodeRequest {
         self.time = time
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> ReminderView {
         guard message == nil || item == nil else {
             throw NodeError("two-subjects", "A reminder is of a message or of an item.")
@@ -47,20 +47,20 @@ public struct AddReminder: NodeRequest {
     }
 }
 
-/// What one is to be reminded of, and was, what rings first first; the same on all of one's devices.
+/// Reminders, present and past, by the time they ring; the same on all of the person's devices.
 public struct ListReminders: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "reminders", RequestScope.read,
         "What one is to be reminded of, and was, what rings first first."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ListReminders()
 
     /// The request.
     public init() {}
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> [ReminderView] {
         try await node.read { try $0.reminders() }
     }
@@ -68,12 +68,12 @@ public struct ListReminders: NodeRequest {
 
 /// Does something about a reminder.
 public struct ChangeReminder: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "changeReminder", RequestScope.write,
         "Says that one is done with a reminder, or has it ring on this node."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ChangeReminder(reminder: "1a2b3c4d", done: true)
 
     /// Which one: its identifier, or a start of that.
@@ -87,21 +87,21 @@ public struct ChangeReminder: NodeRequest {
         self.done = done
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> ReminderView {
         let id = try await node.read { try $0.reminder(named: reminder) }
         return try await node.reminder(done ? .finish(id) : .take(id))
     }
 }
 
-/// Ends a reminder for good, on all of one's devices.
+/// Deletes a reminder for good, on all of the person's devices.
 public struct DeleteReminder: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "deleteReminder", RequestScope.write,
         "Ends a reminder for good, on all of one's devices."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = DeleteReminder(reminder: "1a2b3c4d")
 
     /// Which one: its identifier, or a start of that.
@@ -110,7 +110,7 @@ public struct DeleteReminder: NodeRequest {
     /// A request with these parameters.
     public init(reminder: String) { self.reminder = reminder }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> NoReply {
         let id = try await node.read { try $0.reminder(named: reminder) }
         _ = try await node.write(.remind(.remove(id)))
@@ -120,15 +120,15 @@ public struct DeleteReminder: NodeRequest {
 
 /// What one is to be reminded of, or was.
 public struct ReminderView: Codable, Equatable, Sendable {
-    /// Its identifier, in hex, the same on all of one's devices.
+    /// Its identifier, in hex, the same on all of the person's devices.
     public var id: String
     /// When it rings, in Unix milliseconds.
     public var time: UInt64
     /// `waiting`, `rung` or `done`.
     public var state: String
-    /// What it says: its own text, or the start of what it is about.
+    /// Its text, or the start of its subject.
     public var text: String
-    /// What it is about, by its `id`; nil where its text says all.
+    /// Its subject, by its `id`; nil if the text says everything.
     public var subject: String?
     /// The conversation that this is in, in hex, and its name, where that is here.
     public var conversation: String?
@@ -138,7 +138,8 @@ public struct ReminderView: Codable, Equatable, Sendable {
     public var device: String
     /// Whether that is this one.
     public var isHere: Bool
-    /// Whether that device is one's own no more, so that it rings nowhere until another takes it.
+    /// Whether that device is no longer this person's, so that it rings nowhere until another takes
+    /// over.
     public var isOrphaned: Bool
     /// Whether this device may take it: it was not revoked.
     public var mayTake = true
@@ -192,7 +193,7 @@ extension Views {
         return view
     }
 
-    /// The start of what a reminder is about; nil where that is not here, or was deleted.
+    /// The start of a reminder's subject; nil if that is not here, or was deleted.
     private func words(of subject: OperationReference, in space: SpaceRecord) throws -> String? {
         guard let number = try answered(subject, in: space.number).stored?.number else {
             return nil

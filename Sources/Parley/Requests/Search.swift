@@ -3,14 +3,14 @@ import ParleySearch
 import ParleyStorage
 import ParleyWire
 
-/// Finds messages by their words and, where models are installed, by what they mean.
+/// Finds messages by their words and, if models are installed, by their meaning.
 public struct SearchMessages: NodeRequest, Equatable {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "search", RequestScope.read,
         "Finds messages by their words and, where models are installed, by what they mean."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = SearchMessages("key from:ben -snow", isExplained: true)
 
     /// Which come first of those that have all words.
@@ -54,7 +54,7 @@ public struct SearchMessages: NodeRequest, Equatable {
         order = try container.decodeIfPresent(Order.self, forKey: .order) ?? .newest
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> SearchReply {
         var reply = try await node.explaining { try await node.desk.find(self) }
         reply.mayHaveMore = reply.hits.count >= limit
@@ -64,12 +64,12 @@ public struct SearchMessages: NodeRequest, Equatable {
 
 /// Messages that mean about the same as this one, the nearest first.
 public struct FindSimilar: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "similar", RequestScope.read,
         "Messages that mean about the same as this one, the nearest first."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = FindSimilar(message: 12, limit: 10)
 
     /// The message.
@@ -83,7 +83,7 @@ public struct FindSimilar: NodeRequest {
         self.limit = limit
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> SearchReply {
         let number = try await node.read { try $0.message(message) }
         return try await node.explaining {
@@ -94,12 +94,12 @@ public struct FindSimilar: NodeRequest {
 
 /// The page of the timeline around a message, and the thread that it belongs to.
 public struct GetContext: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "context", RequestScope.read,
         "The page of the timeline around a message, and the thread that it belongs to."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = GetContext(message: 12, limit: 20)
 
     /// The message.
@@ -113,7 +113,7 @@ public struct GetContext: NodeRequest {
         self.limit = limit
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> ContextView {
         guard (1...200).contains(limit) else {
             throw NodeError("bad-limit", "A page holds from 1 to 200 messages.")
@@ -124,20 +124,20 @@ public struct GetContext: NodeRequest {
     }
 }
 
-/// What is indexed, how far, and what it costs.
+/// What is indexed, how far, and the cost.
 public struct GetSearchStats: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "searchStats", RequestScope.read,
         "What is indexed, how far, and what it costs."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = GetSearchStats()
 
-    /// The request, which takes nothing.
+    /// The request, which has no parameters.
     public init() {}
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> SearchStats {
         let memory = await node.desk.memory
         let installed = node.indexer.shelf.folder.installed
@@ -174,22 +174,22 @@ public struct GetSearchStats: NodeRequest {
 
 /// Compares the indexes with the messages, and removes vectors that belong to nothing.
 public struct CheckSearch: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "checkSearch", RequestScope.write,
         "Compares the indexes with the messages, and removes vectors that belong to nothing."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = CheckSearch()
 
-    /// The request, which takes nothing.
+    /// The request, which has no parameters.
     public init() {}
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> DoctorReport {
         let known = ModelPackage.allCases.map(\.name)
         return try await node.explaining {
-            // Where nothing may be written, what is found is told alone.
+            // If nothing may be written, findings are only returned.
             guard await node.running.bar == nil else {
                 let vectors = try await node.strangeVectorCount()
                 return DoctorReport(try await node.compareWords(), 0, left: vectors)
@@ -208,20 +208,20 @@ public struct CheckSearch: NodeRequest {
     }
 }
 
-/// Makes the indexes anew; they fill in the background.
+/// Rebuilds the indexes; they fill in the background.
 public struct RebuildSearch: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "rebuildSearch", RequestScope.admin,
         "Makes the indexes anew; they fill in the background."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = RebuildSearch()
 
-    /// The request, which takes nothing.
+    /// The request, which has no parameters.
     public init() {}
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> NoReply {
         try await node.explaining {
             try await node.running.transact { store throws(StoreError) in
@@ -241,12 +241,12 @@ public struct RebuildSearch: NodeRequest {
 
 /// Turns the index of words on or off. Off, every hash of a word leaves the disk.
 public struct SetWordIndex: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "setWordIndex", RequestScope.admin,
         "Turns the index of words on or off."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = SetWordIndex(on: false)
 
     /// Whether it is kept.
@@ -257,7 +257,7 @@ public struct SetWordIndex: NodeRequest {
         self.on = on
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> NoReply {
         let isOff = !on
         return try await node.explaining {

@@ -3,18 +3,18 @@ import ParleyStorage
 
 /// Who this node is and how it is doing.
 public struct GetStatus: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "status", RequestScope.read,
         "Who this node is and how it is doing."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = GetStatus()
 
-    /// The request, which takes nothing.
+    /// The request, which has no parameters.
     public init() {}
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> NodeStatus {
         let addresses = node.network.addresses
         let remote = node.network.remoteAddresses
@@ -35,14 +35,14 @@ public struct GetStatus: NodeRequest {
     }
 }
 
-/// Gives oneself another name, which contacts see once they hear of it.
+/// Changes this person's name, which contacts see once they hear of it.
 public struct RenameSelf: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "renameSelf", RequestScope.write,
         "Gives oneself another name, which contacts see once they hear of it."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = RenameSelf(name: "Ada")
 
     /// The name.
@@ -53,7 +53,7 @@ public struct RenameSelf: NodeRequest {
         self.name = name
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> NoReply {
         _ = try await node.running.perform(.setProfile(name: name, addresses: nil))
         return NoReply()

@@ -4,14 +4,15 @@ import ParleyNodeCore
 import ParleyStorage
 import ParleyWire
 
-/// Marks a message for oneself, on all of one's devices, or ends that. Nobody else hears of it.
+/// Stars a message for this person, on all of their devices, or unstars it. Nobody else hears of
+/// it.
 public struct StarMessage: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "star", RequestScope.write,
         "Marks a message for oneself, on all of one's devices, or ends that."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = StarMessage(message: 12, on: true)
 
     /// The message.
@@ -25,7 +26,7 @@ public struct StarMessage: NodeRequest {
         self.on = on
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> MessageView {
         let number = try await node.read { try $0.message(message) }
         _ = try await node.running.perform(.star(number, isOn: on))
@@ -39,19 +40,19 @@ public struct StarMessage: NodeRequest {
 /// The messages that one marked, the one that was marked last first. Those that were deleted since are
 /// left out, and those that are not here.
 public struct ListStars: NodeRequest {
-    /// So many come at once, at most.
+    /// The most that are returned at once.
     public static let limitMax = 100
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "stars", RequestScope.read,
         "The messages that one marked, the one that was marked last first."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ListStars(limit: 50)
 
     /// How many, from 1 to 100.
     public var limit: Int
-    /// Where to go on: ``StarPage/next`` of the page before; nil for the first page.
+    /// Where to continue: ``StarPage/next`` of the page before; nil for the first page.
     public var from: Int?
 
     /// A request with these parameters.
@@ -60,7 +61,7 @@ public struct ListStars: NodeRequest {
         self.from = from
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> StarPage {
         try await node.read { try $0.stars(limit: limit, from: from ?? 0) }
     }
@@ -70,14 +71,14 @@ public struct ListStars: NodeRequest {
 public struct StarPage: Codable, Equatable, Sendable {
     /// One of them.
     public struct Entry: Codable, Equatable, Sendable {
-        /// What its conversation is called.
+        /// The name of its conversation.
         public var title: String
         /// The message.
         public var message: MessageView
     }
     /// The one that was marked last first.
     public var stars: [Entry]
-    /// What `from` takes for those that follow; nil where none do.
+    /// The value of `from` for the next page; nil if there is none.
     public var next: Int?
     /// How many are marked in all that are not on this device, and so in no page.
     public var absentCount = 0
@@ -103,7 +104,7 @@ extension Views {
         return page
     }
 
-    /// What was marked; nil where it is not on this device.
+    /// The starred message; nil if it is not on this device.
     private func operation(of star: Star) throws -> StoredOperation? {
         guard let space = try store.space(star.space),
             let log = try store.log(star.message.tag, in: space.number),
@@ -113,7 +114,7 @@ extension Views {
         return stored
     }
 
-    /// Nil where there is nothing to show of it.
+    /// Nil if there is nothing to show.
     private func entry(for star: Star) throws -> StarPage.Entry? {
         guard let space = try store.space(star.space), let roster = try roster(of: space),
             let stored = try operation(of: star),

@@ -15,7 +15,7 @@ public struct StatsView: Codable, Equatable, Sendable {
         public var name: String
         /// Messages that can be read.
         public var messageCount: Int
-        /// Operations: messages, and all else that was said or done.
+        /// Operations: messages, and everything else that was written.
         public var operationCount: Int
         /// Messages of the last seven days and of the last thirty, by the order in which they stand.
         public var weekCount: Int
@@ -31,9 +31,9 @@ public struct StatsView: Codable, Equatable, Sendable {
         public var person: String
         /// Whether it is this one.
         public var isThis: Bool
-        /// Messages of it that can be read.
+        /// Its readable messages.
         public var messageCount: Int
-        /// Operations of it.
+        /// Its operations.
         public var operationCount: Int
     }
 
@@ -55,18 +55,18 @@ public struct StatsView: Codable, Equatable, Sendable {
 
 /// How much this node holds, of which conversation and by which device, and how it grew.
 public struct GetStats: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "stats", RequestScope.read,
         "How much this node holds, of which conversation and by which device, and how it grew."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = GetStats()
 
-    /// The request, which takes nothing.
+    /// The request, which has no parameters.
     public init() {}
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> StatsView {
         let path = node.home.path
         return try await node.read { try $0.stats(home: path, at: SystemClock.now.wall) }

@@ -8,12 +8,12 @@ import ParleyWire
 /// A thread: the message that it begins with, and its answers in their order; the newest page, or the one
 /// above another.
 public struct ReadThread: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "thread", RequestScope.read,
         "A thread: the message that it begins with, and a page of its answers in their order."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ReadThread(message: 12, limit: 50)
 
     /// The message that the thread begins with, or any of its answers.
@@ -30,7 +30,7 @@ public struct ReadThread: NodeRequest {
         self.before = before
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> ThreadPage {
         try await node.read { try $0.thread(of: message, before: before, limit: limit) }
     }
@@ -38,21 +38,21 @@ public struct ReadThread: NodeRequest {
 
 /// Threads of a conversation or of all, the one with the newest answer first.
 public struct ListThreads: NodeRequest {
-    /// So many come at once, at most.
+    /// The most that are returned at once.
     public static let limitMax = 100
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "threads", RequestScope.read,
         "Threads of a conversation or of all, the one with the newest answer first."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ListThreads(conversation: "trip", limit: 20)
 
     /// The conversation: its name, its identifier or a start of that; nil for all.
     public var conversation: String?
     /// How many, from 1 to 100.
     public var limit: Int
-    /// Where to go on: ``ThreadList/next`` of the page before; nil for the first page.
+    /// Where to continue: ``ThreadList/next`` of the page before; nil for the first page.
     public var from: String?
 
     /// A request with these parameters.
@@ -62,7 +62,7 @@ public struct ListThreads: NodeRequest {
         self.from = from
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> ThreadList {
         try await node.read { try $0.threads(in: conversation, limit: limit, from: from) }
     }
@@ -78,7 +78,7 @@ public struct ThreadPage: Codable, Equatable, Sendable {
     public var root: MessageView?
     /// Answers, oldest first.
     public var answers: [MessageView]
-    /// What `before` takes for the page above this one; nil where there is none.
+    /// The value of `before` for the page above this one; nil if there is none.
     public var cursor: String?
     /// How many answers stand above the page.
     public var aboveCount: Int
@@ -94,7 +94,7 @@ public struct ThreadPage: Codable, Equatable, Sendable {
 public struct ThreadList: Codable, Equatable, Sendable {
     /// One of them.
     public struct Entry: Codable, Equatable, Sendable {
-        /// What its conversation is called.
+        /// The name of its conversation.
         public var title: String
         /// The conversation, in hex.
         public var conversation: String
@@ -111,12 +111,12 @@ public struct ThreadList: Codable, Equatable, Sendable {
     }
     /// The one with the newest answer first.
     public var threads: [Entry]
-    /// What `from` takes for those that follow; nil where none do.
+    /// The value of `from` for the next page; nil if there is none.
     public var next: String?
 }
 
 extension Views {
-    /// What this person has not read of a conversation; nil where it is none that is shown.
+    /// What this person has not read of a conversation; nil if it is not shown.
     func unreadPlaces(in number: SpaceNumber) throws(StoreError) -> UnreadPlaces? {
         guard let space = try store.space(number), space.kind != .own,
             let roster = try rosters.roster(of: space, in: store)
@@ -217,7 +217,7 @@ extension Views {
         }
     }
 
-    /// Nil where there is nothing to show of it.
+    /// Nil if there is nothing to show.
     private func entry(for thread: ThreadSummary) throws -> ThreadList.Entry? {
         guard let space = try store.space(thread.space), let roster = try roster(of: space),
             let newest = try message(thread.newest)

@@ -3,11 +3,11 @@ import ParleyNodeCore
 import ParleySealing
 import ParleyWire
 
-/// A token, without what it says.
+/// A token, without its secret.
 public struct TokenView: Codable, Equatable, Sendable {
-    /// What it is called.
+    /// Its name.
     public var name: String
-    /// What it allows.
+    /// Its scope.
     public var scope: RequestScope
     /// The one conversation that it is for, in hex; nil for everything.
     public var conversation: String?
@@ -17,25 +17,26 @@ public struct TokenView: Codable, Equatable, Sendable {
 
 /// A token that was just made.
 public struct FreshToken: Codable, Equatable, Sendable {
-    /// What is shown to be let in. It is not kept and cannot be shown again.
+    /// The secret that a program shows. It is not stored and cannot be shown again.
     public var token: String
-    /// What it is.
+    /// The token.
     public var view: TokenView
 }
 
-/// Makes a token with which programs may ask this node over HTTP. What it says is told this once.
+/// Creates a token with which programs may send requests to this node over HTTP. Its secret is
+/// returned only this once.
 public struct CreateToken: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "newToken", RequestScope.admin,
         "Makes a token with which programs may ask over HTTP; what it says is told this once."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = CreateToken(called: "lights", allows: .write, conversation: "home")
 
-    /// What it is to be called: letters, digits, dots, hyphens and underscores.
+    /// Its name: letters, digits, dots, hyphens and underscores.
     public var called: String
-    /// What it allows.
+    /// Its scope.
     public var allows: RequestScope
     /// The one conversation that it is for: its name, its identifier or a start of that; nil for
     /// everything.
@@ -48,7 +49,7 @@ public struct CreateToken: NodeRequest {
         self.conversation = conversation
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> FreshToken {
         let space = try await node.read { views in
             try conversation.map { try views.conversation($0).id.description }
@@ -61,62 +62,62 @@ public struct CreateToken: NodeRequest {
 
 /// The tokens that there are, by name.
 public struct ListTokens: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "tokens", RequestScope.admin,
         "The tokens that there are, by name, without what they say."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ListTokens()
 
-    /// The request, which takes nothing.
+    /// The request, which has no parameters.
     public init() {}
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> [TokenView] {
         try node.accessTokens.list().map(TokenView.init)
     }
 }
 
-/// Gives a token another secret; the old one ends at once, and what goes on with it.
+/// Gives a token another secret; the old one ends at once, and everything that uses it.
 public struct RotateToken: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "rotateToken", RequestScope.admin,
         "Gives a token another secret, told this once; the old one ends at once."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = RotateToken(called: "lights")
 
-    /// What it is called.
+    /// Its name.
     public var called: String
 
     /// A request with these parameters.
     public init(called: String) { self.called = called }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> FreshToken {
         FreshToken(try node.accessTokens.rotate(called, at: SystemClock.now.wall))
     }
 }
 
-/// Ends a token at once, and what goes on with it.
+/// Revokes a token at once, and ends everything that uses it.
 public struct RevokeToken: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "revokeToken", RequestScope.admin,
         "Ends a token at once, and what goes on with it."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = RevokeToken(called: "lights")
 
-    /// What it is called.
+    /// Its name.
     public var called: String
 
     /// A request with these parameters.
     public init(called: String) { self.called = called }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> NoReply {
         try node.accessTokens.revoke(called)
         return NoReply()
@@ -125,12 +126,12 @@ public struct RevokeToken: NodeRequest {
 
 /// Which conversation each of these messages is of.
 public struct LocateMessages: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "locate", RequestScope.read,
         "Which conversation each of these messages is of."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = LocateMessages(messages: [12])
     /// So many messages are located at once, at most.
     public static let messageCountMax = 1_000

@@ -6,15 +6,15 @@ import ParleyWire
 
 /// A webhook, without its secret.
 public struct WebhookView: Codable, Equatable, Sendable {
-    /// What it is called.
+    /// Its name.
     public var name: String
-    /// Where it is told.
+    /// Its address.
     public var address: String
-    /// The one conversation that it is told of, in hex; nil for all.
+    /// The only conversation it is told about, in hex; nil for all.
     public var conversation: String?
     /// Since when, in Unix milliseconds.
     public var created: UInt64
-    /// How far it was told.
+    /// Its position.
     public var cursor: String
     /// The newest events that it did not take.
     public var deadLetters: [DeadLetter]
@@ -24,26 +24,27 @@ public struct WebhookView: Codable, Equatable, Sendable {
 public struct FreshWebhook: Codable, Equatable, Sendable {
     /// With which it checks signatures, in hex. It is shown this once.
     public var secret: String
-    /// What it is.
+    /// The webhook.
     public var view: WebhookView
 }
 
 /// Has a program of this machine told what changes, from now on, while the node runs.
 public struct CreateWebhook: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "newWebhook", RequestScope.admin,
         "Has a program of this machine told what changes, from now on; its secret is told this once."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = CreateWebhook(
         called: "lights", address: "http://127.0.0.1:8000/changes", conversation: "home")
 
-    /// What it is to be called: letters, digits, dots, hyphens and underscores.
+    /// Its name: letters, digits, dots, hyphens and underscores.
     public var called: String
-    /// Where it is told, on this machine.
+    /// Its address, on this machine.
     public var address: String
-    /// The one conversation that it is told of: its name, its identifier or a start of that; nil for all.
+    /// The only conversation it is told about: its name, its identifier or a start of that; nil for
+    /// all.
     public var conversation: String?
 
     /// A request with these parameters.
@@ -53,7 +54,7 @@ public struct CreateWebhook: NodeRequest {
         self.conversation = conversation
     }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> FreshWebhook {
         let space = try await node.read { views in
             try conversation.map { try views.conversation($0).id.description }
@@ -68,42 +69,42 @@ public struct CreateWebhook: NodeRequest {
     }
 }
 
-/// The webhooks that there are, by name, with what they did not take.
+/// The webhooks, by name, with the events that they did not accept.
 public struct ListWebhooks: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "webhooks", RequestScope.admin,
         "The webhooks that there are, by name, with the newest events that each did not take."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = ListWebhooks()
 
-    /// The request, which takes nothing.
+    /// The request, which has no parameters.
     public init() {}
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> [WebhookView] {
         try node.webhooks.all().map(WebhookView.init)
     }
 }
 
-/// Ends a webhook; what it was not told yet it is not told.
+/// Deletes a webhook; pending events are not sent to it.
 public struct DeleteWebhook: NodeRequest {
-    /// The method, what a token must allow, and what it is for.
+    /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "deleteWebhook", RequestScope.admin,
         "Ends a webhook; what it was not told yet it is not told."
     )
-    /// As somebody would ask it.
+    /// An example of the request.
     public static let example = DeleteWebhook(called: "lights")
 
-    /// What it is called.
+    /// Its name.
     public var called: String
 
     /// A request with these parameters.
     public init(called: String) { self.called = called }
 
-    /// Answers it.
+    /// Answers the request.
     public func perform(on node: Node) async throws -> NoReply {
         try node.webhooks.delete(called)
         return NoReply()

@@ -142,7 +142,7 @@ extension Node {
         return count
     }
 
-    /// Turns what is wrong with the indexes into what a person is told.
+    /// Turns problems with the indexes into messages for a person.
     func explaining<R: Sendable>(_ body: () async throws -> R) async throws -> R {
         do {
             return try await body()

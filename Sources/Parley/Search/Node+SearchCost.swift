@@ -4,8 +4,8 @@ import ParleyStorage
 import ParleyWire
 import ParleyWords
 
-/// What single steps of a search cost, for benchmarks: what waits for the node's actor, or for a
-/// program's turn, is not in it.
+/// The cost of single steps of a search, for benchmarks: without the wait for the node's actor, or
+/// for a program's turn.
 extension Node {
     /// Seconds that looking up each word in the index takes.
     package func wordSeconds(_ words: [String], limit: Int) async throws -> [Double] {

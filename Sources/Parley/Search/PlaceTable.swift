@@ -6,8 +6,8 @@ import ParleyWire
 /// Where every message stands, in memory while searches are made: about 20 bytes a message, and 8
 /// more once somebody asked for a time.
 ///
-/// It may lack what came since it was read, and a message whose text came late; such a message is
-/// judged once it is opened.
+/// It may lack messages that arrived since it was read, and one whose text came late; such a
+/// message is judged once it is opened.
 struct PlaceTable: Sendable {
     /// Operations of one block share the newest time among them.
     private static let blockCount = 1024
@@ -56,10 +56,10 @@ struct PlaceTable: Sendable {
 
     /// Operations that it knows.
     var count: Int { times.count }
-    /// Bytes of it.
+    /// Its bytes.
     var byteCount: Int { times.count * (isDated ? 28 : 20) }
 
-    /// What the place of a message goes by; nil for what is none, or is not known here.
+    /// The criteria of a message's place; nil if it is none, or is not known here.
     func time(_ operation: Int64) -> UInt64? {
         let index = Int(operation)
         guard times.indices.contains(index), times[index] > 0 else { return nil }
@@ -69,14 +69,15 @@ struct PlaceTable: Sendable {
     /// No message below this operation is newer.
     func newest(below operation: Int64) -> UInt64 {
         guard operation > 0 else { return 0 }
-        // What is not known may be as new as it likes.
+        // An unknown one may be arbitrarily new.
         guard Int(operation) <= times.count else { return .max }
         return newest[...min(newest.count - 1, Int(operation) / Self.blockCount)].max() ?? 0
     }
 
-    /// Whether a message may be what is looked for; nil where that is not known here.
+    /// Whether a message may match; nil if that is not known here.
     ///
-    /// The time that it shows decides, and never its place: who asks for a day means the one they see.
+    /// The time that it shows decides, and never its place: a person who asks for a day means the
+    /// one they see.
     func passes(_ operation: Int64, _ filter: SearchFilter) -> Bool? {
         let index = Int(operation)
         guard times.indices.contains(index), times[index] > 0 else { return nil }
@@ -94,7 +95,7 @@ struct PlaceTable: Sendable {
 
 /// Conditions of place, time and author, as the store knows them.
 struct SearchFilter: Sendable {
-    /// Who wrote it.
+    /// The author.
     struct Authors: Sendable {
         var persons: Set<PersonID> = []
         /// Logs of their devices.

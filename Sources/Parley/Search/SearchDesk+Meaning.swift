@@ -12,7 +12,7 @@ struct LoadedVectors {
     var through: Int64 = 0
 }
 
-/// What the models say of a search.
+/// The results of the models for a search.
 struct Opinions: Sendable {
     var opinions: [Ranking.Opinion] = []
     /// Which operations say the text that each message was found by.
@@ -32,8 +32,8 @@ extension SearchDesk {
 
     /// What the installed models say.
     ///
-    /// - Parameter isTyping: whether somebody waits at each letter: then nothing waits for what is
-    ///   not in memory yet, which is read meanwhile.
+    /// - Parameter isTyping: whether a person waits at each letter: then nothing waits for vectors
+    ///   that are not in memory yet, which are loaded meanwhile.
     func opinions(
         on query: SearchQuery, _ filter: SearchFilter, _ places: PlaceTable, isTyping: Bool
     ) async throws -> Opinions {
@@ -95,7 +95,8 @@ extension SearchDesk {
         return result
     }
 
-    /// The vectors of a model; nil, with a note, where its files cannot be used: words are found as ever.
+    /// The vectors of a model; nil, with a note, if its files cannot be used: words are still
+    /// found.
     private func usableVectors(
         of package: ModelPackage, _ result: inout Opinions
     ) async throws -> (LoadedVectors, StoredModel)? {
@@ -180,15 +181,15 @@ extension SearchDesk {
         return scan
     }
 
-    /// Whether the vectors of a model are not in memory and being read, from now on if they were not
-    /// before. Where that failed, who asks next hears why.
+    /// Whether the vectors of a model are not in memory and being loaded, starting now if needed.
+    /// If that failed, the next caller learns why.
     private func isBeingLoaded(_ package: ModelPackage) -> Bool {
         guard tables[package] == nil, failed.remove(package) == nil else { return false }
         _ = load(package)
         return true
     }
 
-    /// Reads the vectors of a model into memory; who asks meanwhile waits for the same.
+    /// Loads the vectors of a model into memory; concurrent callers wait for the same.
     private func load(_ package: ModelPackage) -> Task<Void, any Error> {
         if let load = loads[package] { return load }
         let round = round
@@ -197,7 +198,7 @@ extension SearchDesk {
             do {
                 let loaded = try await begun(package)
                 let (all, _) = try await followed(loaded, package)
-                // Else all was let go of meanwhile, since it may hold something else by now.
+                // Otherwise everything was dropped meanwhile, since it may be outdated by now.
                 if round == self.round { tables[package] = all }
             } catch {
                 failed.insert(package)

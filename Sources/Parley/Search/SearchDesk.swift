@@ -4,13 +4,13 @@ import ParleySearch
 import ParleyStorage
 import ParleyWords
 
-/// Answers searches. What it needs in memory is loaded by the first and let go of some idle
-/// minutes after the last.
+/// Answers searches. What it needs in memory is loaded by the first and dropped some idle minutes
+/// after the last.
 actor SearchDesk {
-    /// What is held in memory is let go of after so many idle seconds.
+    /// After how many idle seconds memory is released.
     static let idleSeconds = 300
-    /// A search waits at most so long for messages that are not indexed yet: where nobody else
-    /// indexes them, and where the node does so anyway.
+    /// How long a search waits at most for messages that are not indexed yet: if nobody else
+    /// indexes them, and if the node does so anyway.
     private static let patience: Duration = .seconds(2), patienceOfNode: Duration = .milliseconds(5)
     /// Messages and operations whose places are read in one turn of the node's actor.
     private static let placeCount = 8192, datedPlaceCount = 1024, newPlaceCount = 256
@@ -23,7 +23,7 @@ actor SearchDesk {
     /// Those that are being read into memory, and those of which that failed.
     var loads: [ModelPackage: Task<Void, any Error>] = [:]
     var failed: Set<ModelPackage> = []
-    /// How often all was let go of.
+    /// How often everything was dropped.
     private(set) var round = 0
     private var searchCount = 0
 
@@ -83,7 +83,7 @@ actor SearchDesk {
     /// The newest so many that have all words are ranked, by their age or their relevance.
     private static let wordCount = 200, relevantCount = 1000
 
-    /// What was found as it is shown, until there are enough.
+    /// Hits as they are shown, until there are enough.
     private func hits(
         _ found: [Ranking.Found], _ query: SearchQuery, _ filter: SearchFilter,
         _ sources: [Int64: [Int64]], _ request: SearchMessages
@@ -101,7 +101,7 @@ actor SearchDesk {
                     try entry.meaningRank != nil
                     && views.says(shown.message, sources[entry.operation] ?? [])
                 guard isMeant || entry.wordRank != nil else { continue }
-                // Its text stands in it twice.
+                // It contains its text twice.
                 byteCount += 2 * shown.message.lineByteCount
                 hits.append(
                     SearchHit(
@@ -173,12 +173,12 @@ actor SearchDesk {
         return ["\(part) % of what is held is indexed; \(await outlook())."]
     }
 
-    /// How much of what is held is indexed where not all is: what is left is not nothing, however little.
+    /// How much is indexed if not everything is: the rest is not nothing, however little.
     static func percent(_ through: Int64, of held: Int) -> Int {
         min(99, 100 * Int(through) / max(1, held))
     }
 
-    /// What becomes of what is not indexed yet.
+    /// What happens to messages that are not indexed yet.
     private func outlook() async -> String {
         guard let bar = await running.bar else { return "the rest follows" }
         return "the rest is not found, and nothing more is indexed here: \(bar.reason)"
@@ -186,7 +186,7 @@ actor SearchDesk {
 
     // MARK: What is in memory
 
-    /// Where messages stand, with what came since it was last asked.
+    /// The places of messages, with those that arrived since it was last used.
     ///
     /// - Parameter isDated: whether the times that they show are needed as well.
     func table(isDated: Bool) async throws -> PlaceTable {
@@ -232,7 +232,7 @@ actor SearchDesk {
 
     private func letGoLater(_ count: Int) {
         Task { [weak self] in
-            // Cancelled only with the process: then there is nothing to let go of.
+            // Cancelled only with the process: then there is nothing to drop.
             try? await Task.sleep(for: .seconds(Self.idleSeconds))
             await self?.letGo(unlessAfter: count)
         }
@@ -242,7 +242,7 @@ actor SearchDesk {
         if searchCount == count { forget() }
     }
 
-    /// Lets go of everything that can be read again.
+    /// Drops everything that can be read again.
     func forget() {
         places = nil
         tables = [:]

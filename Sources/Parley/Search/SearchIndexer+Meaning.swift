@@ -8,13 +8,14 @@ extension SearchIndexer {
     /// Operations of one turn, and of one while the node has other things to do.
     private static let meaningCount = 64, busyMeaningCount = 16
 
-    /// Gives a vector of each installed model to every text that has none, until nothing is left,
-    /// or until it took so long. Where there is no such text, no model is read into memory.
+    /// Computes a vector of each installed model for every text that has none, until nothing is
+    /// left, or until the time is over. If there is no such text, no model is loaded.
     func followMeaning(atMost limit: Duration? = nil) async throws {
         let start = ContinuousClock.now
         for package in shelf.folder.installed {
             while !Task.isCancelled {
-                // What came meanwhile is found by its words at once: they cost next to nothing.
+                // Messages that arrived meanwhile are found by their words at once: those cost next
+                // to nothing.
                 try await Self.followWords(running)
                 let isDone = try await turn(package)
                 if isDone { break }
@@ -76,7 +77,7 @@ extension SearchIndexer {
 }
 
 extension StoredModel {
-    /// Whether it is what a store knows this model by.
+    /// Whether this is the name under which a store knows this model.
     func isRecord(of package: ModelPackage) -> Bool {
         name == Digest(package.name) && byteCount == package.dimension
     }

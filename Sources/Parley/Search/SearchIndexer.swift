@@ -7,9 +7,9 @@ import ParleySearch
 import ParleyStorage
 import ParleyWords
 
-/// Follows the log at its leisure: words and vectors of what came, and of what came while nobody
-/// looked. It holds up nothing: texts are read and rows are written in short turns of the node's
-/// actor, and all work between is done by one thread of the lowest priority.
+/// Follows the log at its own pace: words and vectors of new messages, and of those that arrived
+/// while it was not running. It blocks nothing: texts are read and rows are written in short turns
+/// of the node's actor, and all work between is done by one thread of the lowest priority.
 actor SearchIndexer {
     /// Operations of one turn, and of one while the node has other things to do.
     private static let turnCount = 128, busyTurnCount = 32
@@ -28,7 +28,7 @@ actor SearchIndexer {
     private var rest: Task<Void, Never>?
     private let logger: Logger
     private nonisolated let task = Mutex<Task<Void, Never>?>(nil)
-    /// Operations that got a vector out of turn: who has read the vectors already lacks them.
+    /// Operations that got a vector out of turn: readers that already loaded the vectors lack them.
     private nonisolated let late = Mutex<[ModelPackage: [Int64]]>([:])
     private let wake: AsyncStream<Void>
     private let waker: AsyncStream<Void>.Continuation
@@ -74,8 +74,8 @@ actor SearchIndexer {
     /// There is something to do.
     nonisolated func poke() { waker.yield() }
 
-    /// Ends. Nobody waits for the turn at hand, which a busy machine may hold up for long: what it
-    /// has made is refused by a node that is shut down.
+    /// Ends. Nobody waits for the current turn, which a busy machine may delay for long: its
+    /// results are refused by a node that is shut down.
     nonisolated func stop() {
         waker.finish()
         task.withLock { $0?.cancel() }
@@ -95,12 +95,12 @@ actor SearchIndexer {
         }
     }
 
-    /// Indexes words until nothing is left, or until it took so long.
+    /// Indexes words until nothing is left, or until the time is over.
     ///
     /// - Returns: whether nothing is left.
     ///
-    /// Whoever searches does it as well, on a thread of theirs: what is done twice is taken once.
-    /// Between the turns of the node's actor it runs where it is asked for.
+    /// A search does it as well, on its own thread: duplicate work is stored once. Between the
+    /// turns of the node's actor it runs where it is called.
     @discardableResult
     static func followWords(
         _ running: RunningNode, atMost limit: Duration? = nil,
@@ -140,7 +140,7 @@ actor SearchIndexer {
             metadata: ["model": "\(package.rawValue)", "error": "\(error)"])
     }
 
-    /// Lets go of models: nobody needs them now.
+    /// Drops the models: nobody needs them now.
     func letGo() {
         workers = [:]
         late.withLock { $0 = [:] }
@@ -150,7 +150,7 @@ actor SearchIndexer {
     /// Models that this thread has in memory.
     var workerCount: Int { workers.count }
 
-    /// Models are in use: they are let go of some idle minutes later.
+    /// Models are in use: they are dropped some idle minutes later.
     func noteUse() {
         useCount += 1
         guard rest == nil else { return }
@@ -158,14 +158,14 @@ actor SearchIndexer {
             var before: Int?
             repeat {
                 before = await self?.useCount
-                // Cancelled only with the process: then there is nothing to let go of.
+                // Cancelled only with the process: then there is nothing to drop.
                 try? await Task.sleep(for: .seconds(SearchDesk.idleSeconds))
             } while await self?.isInUse(since: before ?? 0) == true
         }
     }
 
-    /// Whether models were used meanwhile. Where they were not, this thread lets go of them; who
-    /// searches keeps what it has.
+    /// Whether models were used meanwhile. If they were not, this thread drops them; a running
+    /// search keeps what it has.
     private func isInUse(since before: Int) -> Bool {
         guard useCount == before else { return true }
         workers = [:]
@@ -174,7 +174,7 @@ actor SearchIndexer {
         return false
     }
 
-    /// Takes what was erased out of the files of the index as well.
+    /// Removes erased data from the files of the index as well.
     private func purge() async throws {
         guard try await running.read({ try $0.store.wordIndexState().needsPurge }) else { return }
         while !Task.isCancelled {
@@ -190,8 +190,8 @@ actor SearchIndexer {
 }
 
 extension RunningNode {
-    /// Writes what is no part of a step, in one transaction that may be lost in a crash: it can be
-    /// made again.
+    /// Writes what is not part of a step, in one transaction that a crash may lose: it can be
+    /// computed again.
     func transact<R: Sendable>(
         _ body: @Sendable (SQLiteStore) throws(StoreError) -> R
     ) throws -> R {

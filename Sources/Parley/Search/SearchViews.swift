@@ -4,7 +4,7 @@ public struct SearchHit: Codable, Equatable, Sendable {
     public struct Piece: Codable, Equatable, Sendable {
         /// The part.
         public var text: String
-        /// Whether it is what was looked for.
+        /// Whether it is a hit.
         public var isMatch: Bool
 
         /// A part with these fields.
@@ -29,7 +29,7 @@ public struct SearchHit: Codable, Equatable, Sendable {
     public var message: MessageView
     /// The name of its conversation.
     public var conversation: String
-    /// `word`, `meaning` or `both`; `reply` of what was replied to a message that asks what is asked.
+    /// `word`, `meaning` or `both`; `reply` for a reply to a message that asks the same.
     public var reason: String
     /// The text in parts, with what matches marked.
     public var pieces: [Piece]
@@ -52,15 +52,16 @@ public struct SearchHit: Codable, Equatable, Sendable {
     }
 }
 
-/// What a search found.
+/// The result of a search.
 public struct SearchReply: Codable, Equatable, Sendable {
     /// The best first; the newest first where only words count.
     public var hits: [SearchHit]
     /// `available`, `unavailable` (no model is installed), `not-indexed` (no vector yet),
-    /// `not-asked` (something must stand in the text exactly), or, where somebody types, `loading`:
-    /// what is meant is being read into memory, so asking again finds more; `damaged` (no model can be used).
+    /// `not-asked` (the query contains an exact phrase), or, while somebody types, `loading`:
+    /// vectors are being loaded into memory, so asking again finds more; `damaged` (no model can be
+    /// used).
     public var semantic: String
-    /// What a person should know of this answer, each a sentence.
+    /// Notes on this answer for the person, each a sentence.
     public var notes: [String]
     /// How long it took, in milliseconds.
     public var milliseconds: Double
@@ -74,7 +75,7 @@ public struct ContextView: Codable, Equatable, Sendable {
     public var message: Int64
     /// The page around it, oldest first.
     public var page: MessagePage
-    /// Its thread: what it replies to, up to the first, and what replies to those, oldest first.
+    /// Its thread: what it replies to, up to the first, and the replies to those, oldest first.
     public var thread: [MessageView]
 }
 
@@ -105,7 +106,7 @@ public struct SearchStats: Codable, Equatable, Sendable {
 
 /// How far a long work on the indexes is.
 public struct SearchWork: Codable, Equatable, Sendable {
-    /// What is done at present.
+    /// The present work.
     public enum Step: String, Codable, Sendable, CaseIterable {
         /// Vectors that are of no use any more are removed; places of operations are counted.
         case removingVectors
@@ -118,7 +119,7 @@ public struct SearchWork: Codable, Equatable, Sendable {
         /// What differs is looked at again; places of operations are counted.
         case comparing
     }
-    /// What is done at present.
+    /// The present work.
     public var step: Step
     /// How much of that is done.
     public var done: Int

@@ -6,8 +6,8 @@ import Synchronization
 /// Runs an actor on one thread of its own at the lowest priority: whatever else the machine has to
 /// do goes first.
 ///
-/// A process must not end with such a thread in it. Whichever thread ends last gives back all that
-/// the process had, and on a machine with other work to do this one would take seconds for it.
+/// A process must not end with such a thread in it. The last thread to end frees all memory of the
+/// process, and on a busy machine this one would take seconds for it.
 final class ThreadExecutor: SerialExecutor {
     private struct State {
         var jobs: Queue<UnownedJob> = []

@@ -74,12 +74,12 @@ extension Views {
         return (number, text.text)
     }
 
-    /// Whether the message of a text can be and have what is asked for: a glance, where a whole look at
-    /// a message costs ten times as much.
+    /// Whether the message of a text can match: a glance, where a full look at a message costs ten
+    /// times as much.
     private func mayHave(
         _ stored: StoredOperation, _ text: SearchableText, _ query: SearchQuery
     ) throws -> Bool {
-        // What an edit says is looked at as a whole.
+        // An edit's text is examined in full.
         guard query.asksAboutMessages, text.message == nil else { return true }
         if query.states.contains("reply"), stored.operation.header.references.isEmpty {
             return false
@@ -108,7 +108,7 @@ extension Views {
 
     // MARK: Showing
 
-    /// A message as a hit; nil where it is no longer what was found.
+    /// A message as a hit; nil if it no longer matches.
     func hit(
         _ number: Int64, _ query: SearchQuery, _ filter: SearchFilter, isByWords: Bool
     ) throws -> (message: MessageView, name: String, pieces: [SearchHit.Piece], cursor: String)? {
@@ -126,7 +126,8 @@ extension Views {
         return (view, try title(of: space, roster), Self.pieces(of: text, marks), cursor)
     }
 
-    /// Whether one of these operations says what a message shows now, and not what it once said.
+    /// Whether one of these operations contains the present text of a message, and not an earlier
+    /// one.
     func says(_ view: MessageView, _ operations: [Int64]) throws -> Bool {
         if view.editCount == 0, operations.contains(view.number) { return true }
         return try operations.contains { number in

@@ -39,7 +39,7 @@ struct WordWalk: Sendable {
         self.limit = limit
         openedCountMax = query.asksAboutMessages ? Self.glancedCountMax : Self.openedCountMax
         guard query.narrowing.isEmpty else { return }
-        // Without words everything that passes may be it.
+        // Without words everything that passes may match.
         isLast = true
         for (operation, time) in places.times.enumerated()
         where places.passes(Int64(operation), filter) == true {

@@ -5,12 +5,13 @@ import Synchronization
 
 /// The tokens with which programs may ask this node over HTTP.
 ///
-/// Of a token only its hash is kept, in a file of mode 0600: 256 random bits need no slow one. Who reads
-/// the file can make no token of it. Source: `Protocol/14-local-api.md`, "Tokens".
+/// Only the hash of a token is stored, in a file of mode 0600: 256 random bits need no slow one. A
+/// reader of the file cannot make a token from it.
+/// Source: `Protocol/14-local-api.md`, "Tokens".
 public final class AccessTokens: GrantKeeper {
     /// So many there may be.
     public static let countMax = 64
-    /// What every token begins with, so that one that lies about is known for what it is.
+    /// The prefix of every token, so that a leaked one is recognised.
     static let prefix = "parley_"
     static let byteCount = 32
     private static let fileByteCountMax = 256 << 10
@@ -46,7 +47,7 @@ public final class AccessTokens: GrantKeeper {
         }
     }
 
-    /// What a token allows; nil of one that is none, or not any more.
+    /// What a token allows; nil for an invalid or revoked one.
     public func grant(for token: String) -> TokenGrant? {
         guard let bytes = Self.bytes(of: token) else { return nil }
         let shown: Digest = digest(.accessToken, bytes)
@@ -66,7 +67,7 @@ public final class AccessTokens: GrantKeeper {
         try state.withLock { try read(&$0) }.sorted { $0.name < $1.name }
     }
 
-    /// Makes one, and returns what it says: the only time that it can be had.
+    /// Creates one, and returns its secret: the only time that it is available.
     func create(
         _ name: String, _ scope: RequestScope, conversation: String?, at time: UInt64
     ) throws -> (token: String, entry: Entry) {
@@ -108,7 +109,7 @@ public final class AccessTokens: GrantKeeper {
         }
     }
 
-    /// Ends one at once, with what goes on with it.
+    /// Revokes one at once, with everything that uses it.
     func revoke(_ name: String) throws {
         try change { entries in
             let entry = entries.remove(at: try Self.place(of: name, in: entries))
@@ -133,14 +134,14 @@ public final class AccessTokens: GrantKeeper {
         return entries.contains { $0.kept == grant.digest }
     }
 
-    /// Forgets what ``whenEnded(_:_:)`` was told.
+    /// Forgets what ``whenEnded(_:_:)`` registered.
     public func forget(_ watcher: Int) {
         state.withLock { $0.watchers.remove(watcher) }
     }
 
     // MARK: The file
 
-    /// Changes the file, then what is known here, then ends what went on with tokens that ended.
+    /// Changes the file, then what is known here, then ends everything that uses revoked tokens.
     private func change<R>(
         _ body: (inout [Entry]) throws -> (result: R, ended: [Digest])
     ) throws -> R {
@@ -174,7 +175,7 @@ public final class AccessTokens: GrantKeeper {
         return place
     }
 
-    /// Whether this can be what a program is called: easy to write in any command and any file.
+    /// Whether this can be the name of a program: easy to write in any command and any file.
     static func isName(_ name: String) -> Bool {
         let isPlain = name.utf8.allSatisfy {
             (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0)

@@ -7,11 +7,11 @@ public protocol GrantKeeper: Sendable {
     func isAlive(_ grant: TokenGrant) -> Bool
     /// Has something done once when a grant ends; nil where it has ended already.
     func whenEnded(_ grant: TokenGrant, _ body: @escaping @Sendable () -> Void) -> Int?
-    /// Forgets what ``whenEnded(_:_:)`` was told.
+    /// Forgets what ``whenEnded(_:_:)`` registered.
     func forget(_ watcher: Int)
 }
 
-/// What is to be done once when grants end.
+/// Actions to perform once when grants end.
 struct GrantWatchers {
     private var bodies: [Int: (digest: Digest, body: @Sendable () -> Void)] = [:]
     private var next = 0
@@ -24,7 +24,7 @@ struct GrantWatchers {
 
     mutating func remove(_ watcher: Int) { bodies[watcher] = nil }
 
-    /// Takes out what is to be done now that these have ended, in the order in which it was told.
+    /// Takes the actions for these ended grants, in the order of registration.
     mutating func take(_ ended: [Digest]) -> [@Sendable () -> Void] {
         let over = bodies.filter { ended.contains($0.value.digest) }
         for key in over.keys { bodies[key] = nil }

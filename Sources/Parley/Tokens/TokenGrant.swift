@@ -1,16 +1,17 @@
 public import ParleyWire
 
-/// What whoever shows a token may do.
+/// What the holder of a token may do.
 public struct TokenGrant: Equatable, Sendable {
     /// What the token is called.
     public let name: String
-    /// What it allows; each scope allows what those before it do.
+    /// Its scope; each includes the earlier ones.
     public let scope: RequestScope
     /// The one conversation that it is for, in hex; nil where it is for everything.
     public let conversation: String?
-    /// What is kept of the token, by which it is told from others of its name.
+    /// The stored digest, which distinguishes it from other tokens with the same name.
     public let digest: Digest
-    /// Whether it is the page's in a browser, which besides what its scope allows may ask what is listed for it.
+    /// Whether it is that of the page in a browser, which besides its scope may make the requests
+    /// listed for it.
     public var isOfPage = false
 
     /// Whether it allows this scope.
@@ -21,8 +22,8 @@ public struct TokenGrant: Equatable, Sendable {
         return other <= own
     }
 
-    /// Whether a change may be told to whoever holds it: everything, or what is of its conversation.
-    /// That something was missed is told to all, and nothing else of that.
+    /// Whether its holder may be told a change: everything, or what is of its conversation. That
+    /// something was missed is told to all, and nothing else about it.
     public func allows(_ change: ChangeView) -> Bool {
         guard let conversation else { return true }
         return change.conversation == conversation || change.missed != nil
@@ -50,8 +51,8 @@ extension TokenGrant {
         return confined
     }
 
-    /// Throws where whoever holds this token may not take the sound and pictures of calls: who does is told
-    /// addresses, and passwords of servers, as a program for them is, which only the owner names.
+    /// Throws if the holder of this token may not handle the media of calls: that reveals
+    /// addresses, and passwords of servers, as to a program for media, which only the owner sets.
     public func checkSeat() throws {
         guard isOfPage || allows(.admin) else { throw NodeError.beyondScope(.admin, of: self) }
     }
@@ -68,7 +69,7 @@ extension TokenGrant {
 }
 
 extension NodeError {
-    /// The code of what a token does not allow.
+    /// The code for what a token does not allow.
     public static let forbiddenCode = "forbidden"
 
     /// A token allows less than this.

@@ -4,10 +4,10 @@ import ParleyStorage
 import ParleyWire
 import Synchronization
 
-/// An event that a webhook did not take, however often it was tried. Nothing of what it told is kept: it is
-/// read again by its cursor, as far as the log goes back.
+/// An event that a webhook did not accept, however often it was tried. Its content is not kept: it
+/// is read again by its cursor, as far as the log goes back.
 public struct DeadLetter: Codable, Equatable, Sendable {
-    /// Where one goes on after it.
+    /// Where to resume after it.
     public var cursor: String
     /// Of what kind it was.
     public var kind: String
@@ -22,17 +22,17 @@ public struct DeadLetter: Codable, Equatable, Sendable {
     }
 }
 
-/// A program of this machine that is told what changes.
+/// A local program that is told what changes.
 public struct Webhook: Codable, Equatable, Sendable {
-    /// What it is called.
+    /// Its name.
     public var name: String
-    /// Where it is told: `http://127.0.0.1:8000/changes`.
+    /// Its address: `http://127.0.0.1:8000/changes`.
     public var address: String
-    /// The one conversation that it is told of, in hex; nil for all.
+    /// The only conversation it is told about, in hex; nil for all.
     public var conversation: String?
     /// What both sides know, and signatures are made with: 32 bytes, in hex.
     public var secret: String
-    /// After which it is told what follows.
+    /// The position after which it is told changes.
     public var cursor: String
     /// Since when, in Unix milliseconds.
     public var created: UInt64
@@ -83,7 +83,7 @@ public final class WebhookBook: Sendable {
         state.withLock { $0.watchers.append(body) }
     }
 
-    /// Notes how far one was told. It is on the disk with ``flush()``, or what comes after it.
+    /// Records the position of one. It is on disk after ``flush()``, or the next write.
     public func advance(_ name: String, to cursor: String) throws {
         try state.withLock { state in
             var webhooks = try read(&state)
@@ -93,7 +93,7 @@ public final class WebhookBook: Sendable {
         }
     }
 
-    /// Notes that one did not take an event, and goes on.
+    /// Records that one did not accept an event, and continues.
     public func giveUp(_ letter: DeadLetter, of name: String) throws {
         try change { webhooks in
             guard let place = webhooks.firstIndex(where: { $0.name == name }) else { return }
@@ -104,7 +104,7 @@ public final class WebhookBook: Sendable {
         }
     }
 
-    /// Brings to the disk what was noted.
+    /// Writes pending records to disk.
     public func flush() throws {
         try state.withLock { state in
             guard state.hasChanged, let webhooks = state.webhooks else { return }
@@ -177,7 +177,7 @@ public final class WebhookBook: Sendable {
 
     private func write(_ webhooks: [Webhook]) throws { try file.write(File(webhooks: webhooks)) }
 
-    /// Whether an address is one of this machine alone. What is told is readable: it leaves for nowhere.
+    /// Whether an address is on this machine. The content is readable, so it must not leave.
     static func isNear(_ address: String) -> Bool {
         guard address.utf8.count <= 2_000, address.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
             let url = URLComponents(string: address), url.scheme == "http", url.user == nil,

@@ -5,8 +5,8 @@ extension Admission {
     /// Checks the identity operations together with those of the same person that the author had
     /// seen.
     ///
-    /// - Parameter floor: what was kept from who lets the person in: nobody gives what they were not
-    ///   given.
+    /// - Parameter floor: what was withheld from the admitting member: nobody passes on what they
+    ///   were not given.
     func testimony(
         of newcomer: Newcomer, revoking revoked: DeviceID? = nil, below floor: Horizon = Horizon(),
         _ identities: inout IdentityCache

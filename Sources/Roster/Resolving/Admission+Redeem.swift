@@ -1,7 +1,7 @@
 import ParleyWire
 
-// Who comes by an invite. Anybody in the roster may write it down, so nothing in it counts for more than
-// what its writer could give, and what the newcomer and the invite's key have signed.
+// Joining by an invite. Any member may write it down, so nothing in it counts for more than what
+// its writer could give, and what the newcomer and the invite's key have signed.
 extension Admission {
     func redeem(
         _ redeem: Redeem, _ identities: inout IdentityCache
@@ -48,7 +48,8 @@ extension Admission {
     private func sponsor(
         _ person: PersonID, _ standing: Standing, _ order: AuthorityKey
     ) throws(ControlRejection) -> Sponsor {
-        // Whoever came by an invite came earlier than they let others in: that is heard before.
+        // A newcomer by an invite joined before they admitted others: the earlier one is processed
+        // first.
         let grants = standing.heads.filter { index[$0].key < order }
         guard !grants.isEmpty else { throw .noGrant }
         return Sponsor(
@@ -58,10 +59,10 @@ extension Admission {
 }
 
 extension Resolution {
-    /// Why an invite does not bring back somebody who was in, or nil.
+    /// Why an invite does not readmit a former member, or nil.
     ///
-    /// Who was removed comes by an invite that was made since. Who left comes where they say so once
-    /// more: they name the Leave, or something later, or the invite is later itself.
+    /// A removed person comes by an invite that was made since. A person who left comes if they say
+    /// so once more: they name the Leave, or something later, or the invite itself is later.
     func refusal(
         of person: PersonID, by invite: Int, after departures: [OperationID],
         _ index: AuthorityIndex

@@ -2,9 +2,9 @@ import ParleyLedger
 import ParleySealing
 import ParleyWire
 
-/// An operation that asks to be taken into the graph: what it says, and what its author had seen.
+/// An operation to be added to the graph: its content, and what its author had seen.
 struct Candidate: Sendable {
-    /// What it asks for; nothing in it is proven.
+    /// Its content; nothing in it is verified.
     enum Wish: Sendable {
         case genesis(Genesis)
         case add(Newcomer, Role)
@@ -36,16 +36,16 @@ struct Candidate: Sendable {
 struct Admission {
     let candidate: Candidate
     let index: AuthorityIndex
-    /// What follows from all that the author had seen.
+    /// What follows from everything the author had seen.
     let view: Resolution
 
     /// The most identity operations of a person up to which devices are added: the rest is for
     /// revocations, so that a thief cannot use it up.
     static let additionCountMax = 24
-    /// Whoever stands so far from the founder raises nobody.
+    /// A member this far from the founder may promote nobody.
     static let raiserRankMax = 253
 
-    /// What an author brings to an operation.
+    /// The author's standing for an operation.
     struct Right {
         let author: PersonID
         let role: Role
@@ -228,7 +228,8 @@ struct Admission {
         }
     }
 
-    /// Whether all that somebody is said to be stands in the view: nothing need be proven then.
+    /// Whether everything that is claimed about somebody is in the view: nothing need be verified
+    /// then.
     private func isKnown(_ newcomer: Newcomer, _ identities: inout IdentityCache) -> Bool {
         guard candidate.isProofAsked else { return false }
         let known = identities.state(of: newcomer.person, in: view.set, index)
@@ -250,7 +251,7 @@ struct Admission {
     }
 
     /// Whether the author's device has revoked this one before, and its person has not come back
-    /// since: whoever is let in again may say once more how far the device counts.
+    /// since: after being readmitted, a device may say once more how far the other counts.
     private func hasRevoked(
         _ device: DeviceID, of person: PersonID, by author: PersonID
     ) -> Bool {

@@ -1,9 +1,9 @@
 import ParleyWire
 
-/// The operations that rosters are made of, and what follows from any set of them.
+/// The operations from which rosters are computed, and what follows from any set of them.
 ///
-/// It knows no bytes: ``ControlGraph`` reads those. What follows from a set is remembered by the
-/// set, and worked out from the largest known part of it.
+/// It knows no bytes: ``ControlGraph`` reads those. Results are cached by set, and computed from
+/// the largest known part of it.
 struct AuthorityGraph: Sendable {
     /// How many persons all remembered sets together may have: few sets of a great space, and in a
     /// small one a set for each device that anybody writes with.

@@ -1,10 +1,10 @@
 import ParleyLedger
 import ParleyWire
 
-/// All nodes of a graph, and by what they are found. Grows only.
+/// All nodes of a graph, and the indexes to find them. Only grows.
 struct AuthorityIndex: Sendable {
     private(set) var nodes: [AuthorityNode] = []
-    /// The nodes of each log, as they stand in it.
+    /// The nodes of each log, in its order.
     private(set) var logs: [[Int]] = []
     private(set) var byID: [OperationID: Int] = [:]
     /// For each person the nodes that change their standing.
@@ -65,7 +65,7 @@ struct AuthorityIndex: Sendable {
         return kept.reversed()
     }
 
-    /// What is in a set and in no past of another in it.
+    /// The members of a set that are in no past of another member.
     func frontier(of set: ClosedSet) -> [Int] {
         var lasts: [Int] = []
         var covered = ClosedSet()
@@ -127,8 +127,8 @@ struct AuthorityIndex: Sendable {
     }
 }
 
-/// Nodes by the logs that they stand in, each in the order of its log: what somebody had seen of
-/// them is a beginning of each.
+/// Nodes by their logs, each in the order of its log: what an author had seen of them is a prefix
+/// of each.
 struct NodesByLog: Sendable {
     struct List: Sendable {
         let log: Int

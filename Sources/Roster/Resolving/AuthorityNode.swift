@@ -2,7 +2,7 @@ import ParleyLedger
 import ParleySealing
 import ParleyWire
 
-/// What an operation does to a roster, without its bytes.
+/// The effect of an operation on a roster, without its bytes.
 enum AuthorityDeed: Hashable, Sendable {
     /// The first persons, each with a role and the rank that they begin with.
     case genesis(SpaceKind, [Seat], SpaceSettings)
@@ -27,8 +27,8 @@ enum AuthorityDeed: Hashable, Sendable {
 
 /// Where an operation stands among all: seniors are heard first.
 struct AuthorityKey: Comparable, Sendable {
-    /// That of who comes by an invite through somebody without a rank: below all who have one, and
-    /// above what the newcomer writes.
+    /// The rank of a newcomer by an invite through a sponsor without a rank: below all who have
+    /// one, and above what the newcomer writes.
     static let guestRank = Member.plainRank - 1
     /// What precedes everybody's.
     static let genesisRank = -2
@@ -37,10 +37,10 @@ struct AuthorityKey: Comparable, Sendable {
 
     /// The author's rank by what they had seen.
     let rank: Int
-    /// 1 for who comes by an invite, so that whoever ends it is heard first; else 0.
+    /// 1 for a Redeem, so that the end of its invite is processed first; else 0.
     let phase: UInt8
-    /// Among those who come by invites: how many operations had been seen by what let their sponsor in.
-    /// Who came earlier is heard first, whatever they leave out of what they have seen.
+    /// Among Redeems: how many operations the sponsor's admission had seen. The earlier sponsor is
+    /// processed first, whatever they leave out of what they have seen.
     var age = 0
     /// Among those who come by invites: how many operations the sponsor had seen.
     var depth = 0
@@ -55,13 +55,13 @@ struct AuthorityKey: Comparable, Sendable {
     }
 }
 
-/// What an operation says of a person's devices.
+/// What an operation says about a person's devices.
 struct Testimony: Sendable {
     let person: PersonID
     let name: String
     /// Operations of the person's identity log.
     let identity: [IdentityOperation]
-    /// The devices that come by it, ascending; none where it is no admission.
+    /// The devices that it admits, ascending; none if it is no admission.
     let devices: [DeviceID]
     /// Those that hold.
     let prekeys: [PrekeyCertificate]
@@ -70,17 +70,17 @@ struct Testimony: Sendable {
     var isNews = true
 }
 
-/// Who wrote an operation by which somebody comes by an invite.
+/// The author of an operation by which somebody joins by an invite.
 struct Sponsor: Sendable {
     let person: PersonID
-    /// The role by which they are heard before those without a rank: whoever takes it from them, unseen,
-    /// voids what they wrote by it.
+    /// The role by which they are processed before those without a rank: an operation that takes it
+    /// from them, unseen, voids what they wrote by it.
     let need: Role
     /// What made them a member: at least one of these must hold.
     let grants: [Int]
 }
 
-/// An operation that its author could write by what they had seen. It is in the graph for good;
+/// An operation that its author could write by what they had seen. It is in the graph permanently;
 /// whether it holds depends on all others.
 struct AuthorityNode: Sendable {
     let id: OperationID
@@ -90,11 +90,11 @@ struct AuthorityNode: Sendable {
     /// All that its author had seen.
     let past: ClosedSet
     let place: LogTip
-    /// Who wrote it.
+    /// Its author.
     let device: DeviceID
-    /// By whose right: for who comes by an invite, who made that.
+    /// Whose right is used: for a newcomer by an invite, that of the invite's creator.
     let author: PersonID
-    /// Who wrote it for somebody who comes by an invite.
+    /// The author of a Redeem.
     let sponsor: Sponsor?
     let deed: AuthorityDeed
     let key: AuthorityKey
@@ -105,7 +105,7 @@ struct AuthorityNode: Sendable {
     let testimonies: [Testimony]
     let cut: Cut
 
-    /// Whose standing changes by it.
+    /// Whose standing it changes.
     var subjects: [PersonID] {
         switch deed {
         case .genesis(_, let seats, _): seats.map(\.person)
@@ -117,7 +117,7 @@ struct AuthorityNode: Sendable {
         }
     }
 
-    /// Whether it takes a right that needs this role from whom it is about.
+    /// Whether it takes a right that needs this role from the affected person.
     func takes(_ need: Role) -> Bool {
         switch deed {
         case .remove: true

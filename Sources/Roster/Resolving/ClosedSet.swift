@@ -1,7 +1,7 @@
 /// A causally closed set of operations of chained logs.
 ///
-/// Logs are chains, so a set is told by how many of each log are in it: what is in somebody's
-/// past is one look-up.
+/// Logs are chains, so a set is described by how many operations of each log it contains: a past is
+/// one look-up.
 struct ClosedSet: Hashable, Sendable {
     /// How many operations of each log are in it; logs beyond the end have none.
     private(set) var counts: [UInt32] = []

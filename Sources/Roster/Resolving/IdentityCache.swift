@@ -1,7 +1,7 @@
 import ParleySealing
 import ParleyWire
 
-/// What the identity operations that a set of operations holds say of a person's devices.
+/// What the identity operations in a set say about a person's devices.
 struct IdentityState: Sendable {
     var certificates: [DeviceID: DeviceCertificate] = [:]
     var revoked: [DeviceID] = []
@@ -29,8 +29,8 @@ struct IdentityCache: Sendable {
     /// How many operations were looked at so far.
     var work = 0
 
-    /// What follows from all testimonies in a set, whether they hold or not: they are signed by
-    /// the person's own keys. Those that repeat what their authors had seen are left out.
+    /// What follows from all testimonies in a set, whether they hold or not: they are signed by the
+    /// person's own keys. Those that repeat what their authors had seen are left out.
     mutating func state(
         of person: PersonID, in set: ClosedSet, _ index: AuthorityIndex
     ) -> IdentityState {
@@ -77,8 +77,8 @@ struct IdentityCache: Sendable {
         return all
     }
 
-    /// Whether a log may hold so many, and so many by devices: one that may not is none at all, and
-    /// its person would be left without a device.
+    /// Whether a log may have this many, and this many by devices: one that may not is no log at
+    /// all, and its person would be left without a device.
     private static func fits(_ operations: Set<IdentityOperation>) -> Bool {
         guard operations.count <= IdentityLog.operationCountMax else { return false }
         let roots = operations.compactMap { operation -> DeviceID? in

@@ -3,10 +3,10 @@ import ParleyWire
 extension Resolution {
     /// Of what ends one device, that whose cuts count.
     ///
-    /// Whoever is out may still say that a device of theirs is revoked: their identity log proves
-    /// it, and nobody's leave is asked. Did its cut count, a thief could so lift the one that
-    /// ended the theft, and a removed member the one of their removal. So nobody is heard of a cut
-    /// who was out, seen by them or not, as long as anybody else says where the device ends.
+    /// A former member may still say that a device of theirs is revoked: their identity log proves
+    /// it, and nobody's permission is needed. If its cut counted, a thief could lift the cut that
+    /// ended the theft, and a removed member the one of their removal. So the cut of a former
+    /// member, seen by them or not, is ignored as long as anybody else says where the device ends.
     func witnesses(_ endings: [Int], _ index: AuthorityIndex) -> [Int] {
         let trusted = endings.filter { !isByOneOutside($0, index) }
         return trusted.isEmpty ? endings : trusted

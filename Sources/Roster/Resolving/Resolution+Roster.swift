@@ -58,7 +58,7 @@ extension Resolution {
         return all.sorted { $0.id < $1.id }
     }
 
-    /// All that holds and ends what a device of a person writes.
+    /// Everything that holds and ends the operations of a person's device.
     private func endings(
         of device: DeviceID, of person: PersonID, _ index: AuthorityIndex
     ) -> [Int] {

@@ -94,7 +94,7 @@ extension Resolution {
         return Array(sorted.suffix(Limits.prekeyCountMax))
     }
 
-    /// What an operation makes of a person.
+    /// The effect of an operation on a person.
     private func right(of person: PersonID, by node: Int, _ index: AuthorityIndex) -> (Role, Int) {
         let role: Role
         switch index[node].deed {
@@ -151,7 +151,7 @@ extension Resolution {
         }
     }
 
-    /// Finds the former devices of those persons about whom something has changed.
+    /// Finds the former devices of persons whose state has changed.
     mutating func findFormer(_ index: AuthorityIndex) {
         for person in awaitsFormer.sorted() {
             let found = formerDevices(
@@ -179,8 +179,8 @@ extension Resolution {
         var former: [DeviceID: FormerDevice] = [:]
         for device in letIn.keys.sorted() {
             var ended = nodes.filter { ends(index[$0].deed, person, device) }
-            // What was written after a return ends where the last removal says. What an earlier
-            // one granted counts on: what it cut, nobody who knows the return has ever taken.
+            // What was written after a return ends where the last removal says. What an earlier cut
+            // granted still counts: nobody who knows the return has ever accepted what it cut.
             let returns = index.newest(letIn[device] ?? [])
             let isEnded = index.newest(ended).contains { node in
                 !returns.contains { index.isInPast(node, of: $0) }

@@ -26,10 +26,10 @@ struct Resolution: Sendable {
     /// The newest of the set.
     private(set) var frontier: [Int] = []
     var standings: [PersonID: Standing] = [:]
-    /// For each person what may still decide about their standing, ascending: what is covered by
-    /// others never does again, unless something is voided or revived.
+    /// For each person the operations that may still decide their standing, ascending: those
+    /// covered by others never do again, unless something is voided or revived.
     var deciding: [PersonID: [Int]] = [:]
-    /// Devices that were let in and are out, with whose they were; of persons who are not awaited.
+    /// Devices that were admitted and are out, with their owners; of persons who are not awaited.
     var former: [PersonID: [DeviceID: FormerDevice]] = [:]
     /// Persons whose former devices are found when a roster is made.
     var awaitsFormer: Set<PersonID> = []
@@ -107,8 +107,8 @@ struct Resolution: Sendable {
         settings = SettingRegisters(holding(index.settings), index)
     }
 
-    /// Notes whose former devices may change with whether an operation holds: besides those whom it
-    /// is about the owners of devices that these had revoked.
+    /// Records whose former devices may change with whether an operation holds: besides the
+    /// affected persons, the owners of devices that these had revoked.
     private mutating func awaitFormer(_ node: Int, _ index: AuthorityIndex) {
         for person in index[node].subjects {
             awaitsFormer.insert(person)
@@ -212,7 +212,7 @@ struct Resolution: Sendable {
             holds(other) && index[other].key < one.key && !index.isInPast(node, of: other)
         }
         var found: [Int] = []
-        // What a grant had seen it gave back.
+        // It restored what a grant had seen.
         let returned = grants.reduce(into: ClosedSet()) { $0.formUnion(index[$1].past) }
         for list in index.unseen(index.takers[one.author], by: returned) {
             // A log that has come to see it once has seen it since.

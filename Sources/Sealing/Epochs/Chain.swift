@@ -8,12 +8,13 @@ public enum ChainRefusal: Error, Equatable, Sendable {
     case gone(UInt32)
 }
 
-/// The keys of one device in one epoch, one a step, each of which follows from the last and from
-/// none after it: what was used and erased cannot be computed again.
+/// The keys of one device in one epoch, one per step, each derived from the last and from none
+/// after it: a used and erased key cannot be computed again.
 ///
-/// It goes forward by any number of steps. Keys of steps that were jumped over are kept for a day,
-/// the newest 256 of them. All state is in the value: who keeps it puts ``stored`` in the vault in
-/// place of what was there. Source: `Protocol/09-epochs.md`, "Chains".
+/// It advances by any number of steps. Keys of skipped steps are kept for a day, the newest 256 of
+/// them. All state is in the value: its owner puts ``stored`` in the vault in place of the former
+/// state.
+/// Source: `Protocol/09-epochs.md`, "Chains".
 public struct Chain: Sendable {
     /// How long the key of a skipped step is kept, in milliseconds.
     public static let skippedLifetime: UInt64 = 24 * 3_600_000
@@ -103,7 +104,7 @@ public struct Chain: Sendable {
         return didChange
     }
 
-    /// Moves an author's own chain on, keeping nothing of what it jumps over.
+    /// Advances an author's own chain, keeping nothing of what it skips.
     public mutating func skip(_ count: UInt32 = stepCountAfterSetBack) {
         for _ in 0..<count where !isSpent { advance() }
     }

@@ -153,7 +153,7 @@ public struct Envelope: Sendable {
 
     // MARK: Opening
 
-    /// Opens the outer layer: tells who is said to have sent it, and proves nothing yet.
+    /// Opens the outer layer: names the claimed sender, and proves nothing yet.
     public init(
         _ bytes: [UInt8], at place: EnvelopePlace, keys: EpochKeys
     ) throws(EnvelopeRejection) {

@@ -1,6 +1,6 @@
 public import ParleyWire
 
-/// Where an epoch's operation stands: whatever of it changed, no entry of the epoch would open.
+/// Where an epoch's operation is: if anything of it changed, no entry of the epoch would open.
 public struct EpochPlace: Hashable, Sendable {
     /// The space.
     public let space: SpaceID

@@ -1,6 +1,6 @@
 public import ParleyWire
 
-/// What an epoch says to one device: the seed, sealed to its leaf.
+/// An epoch's entry for one device: the seed, sealed to its leaf.
 public struct EpochEntry: Hashable, Sendable {
     /// How many bytes it has in an epoch.
     public static let byteCount = LeafID.byteCount + sealedSeedByteCount
@@ -20,9 +20,10 @@ public struct EpochEntry: Hashable, Sendable {
 
 /// The payload of an epoch's operation, of kind 7 in lane 0.
 ///
-/// `u8 1 ‖ u8 suite ‖ ephemeral[32] ‖ seed commitment[32] ‖ new leaf[32] ‖ roster digest[32]
-/// ‖ u16 n ‖ n × (leaf id[8] ‖ sealed seed[48])`, entries strictly ascending by leaf. It can be
-/// read by everybody; what it seals, by the holders of the leaves alone.
+/// `u8 1 ‖ u8 suite ‖ ephemeral[32] ‖ seed commitment[32]
+/// ‖ new leaf[32] ‖ roster digest[32] ‖ u16 n ‖ n × (leaf id[8] ‖ sealed seed[48])`,
+/// entries strictly ascending by leaf. Everybody can read it; only the holders of the leaves can
+/// open what it seals.
 /// Source: `Protocol/09-epochs.md`, "Bytes".
 public struct EpochBody: Hashable, Sendable {
     /// X25519, ChaCha20-Poly1305, BLAKE2b: the only suite there is.

@@ -1,7 +1,7 @@
 public import ParleyWire
 
-/// What every key of an epoch comes from. Whoever holds it can open the whole epoch, so it is
-/// kept no longer than until its chains are made.
+/// The secret from which every key of an epoch is derived. Anybody who holds it can open the whole
+/// epoch, so it is kept no longer than until its chains are made.
 ///
 /// Source: `Protocol/09-epochs.md`, "Keys".
 public struct EpochSeed: Equatable, Sendable {
@@ -17,7 +17,7 @@ public struct EpochSeed: Equatable, Sendable {
         self.space = space
     }
 
-    /// What the epoch says of its seed to everybody.
+    /// The epoch's public commitment to its seed.
     var commitment: Digest {
         let bytes = derive(key: secret, .epochCommitment, context: space.bytes)
         return Digest { $0.copyBytes(from: bytes) }
@@ -50,9 +50,9 @@ public struct EpochKeys: Equatable, Sendable {
         self.mailboxes = mailboxes
     }
 
-    /// The drop of a day, counted from 1970 by the relay, with the key that everybody of the epoch
-    /// reads and writes it with. At another relay it is another one: two relays that compare what
-    /// they keep cannot tell that it belongs together.
+    /// The drop of a day, counted from 1970 by the relay, with the key that everybody in the epoch
+    /// reads and writes it with. At another relay it has another name: two relays that compare what
+    /// they store cannot tell that the two belong together.
     public func drop(
         at relay: NoiseKey, ofDay day: RelayDay
     ) -> (id: MailboxID, key: DeviceSigningKey) {
@@ -65,8 +65,9 @@ public struct EpochKeys: Equatable, Sendable {
     }
 }
 
-/// The kind of a mailbox is part of its name, so that whoever has its key cannot make it anything
-/// else. Source: `Protocol/06-relay.md`, "Mailboxes".
+/// The kind of a mailbox is part of its name, so that a holder of its key cannot make it anything
+/// else.
+/// Source: `Protocol/06-relay.md`, "Mailboxes".
 extension Identifier where Subject == MailboxSubject {
     /// The mailbox that is shared by all who hold the private half of this key.
     public init(drop key: DeviceID) {
@@ -85,7 +86,7 @@ extension Identifier where Subject == MailboxSubject {
 }
 
 extension Identifier where Subject == WriterSubject {
-    /// What a relay knows of this key.
+    /// The name under which a relay knows this key.
     public init(key: DeviceID) {
         self = digest(.mailboxWriter) { $0.update(key) }
     }

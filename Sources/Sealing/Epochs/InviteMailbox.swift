@@ -1,7 +1,7 @@
 public import ParleyWire
 
-/// Where the card of whoever opened an invite lies on a relay, and what seals it there: both follow
-/// from the invite's secret, so whoever has the invite reads it and the relay does not.
+/// Where an inviter's card is on a relay, and what seals it there: both are derived from the
+/// invite's secret, so holders of the invite can read it and the relay cannot.
 ///
 /// ```
 /// sealed card = u8 3 ‖ nonce[24] ‖ XChaCha20-Poly1305(k, nonce, ad = mailbox, inner)
@@ -45,7 +45,7 @@ public struct InviteMailbox: Sendable {
             + XChaCha.seal(inner.bytes, key: seal, nonce: nonce, authenticating: id.bytes)
     }
 
-    /// The card in what lay there; nil for what nobody sealed who has the invite.
+    /// The card in the mailbox's content; nil for content not sealed by a holder of the invite.
     public func card(in bytes: [UInt8]) -> [UInt8]? {
         let start = 1 + XChaCha.nonceByteCount
         guard bytes.count > Self.frameByteCount, bytes.first == Self.form,

@@ -2,8 +2,9 @@ public import ParleyWire
 
 /// The short name of a leaf in an epoch: `H("lp1/leaf", device ‖ leaf)[0..<8]`.
 ///
-/// The device is part of it, so that who names another's leaf as its own gains no entry that
-/// anybody could open, and takes none away. Source: `Protocol/09-epochs.md`, "Leaves".
+/// The device is part of it, so that naming another's leaf as one's own gains no entry that anybody
+/// could open, and takes none away.
+/// Source: `Protocol/09-epochs.md`, "Leaves".
 public struct LeafID: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// How many bytes it has.
     public static let byteCount = 8

@@ -1,7 +1,7 @@
 public import ParleyWire
 
-/// Bytes for one device alone, on their way through its inbox on a relay: sealed to a prekey of the
-/// device and signed by who writes, whom nobody else sees.
+/// Bytes for one device alone, in transit through its inbox on a relay: sealed to a prekey of the
+/// device and signed by the author, whom nobody else sees.
 ///
 /// ```
 /// letter    = u8 1 ‖ ephemeral[32] ‖ ChaCha20-Poly1305(k, nonce 0, ad = ephemeral ‖ inbox, inner)
@@ -54,10 +54,10 @@ public enum Letter {
                 authenticating: public32 + inbox.bytes)
     }
 
-    /// What a letter says and who wrote it.
+    /// The content and the author of a letter.
     ///
     /// - Parameters:
-    ///   - form: as what it came.
+    ///   - form: the form in which it came.
     ///   - inbox: where it lay.
     ///   - prekeys: those that the device still has.
     public static func open(

@@ -1,6 +1,6 @@
 public import ParleyWire
 
-/// What a device asks that wants to become a person's: its keys, with the proof that it holds them.
+/// The request of a device that is to be linked: its keys, with the proof that it holds them.
 ///
 /// `device[32] ‖ proof[64] ‖ counted name ‖ counted prekey`; the key for links is the one that the
 /// handshake proved.
@@ -74,7 +74,7 @@ public struct DeviceRequest: Hashable, Sendable {
 /// The one secret by which a device may now be linked, with its rules: good for a few minutes and
 /// for one device.
 ///
-/// Kept in memory alone: a node that starts anew waits for nobody.
+/// Kept in memory only: a restarted node waits for nobody.
 /// Source: `Protocol/04-links.md`, "Linking a device".
 public struct PairingDesk: Sendable {
     /// How long a secret is good, in milliseconds.
@@ -113,7 +113,7 @@ public struct PairingDesk: Sendable {
     /// Waits for nobody any more.
     public mutating func close() { open = nil }
 
-    /// What a device that calls now may be asked for, or nil where nobody is waited for.
+    /// What a device that calls now may be asked for, or nil if none is expected.
     public mutating func offer(at now: UInt64) -> Offer? {
         guard let open, now < open.expires else {
             self.open = nil

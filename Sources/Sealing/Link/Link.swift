@@ -12,9 +12,9 @@ public import ParleyWire
 ///   records of frames                     ⇄     records of frames
 /// ```
 ///
-/// The initiator shows who it is to the device that it called and to nobody else. Anything that
-/// does not hold closes the link for good: every later call throws the same rejection. The value
-/// is moved, never copied: two copies would seal different bytes under one nonce.
+/// The initiator shows its identity only to the device that it called. Any failure closes the link
+/// permanently: every later call throws the same rejection. The value is moved, never copied: two
+/// copies would seal different bytes under one nonce.
 /// Source: `Protocol/04-links.md`.
 public struct Link: Sendable {
     private enum Phase {
@@ -52,7 +52,7 @@ public struct Link: Sendable {
     /// The hash of the handshake: 64 bytes, equal on both sides of this link and on no other.
     /// Empty until the handshake is over.
     public private(set) var handshakeHash: [UInt8] = []
-    /// Who is at the other end, once that is proven.
+    /// The peer, once its identity is proven.
     public private(set) var peer: AuthenticatedPeer?
 
     /// A link to the device with this key, which we call.
@@ -75,7 +75,7 @@ public struct Link: Sendable {
                 remoteStatic: key))
     }
 
-    /// A link from whoever calls us.
+    /// A link from an unknown caller.
     ///
     /// - Parameter judge: asked before what the caller shows of itself is proven.
     public init(
@@ -113,9 +113,9 @@ public struct Link: Sendable {
         }
     }
 
-    /// Takes bytes of the stream, cut anywhere, and says what follows from them.
+    /// Takes bytes of the stream, cut anywhere, and returns the resulting events.
     ///
-    /// - Throws: why the link is closed. What was taken before stays taken; nothing more is.
+    /// - Throws: why the link is closed. Earlier events stay valid; no more follow.
     public mutating func receive(_ bytes: [UInt8]) throws(LinkRejection) -> [LinkEvent] {
         try receive(bytes[...])
     }
@@ -128,11 +128,11 @@ public struct Link: Sendable {
         return events
     }
 
-    /// Takes as much of the stream as one event needs, and leaves the rest: so its owner decides how
-    /// many frames it has at a time, however many lie in what came.
+    /// Takes as much of the stream as one event needs, and leaves the rest: so its owner decides
+    /// how many frames it has at a time, however many were received.
     ///
-    /// - Returns: what follows, or nil where all was taken and more bytes are needed.
-    /// - Throws: why the link is closed. What was taken before stays taken; nothing more is.
+    /// - Returns: the event, or nil if everything was taken and more bytes are needed.
+    /// - Throws: why the link is closed. Earlier events stay valid; no more follow.
     public mutating func next(
         _ rest: inout ArraySlice<UInt8>
     ) throws(LinkRejection) -> LinkEvent? {
@@ -193,7 +193,7 @@ public struct Link: Sendable {
                 localStatic: credentials.noiseKey, ephemeral: ephemeral))
     }
 
-    /// How long the next message may be: known before any of it is kept.
+    /// How long the next message may be: known before any of it is buffered.
     private var messageByteCountMax: Int {
         switch phase {
         case .shaking(let handshake):
@@ -294,7 +294,7 @@ public struct Link: Sendable {
         Array("lp1/noise".utf8) + opening + network.bytes
     }
 
-    /// The first bytes of who calls.
+    /// The first bytes of a caller.
     static func opening(
         _ pattern: UInt8, _ handshake: inout HandshakeState
     ) throws(LinkRejection) -> [UInt8] {

@@ -11,7 +11,7 @@ public struct NetworkID: Hashable, Sendable {
         check = hash.check
     }
 
-    /// The network that a node is in unless it is told otherwise.
+    /// The default network of a node.
     public static let main = NetworkID(named: "parley")
 
     var bytes: [UInt8] {
@@ -21,7 +21,7 @@ public struct NetworkID: Hashable, Sendable {
     }
 }
 
-/// What a device shows on a link, and what it proves it with.
+/// What a device shows on a link, and the keys that prove it.
 public struct LinkCredentials: Sendable {
     /// Whose device it is.
     public let person: PersonID
@@ -47,8 +47,9 @@ public struct LinkCredentials: Sendable {
     }
 }
 
-/// Who is at the other end. Only a ``Link`` makes one, after the handshake and the peer's own
-/// proofs held; whether they are known, blocked or revoked by *newer* operations is not its to say.
+/// The peer at the other end. Only a ``Link`` makes one, after the handshake and the peer's own
+/// proofs were verified; whether they are known, blocked or revoked by *newer* operations is not
+/// for it to decide.
 public struct AuthenticatedPeer: Sendable {
     /// The person.
     public let person: PersonID
@@ -72,8 +73,8 @@ public struct AuthenticatedPeer: Sendable {
     }
 }
 
-/// Says what of these identity operations holds for certain, before any of them is proven; nil where
-/// whoever shows them is not to be looked at now.
+/// Says which of these identity operations are known to be valid, before any of them is verified;
+/// nil if the peer is not to be examined now.
 public typealias HelloJudge = @Sendable ([[UInt8]]) -> Set<[UInt8]>?
 
 /// What each side shows once the other is known to be the right one.

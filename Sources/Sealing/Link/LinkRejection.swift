@@ -1,4 +1,4 @@
-/// Why a link is closed. Never carries what was said on it.
+/// Why a link is closed. Never contains anything that was sent on it.
 public enum LinkRejection: Error, Equatable, Sendable {
     /// The first three bytes name no handshake or version of ours.
     case unsupported
@@ -17,7 +17,7 @@ public enum LinkRejection: Error, Equatable, Sendable {
     case notCertified
     /// The peer is another device than the one that was called.
     case otherDevice
-    /// Too much is shown by those who are not known.
+    /// Unknown callers show too much.
     case overAllowance
     /// A record that opens, and yet is not as records are.
     case malformedRecord
@@ -35,7 +35,7 @@ public enum LinkRejection: Error, Equatable, Sendable {
     case badBackupKey
 }
 
-/// What a link asks for or reports.
+/// An order or event of a link.
 public enum LinkEvent: Sendable {
     /// These bytes go to the peer, in this order.
     case send([UInt8])

@@ -1,7 +1,7 @@
 public import ParleyWire
 
 /// The connection by which a device becomes a person's, as a value: bytes of the stream in, bytes
-/// to send and what they mean out. It knows no socket and no clock.
+/// to send and events out. It knows no socket and no clock.
 ///
 /// ```
 /// new device                                    existing device, which waits
@@ -11,8 +11,8 @@ public import ParleyWire
 ///   checks that it is certified            ←    first record: card, certificate of the key for backups
 /// ```
 ///
-/// `Noise_XXpsk3_25519_ChaChaPoly_BLAKE2b`: whoever lacks the one-use secret neither reads the
-/// request nor is answered. As with ``Link``, anything that does not hold closes it for good.
+/// `Noise_XXpsk3_25519_ChaChaPoly_BLAKE2b`: without the one-use secret a caller can neither read
+/// the request nor get an answer. As with ``Link``, any failure closes it permanently.
 /// Source: `Protocol/04-links.md`, "Linking a device".
 public struct Pairing: Sendable {
     private enum Phase {
@@ -22,7 +22,7 @@ public struct Pairing: Sendable {
         case awaitingOpening(PairingDesk.Offer)
         /// A message of the handshake is due.
         case shaking(HandshakeState)
-        /// The new device was told of: the node has yet to certify it.
+        /// The new device was reported: the node has yet to certify it.
         case judging(SealedRecords)
         /// The card is due, as the first record.
         case awaitingCard(SealedRecords)
@@ -38,7 +38,7 @@ public struct Pairing: Sendable {
     private let person: PersonID
     private let noiseKey: DeviceNoiseKey
     private let network: NetworkID
-    /// Of a new device: whom it calls, and what it asks.
+    /// For a new device: whom it calls, and its request.
     private let calling: (key: NoiseKey, request: DeviceRequest)?
     /// Of an existing one, until the handshake begins.
     private var ephemeral: DeviceNoiseKey?
@@ -108,9 +108,9 @@ public struct Pairing: Sendable {
         }
     }
 
-    /// Takes bytes of the stream, cut anywhere, and says what follows from them.
+    /// Takes bytes of the stream, cut anywhere, and returns the resulting events.
     ///
-    /// - Throws: why it is closed. What was taken before stays taken; nothing more is.
+    /// - Throws: why it is closed. Earlier events stay valid; no more follow.
     public mutating func receive(
         _ bytes: ArraySlice<UInt8>
     ) throws(LinkRejection) -> [PairingEvent] {
@@ -159,7 +159,7 @@ public struct Pairing: Sendable {
                 localStatic: noiseKey, ephemeral: ephemeral, sharedKey: offer.sharedKey))
     }
 
-    /// How long the next message may be: known before any of it is kept.
+    /// How long the next message may be: known before any of it is buffered.
     private var messageByteCountMax: Int {
         switch phase {
         case .shaking(let handshake):
@@ -179,7 +179,7 @@ public struct Pairing: Sendable {
         _ message: ArraySlice<UInt8>, _ events: inout [PairingEvent]
     ) throws(LinkRejection) {
         switch phase {
-        // Nothing is due: whoever speaks out of turn is not the device that was meant.
+        // Nothing is due: a peer that speaks out of turn is not the intended device.
         case .idle, .awaitingOpening, .judging, .done: throw .malformedHandshake
         case .closed(let rejection): throw rejection
         case .shaking(let handshake): try shake(handshake, message, &events)
@@ -230,7 +230,7 @@ public struct Pairing: Sendable {
         events.append(.accepted(card, log, backup))
     }
 
-    /// Whoever hands over a key of another's could open all that this device seals: such a device is
+    /// A device that hands over another's key could open everything that this device seals: it is
     /// trusted with nothing else either.
     private static func backup(
         _ bytes: [UInt8], of root: DeviceID
@@ -270,7 +270,7 @@ public struct Pairing: Sendable {
     }
 }
 
-/// What a ``Pairing`` asks for or reports.
+/// An order or event of a ``Pairing``.
 public enum PairingEvent: Sendable {
     /// These bytes go to the peer, in this order.
     case send([UInt8])

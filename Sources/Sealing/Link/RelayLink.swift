@@ -10,9 +10,10 @@ public import ParleyWire
 ///   records of frames                      ⇄    records of frames
 /// ```
 ///
-/// `Noise_NK_25519_ChaChaPoly_BLAKE2b`: the relay proves its key, and learns nothing of who calls.
-/// As with ``Link``, anything that does not hold closes it for good, and the value is moved, never
-/// copied. Source: `Protocol/06-relay.md`, "Handshake".
+/// `Noise_NK_25519_ChaChaPoly_BLAKE2b`: the relay proves its key, and learns nothing about the
+/// caller. As with ``Link``, any failure closes it permanently, and the value is moved, never
+/// copied.
+/// Source: `Protocol/06-relay.md`, "Handshake".
 public struct RelayLink: Sendable {
     private enum Phase {
         /// Nothing was sent. Only a client is here.
@@ -56,7 +57,7 @@ public struct RelayLink: Sendable {
 
     /// A call to a relay.
     ///
-    /// - Parameter welcome: what the relay tells of itself, to nobody who does not know its key.
+    /// - Parameter welcome: the relay's description of itself, readable only with its key.
     public init(
         relay key: DeviceNoiseKey, welcome: RelayWelcome, network: NetworkID,
         using random: inout some RandomNumberGenerator
@@ -88,9 +89,9 @@ public struct RelayLink: Sendable {
         }
     }
 
-    /// Takes bytes of the stream, cut anywhere, and says what follows from them.
+    /// Takes bytes of the stream, cut anywhere, and returns the resulting events.
     ///
-    /// - Throws: why it is closed. What was taken before stays taken; nothing more is.
+    /// - Throws: why it is closed. Earlier events stay valid; no more follow.
     public mutating func receive(
         _ bytes: ArraySlice<UInt8>
     ) throws(LinkRejection) -> [RelayLinkEvent] {
@@ -141,7 +142,7 @@ public struct RelayLink: Sendable {
                 localStatic: key, ephemeral: ephemeral))
     }
 
-    /// How long the next message may be: known before any of it is kept.
+    /// How long the next message may be: known before any of it is buffered.
     private var messageByteCountMax: Int {
         switch phase {
         case .shaking: greeting == nil ? Self.secondByteCount : Self.firstByteCount
@@ -194,7 +195,7 @@ public struct RelayLink: Sendable {
     }
 }
 
-/// What a ``RelayLink`` asks for or reports.
+/// An order or event of a ``RelayLink``.
 public enum RelayLinkEvent: Sendable {
     /// These bytes go to the other end, in this order.
     case send([UInt8])

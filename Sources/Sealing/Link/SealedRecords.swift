@@ -9,8 +9,9 @@ import ParleyWire
 /// content   a piece of (u32 length ‖ frame)*                            all records of a batch
 /// ```
 ///
-/// A record that the batch goes on after is full; the last one is padded to one of a few sizes, so
-/// that the length of what is written says little. Source: `Protocol/04-links.md`, "Records".
+/// A record that the batch continues after is full; the last one is padded to one of a few sizes,
+/// so that the length reveals little.
+/// Source: `Protocol/04-links.md`, "Records".
 struct SealedRecords: Sendable {
     /// The longest ciphertext of a record.
     static let byteCountMax = 65_535
@@ -32,11 +33,11 @@ struct SealedRecords: Sendable {
     private var receivedCount = 0
     /// Where records are opened. Kept, so that a stream of records allocates it once.
     private var scratch: [UInt8] = []
-    /// Where in it what was not handed out yet of the last record's content lies.
+    /// The part of the last record's content that was not handed out yet.
     private var content = 0..<0
-    /// Whether the batch goes on after the last record.
+    /// Whether the batch continues after the last record.
     private var hasMore = false
-    /// What is known of the frame that is not whole yet: its length, then its bytes.
+    /// The known part of an incomplete frame: its length, then its bytes.
     private var lengthBytes: [UInt8] = []
     private var frame: [UInt8] = []
     private var frameByteCount = 0
@@ -126,7 +127,7 @@ struct SealedRecords: Sendable {
     /// Whether the record that was opened last may have a frame that was not taken yet.
     var hasContent: Bool { !content.isEmpty }
 
-    /// Opens one record; ``nextFrame(upTo:)`` hands out what lies in it, before the next is opened.
+    /// Opens one record; ``nextFrame(upTo:)`` hands out its content, before the next is opened.
     mutating func open(_ record: ArraySlice<UInt8>) throws(LinkRejection) {
         precondition(content.isEmpty, "the frames of the last record are taken first")
         let plainCount = record.count - ChaCha.tagByteCount
@@ -135,7 +136,7 @@ struct SealedRecords: Sendable {
         scratch = []
         defer { scratch = plaintext }
         if plaintext.count < plainCount {
-            // No longer than what comes: of many idle connections each keeps this.
+            // No longer than the received bytes: each of many idle connections keeps this.
             plaintext = [UInt8](repeating: 0, count: plainCount)
         }
         let isGenuine = plaintext.withUnsafeMutableBytes { plaintext in
@@ -212,7 +213,8 @@ struct SealedRecords: Sendable {
             }
         }
         let piece = content.prefix(frameByteCount - frame.count)
-        // Room is made for what came: who announces a long frame and sends nothing holds nothing.
+        // Memory is allocated for received bytes only: announcing a long frame and sending nothing
+        // holds nothing.
         frame.append(contentsOf: scratch[piece])
         content = piece.upperBound..<content.upperBound
         guard frame.count == frameByteCount else { return nil }

@@ -2,8 +2,8 @@ import ParleyWire
 
 /// Cuts a byte stream into messages of `u16 length ‖ bytes`.
 ///
-/// It keeps at most one message that is not whole yet. A message that lies whole in what was
-/// received is lent from there, so that bulk is not copied once more.
+/// It keeps at most one incomplete message. A message that is complete in the received bytes is
+/// borrowed from there, so that bulk data is not copied once more.
 struct StreamBuffer: Sendable {
     private var kept: [UInt8] = []
 
@@ -34,8 +34,8 @@ struct StreamBuffer: Sendable {
         return kept
     }
 
-    /// The first three bytes of who calls, or nil when more are needed: the pattern, and between
-    /// which versions we may choose.
+    /// The first three bytes of a caller, or nil if more are needed: the pattern, and the range of
+    /// versions.
     mutating func opening(
         _ pattern: UInt8, _ rest: inout ArraySlice<UInt8>
     ) throws(LinkRejection) -> [UInt8]? {

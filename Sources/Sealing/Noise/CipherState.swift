@@ -33,7 +33,7 @@ struct CipherState {
         return isGenuine
     }
 
-    /// Replaces the key by one that does not lead back to it. The nonce goes on.
+    /// Replaces the key by one that does not lead back to it. The nonce continues.
     mutating func rekey() {
         let old = key
         key = WipedBytes(byteCount: 32) { output in

@@ -99,7 +99,7 @@ struct HandshakeState {
         return payload
     }
 
-    /// The keys of what comes after: ours to send with, and theirs.
+    /// The transport keys: ours to send with, and theirs.
     func split() -> (sending: CipherState, receiving: CipherState) {
         precondition(isComplete, "a handshake is split when it is over")
         let (first, second) = symmetric.split()

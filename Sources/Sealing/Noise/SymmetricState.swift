@@ -1,7 +1,7 @@
 /// Noise's SymmetricState: what both sides have agreed on so far.
 /// Source: Noise specification, revision 34, section 5.2; `Protocol/04-links.md`, "Handshake".
 struct SymmetricState {
-    /// The hash of all that was said: 64 bytes, public.
+    /// The transcript hash: 64 bytes, public.
     private(set) var hash: [UInt8]
     private var chainingKey: WipedBytes
     private(set) var cipher: CipherState?
@@ -33,7 +33,7 @@ struct SymmetricState {
         cipher = CipherState(NoiseHash.cipherKey(outputs[2]))
     }
 
-    /// Seals, once there is a key, and hashes what came of it.
+    /// Seals, once there is a key, and hashes the result.
     mutating func encryptAndHash(_ plaintext: [UInt8]) -> [UInt8] {
         guard cipher != nil else {
             mixHash(plaintext)
@@ -77,7 +77,7 @@ struct SymmetricState {
         return plaintext
     }
 
-    /// The keys for what comes after: the initiator's direction first.
+    /// The transport keys: the initiator's direction first.
     func split() -> (CipherState, CipherState) {
         let outputs = NoiseHash.expand(chainingKey, [UInt8](), count: 2)
         return (

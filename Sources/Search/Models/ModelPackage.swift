@@ -125,8 +125,8 @@ public enum ModelPackage: String, CaseIterable, PinnedPackage {
         }
     }
 
-    /// What vectors of it are known by: weights, and the way they are reckoned with. Vectors of
-    /// different names are never compared.
+    /// The version of its vectors: weights, and the way they are computed. Vectors of different
+    /// versions are never compared.
     public var name: [UInt8] {
         // Raised when the same text gets another vector.
         let revision = "1"

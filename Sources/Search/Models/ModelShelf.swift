@@ -2,8 +2,8 @@ import Synchronization
 
 /// Models that are in memory, for all workers of a process.
 ///
-/// A model is loaded by the first who needs it, and let go of when nobody has needed any for a
-/// while: who still works with one keeps it until the work is done.
+/// A model is loaded by its first user, and dropped when nobody has needed any for a while: a
+/// running computation keeps it until it is done.
 public final class ModelShelf: Sendable {
     private enum Loaded {
         case miniLM(MiniLM.Weights)

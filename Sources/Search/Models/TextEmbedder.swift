@@ -10,7 +10,7 @@ public protocol TextEmbedder: AnyObject {
     func pieceCount(of text: String) -> Int
 }
 
-/// How much of a word a model has to have met, to say anything of what it means.
+/// How much of a word a model has to know, to say anything about its meaning.
 private enum KnownWord {
     /// A word of so few pieces is always taken for known: short ones have no more.
     static let pieceCountMax = 2
@@ -19,8 +19,8 @@ private enum KnownWord {
 }
 
 extension TextEmbedder {
-    /// Whether the model has met a word. One that it puts together from crumbs says nothing to it, and
-    /// what it takes for near to that is near by chance.
+    /// Whether the model knows the word. One that it assembles from tiny pieces has no meaning for
+    /// it, and is near to others only by chance.
     ///
     /// Source: `Protocol/10-search.md`, "Ranking".
     public func knows(_ word: String) -> Bool {

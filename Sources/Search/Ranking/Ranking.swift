@@ -1,6 +1,6 @@
 import Glibc
 
-/// Puts what was found by words and what was found by meaning into one order.
+/// Merges the results by words and by meaning into one order.
 ///
 /// Source: `Protocol/10-search.md`, "Ranking".
 public enum Ranking {

@@ -5,7 +5,8 @@ public import ParleyWire
 
 /// The sealed files of a home: of each a file of chunks, each at its place, and a map of them.
 ///
-/// Their names are those of the blobs. Nothing here is secret to who knows no message that names it.
+/// Their names are those of the blobs. Nothing here is secret from a person without a message that
+/// names it.
 public final class BlobFolder: BlobStore {
     /// Blobs whose files are kept open.
     static let openCountMax = 32
@@ -25,8 +26,8 @@ public final class BlobFolder: BlobStore {
             self.chunks = chunks
         }
 
-        /// What is still to come, at most. A file that will not fit is not begun: half of one is of use to
-        /// nobody, and takes the room of what is.
+        /// The remaining bytes, at most. A file that will not fit is not begun: half of one is of
+        /// use to nobody, and takes space.
         var missingByteCount: Int {
             min(
                 map.shape.sealedByteCount,
@@ -53,12 +54,12 @@ public final class BlobFolder: BlobStore {
 
     // MARK: Blobs
 
-    /// What is held of a blob; nil where nothing was begun.
+    /// What is held of a blob; nil if nothing was begun.
     public func heldBlob(_ blob: BlobID) throws(StoreError) -> HeldBlob? {
         try open(blob).map { HeldBlob(shape: $0.map.shape, chunks: $0.chunks) }
     }
 
-    /// Makes room for a blob, if there is none.
+    /// Creates a blob's files, if there are none.
     public func beginBlob(_ blob: BlobID, _ shape: BlobShape) throws(StoreError) {
         if try open(blob) != nil { return }
         try trying("making room for a file") { () throws(HomeError) in
@@ -88,7 +89,7 @@ public final class BlobFolder: BlobStore {
     /// Removes all that is held of a blob.
     public func removeBlob(_ blob: BlobID) throws(StoreError) {
         close(blob)
-        // The map goes first: chunks without one are what a crash left.
+        // The map goes first: chunks without one are leftovers of a crash.
         for file in [mapFile(blob), dataFile(blob)] where unlink(file) != 0 && errno != ENOENT {
             throw StoreError(HomeError(errno: errno, path: file), "removing a file")
         }
@@ -172,7 +173,7 @@ public final class BlobFolder: BlobStore {
         }
     }
 
-    /// A chunk is not what it was: it is held no more.
+    /// A chunk is damaged: it is no longer held.
     public func loseChunk(_ index: ChunkIndex, of blob: BlobID) throws(StoreError) {
         guard let open = try open(blob) else { return }
         open.chunks.remove(Int(index.value))
@@ -207,7 +208,7 @@ public final class BlobFolder: BlobStore {
         }
     }
 
-    /// Lets go of what is known of a blob: another one has changed it.
+    /// Forgets the cached state of a blob: another instance has changed it.
     public func reread(_ blob: BlobID) { close(blob) }
 
     func close(_ blob: BlobID) {

@@ -2,14 +2,14 @@ import ParleyFiles
 import ParleySealing
 import ParleyWire
 
-/// What lies beside a blob: which chunks are there, and their hashes.
+/// The file beside a blob: which chunks are held, and their hashes.
 ///
 /// ```
 /// "PLY" 1 ‖ u32 0 ‖ u64 size ‖ bits, one a chunk ‖ hashes of sections ‖ hashes of chunks
 /// ```
 ///
-/// A bit is written after its chunk, so that a process that dies takes no chunk with it that is marked. What
-/// a crash of the machine takes shows by its hash.
+/// A bit is written after its chunk, so that a dying process leaves no marked chunk missing. What a
+/// crash of the machine loses shows by its hash.
 struct BlobMap {
     static let magic: [UInt8] = [0x50, 0x4C, 0x59, 1, 0, 0, 0, 0]
     /// The magic and the size.
@@ -43,7 +43,7 @@ struct BlobMap {
             guard Array(try reader.slice(magic.count)) == magic else { return nil }
             return BlobShape(try reader.bounded64())
         } catch {
-            // A file that is none is made anew by whoever needs it.
+            // An invalid file is rebuilt by its next user.
             return nil
         }
     }
@@ -52,7 +52,7 @@ struct BlobMap {
     private var sectionsOffset: Int { Self.headByteCount + bitsByteCount }
     private var leavesOffset: Int { sectionsOffset + 32 * shape.sectionCount }
 
-    /// Which chunks are there.
+    /// Which chunks are held.
     func chunks() throws(HomeError) -> ChunkSet {
         var chunks = ChunkSet(of: shape.chunkCount)
         for (place, byte) in try file.read(bitsByteCount, at: Self.headByteCount).enumerated()
@@ -62,7 +62,7 @@ struct BlobMap {
         return chunks
     }
 
-    /// Writes down whether the eight chunks around one are there.
+    /// Writes down whether the eight chunks around one are held.
     func write(_ chunks: ChunkSet, around chunk: Int) throws(HomeError) {
         let first = chunk / 8 * 8
         let byte = (0..<8).reduce(UInt8(0)) { byte, bit in
@@ -71,7 +71,7 @@ struct BlobMap {
         try file.write([byte], at: Self.headByteCount + chunk / 8)
     }
 
-    /// The hashes of a section, where they are there and genuine.
+    /// The hashes of a section, if they are held and genuine.
     func section(_ index: SectionIndex, of blob: BlobID) throws(HomeError) -> BlobSection? {
         let range = shape.chunks(of: index)
         let section = BlobSection(
@@ -90,7 +90,7 @@ struct BlobMap {
         try file.write(section.sections.flatMap(\.bytes), at: sectionsOffset)
     }
 
-    /// Makes what was written survive a crash of the machine.
+    /// Makes written data survive a crash of the machine.
     func synchronize() throws(HomeError) { try file.synchronize() }
 
     private static func hashes(_ bytes: [UInt8]) -> [Digest] {

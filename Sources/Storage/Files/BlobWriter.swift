@@ -5,8 +5,8 @@ public import ParleyWire
 
 /// Seals a file into the folder of a home, chunk by chunk, before its name is known.
 ///
-/// It works beside the node and shares nothing with its ``BlobFolder``: when it is done, the folder takes
-/// in what it wrote. What one left that was not finished the next start removes.
+/// It works beside the node and shares nothing with its ``BlobFolder``: when it is done, the folder
+/// takes over the result. The next start removes unfinished ones.
 public final class BlobWriter {
     /// What the files are called until then.
     static let prefix = "new-"

@@ -1,14 +1,14 @@
 import Glibc
 
-/// A file of this machine that is read and written at places of it, and has holes.
+/// A file of this machine with random access, and with holes.
 final class SparseFile {
     private let descriptor: Int32
     private let path: String
 
     /// Opens a file, or makes it; only the owner may read it.
     ///
-    /// - Parameter makes: whether it is made where there is none.
-    /// - Returns: nil where there is none, and none is made.
+    /// - Parameter makes: whether it is created if it does not exist.
+    /// - Returns: nil if it does not exist, and is not created.
     init?(_ path: String, makes: Bool) throws(HomeError) {
         self.path = path
         let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | (makes ? O_CREAT : 0)
@@ -68,12 +68,12 @@ final class SparseFile {
         }
     }
 
-    /// Makes it so long; what is added is a hole.
+    /// Sets its length; the added part is a hole.
     func setByteCount(_ count: Int) throws(HomeError) {
         guard ftruncate(descriptor, count) == 0 else { throw HomeError(errno: errno, path: path) }
     }
 
-    /// Makes sure that there is room for so many bytes more beside what is kept free for messages.
+    /// Makes sure that there is room for this many more bytes beside what is reserved for messages.
     ///
     /// - Throws: `diskFull`.
     func requireRoom(for byteCount: Int) throws(HomeError) {
@@ -81,7 +81,7 @@ final class SparseFile {
         throw HomeError(errno: ENOSPC, path: path)
     }
 
-    /// Makes what was written survive a crash of the machine.
+    /// Makes written data survive a crash of the machine.
     func synchronize() throws(HomeError) {
         guard fdatasync(descriptor) == 0 else { throw HomeError(errno: errno, path: path) }
     }

@@ -3,7 +3,7 @@ import ParleySealing
 
 /// What can be said of a home's files where its node does not open.
 public struct HomeFinding: Equatable, Sendable {
-    /// What was looked at, as a sentence.
+    /// What was checked, as a sentence.
     public var name: String
     /// Whether it holds.
     public var isFine: Bool
@@ -12,7 +12,7 @@ public struct HomeFinding: Equatable, Sendable {
 }
 
 extension Home {
-    /// Looks at every file, and goes on behind what is wrong. Changes nothing.
+    /// Checks every file, and continues behind problems. Changes nothing.
     public func examine(_ unlock: Unlock) -> [HomeFinding] {
         var findings: [HomeFinding] = []
         func look(_ name: String, _ body: () throws -> String) {
@@ -85,7 +85,7 @@ extension Home {
 }
 
 extension Connection {
-    /// What is wrong with the database, page by page; nothing where it is sound.
+    /// What is wrong with the database, page by page; nothing if it is sound.
     func complaints() throws(StoreError) -> [String] {
         let statement = try prepare("PRAGMA integrity_check(10)")
         defer { statement.reset() }
@@ -99,7 +99,7 @@ extension Connection {
         _ names: [String], by keystore: Keystore
     ) throws(StoreError) -> Set<String> {
         guard let table = RescueTable.all.first(where: { $0.name == "vault" }) else { return [] }
-        // Where the tables cannot be told apart a repair makes the list of them anew.
+        // If the tables cannot be distinguished, a repair rebuilds their list.
         let tables = RescueTable.all.map { "'\($0.name)'" }.joined(separator: ", ")
         let places = try prepare(
             "SELECT count(DISTINCT rootpage) FROM sqlite_schema WHERE name IN (\(tables))")

@@ -12,10 +12,11 @@ public struct LostLog: Equatable, Sendable {
     public let places: ClosedRange<UInt64>
 }
 
-/// Who writes a log is sealed in its row. Where that does not open, the name of the log tells it still: it
-/// is a hash of its space, its author and its lane, and stands below the first operation of the log.
+/// The author of a log is sealed in its row. If that does not open, the name of the log still tells
+/// it: it is a hash of its space, its author and its lane, and is the predecessor of the first
+/// operation of the log.
 extension SQLiteStore {
-    /// Seals anew which log a row is, where the devices of other logs tell whose it is.
+    /// Seals again which log a row is, if the devices of other logs tell whose it is.
     ///
     /// - Returns: how many rows are whole again.
     func renewLogs(_ report: inout RescueReport) throws(StoreError) -> Int {

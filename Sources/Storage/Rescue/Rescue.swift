@@ -14,11 +14,11 @@ public struct RescueReport: Sendable {
     public var losses: [String] = []
     /// Whether something was lost that tells what this device wrote.
     public var mayLackOwn = false
-    /// Whether notes or keys were lost. They tell nothing of what this device wrote.
+    /// Whether notes or keys were lost. They say nothing about what this device wrote.
     public var lacksNotes = false
     /// Whether the name of the database was lost, and it has a new one.
     public var lacksName = true
-    /// Logs that were let go of as a whole, as far as their rows tell of them.
+    /// Logs that were dropped as a whole, as far as their rows mention them.
     public var lostLogs: [LostLog] = []
 }
 
@@ -33,12 +33,12 @@ extension RescueReport {
     }
 }
 
-/// Hears how many rows of what were found; called for each.
+/// Called with the number of rows of each kind found.
 public typealias RescueProgress = (_ meaning: String, _ count: Int) -> Void
 
 /// Takes a damaged database apart: every row that can still be read goes into a new one beside it,
-/// under the number that it had, for it is sealed to that. What follows from other rows is left out,
-/// and made anew by the caller. Nothing of the old database is changed.
+/// under the number that it had, because it is sealed to that. Derived rows are left out, and
+/// recomputed by the caller. The old database is not changed.
 extension SQLiteStore {
     /// How many rows of keys and notes no key opens.
     public func strangeRowCount() throws(StoreError) -> Int {
@@ -108,7 +108,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Opens what is damaged; where SQLite cannot tell its tables apart any more, or finds them
+    /// Opens the damaged database; if SQLite can no longer distinguish its tables, or finds them
     /// elsewhere than in any other home, a copy of it.
     private static func damaged(
         _ old: String, of home: Home, _ report: inout RescueReport
@@ -148,17 +148,17 @@ extension SQLiteStore {
             try insert.run("naming the database")
             report.lacksName = false
         } catch {
-            // It gets another name. Unless all is there that the guard remembers, that is one of another
-            // database then, and the node takes its own past back before it writes.
+            // It gets another name. Unless everything in the guard is held, the guard is one of
+            // another database then, and the node recovers its own past before it writes.
             guard error.concernsRow else { throw error }
         }
-        // Whether the index of words is wanted; it is made anew.
+        // Whether the word index is wanted; it is rebuilt.
         do throws(StoreError) {
             let state = try source.prepare("SELECT isOff FROM wordState WHERE one = 1")
             guard try state.step("reading what is indexed"), state.integer(0) != 0 else { return }
             try target.execute("UPDATE wordState SET isOff = 1", "keeping what is indexed")
         } catch {
-            // A setting that is lost is told nowhere else: words are indexed, as they are at first.
+            // A lost setting is recorded nowhere else: words are indexed, as by default.
             guard error.concernsRow else { throw error }
         }
     }
@@ -173,7 +173,7 @@ extension SQLiteStore {
         try walk.run { found throws(StoreError) in
             count += 1
             progress(table.meaning, count)
-            // Where this node stopped reading at a relay: it reads anew what it may have lost.
+            // Where this node stopped reading at a relay: it reads again what it may have lost.
             let isCursor =
                 table.name == "value"
                 && found.row.integer(1) == Int64(ValueTable.cursor.rawValue)
@@ -263,7 +263,7 @@ extension SQLiteStore {
         try commit()
     }
 
-    /// Keeps of a log what lies in these spans, without a look at what is forgotten: it may not open.
+    /// Keeps of a log what lies in these spans, without examining what is dropped: it may not open.
     ///
     /// - Parameter falseHeads: places within them whose signature does not hold.
     public func keepOnly(
@@ -310,13 +310,13 @@ extension SQLiteStore {
 }
 
 extension Home {
-    /// What was rescued lies here until it is whole.
+    /// The rescued data lies here until it is complete.
     var rescued: String { database + ".rescued" }
 
     private static let besides = ["", "-wal", "-shm"]
     private static let asideCountMax = 1_000
 
-    /// The database; where there is none, the one that was put aside last.
+    /// The database; if there is none, the one that was put aside last.
     func newestDatabase() throws(HomeError) -> String? {
         if disk.byteCount(database) ?? 0 > 0 { return database }
         let aside = (1...Self.asideCountMax).prefix { disk.exists(self.aside($0)) }
@@ -325,14 +325,14 @@ extension Home {
 
     private func aside(_ number: Int) -> String { "\(database).damaged-\(number)" }
 
-    /// Removes what was rescued and takes no place.
+    /// Removes rescued data that replaces nothing.
     public func discardRescued() throws(HomeError) {
         for end in Self.besides { try disk.remove(rescued + end) }
         try SchemaTransplant.discard(in: self)
     }
 
-    /// Puts what was rescued in the place of the database, which is kept beside it. The store of it is
-    /// closed.
+    /// Puts the rescued database in the place of the damaged one, which is kept beside it. Its
+    /// store is closed.
     ///
     /// - Returns: where the old database is.
     public func takeRescued() throws(HomeError) -> String {
@@ -342,7 +342,7 @@ extension Home {
         guard let free else {
             throw HomeError(.other, path: database, detail: "too many old ones lie beside it")
         }
-        // The database last: as long as it is there, nothing has changed.
+        // The database last: as long as it exists, nothing has changed.
         for end in Self.besides.reversed() where disk.exists(database + end) {
             try disk.move(database + end, to: aside(free) + end)
         }

@@ -5,10 +5,10 @@ struct RescueTable {
     /// An index without two equal entries: pages of another tree, which tell the number of a row as well.
     struct Index {
         let name: String
-        /// What it is of, each with its place among the columns.
+        /// Its identifying columns, each with its index.
         let columns: [(name: String, place: Int32)]
 
-        /// The condition that finds what a row says of itself.
+        /// The condition that finds the identity of a row.
         var condition: String { columns.map { "\($0.name) = ?" }.joined(separator: " AND ") }
     }
 
@@ -17,7 +17,7 @@ struct RescueTable {
     let columns: [String]
     /// What is lost with a row.
     let meaning: String
-    /// Nil where there is none.
+    /// Nil if there is none.
     var index: Index?
 
     static let all = [
@@ -59,25 +59,25 @@ struct RescueTable {
     static let numberMax: Int64 = 1 << 48
 }
 
-/// What an index of a damaged database says of its table.
+/// What an index of a damaged database says about its table.
 struct PlaceIndex {
     private let source: Connection
     private let table: RescueTable
     private let index: RescueTable.Index
     private let numberOfPlace: Statement
 
-    /// Nil where there is none, or none that can be asked.
+    /// Nil if there is none, or none that can be queried.
     init?(_ table: RescueTable, in source: Connection) {
         guard let index = table.index else { return nil }
         let query =
             "SELECT number FROM \(table.name) INDEXED BY \(index.name) WHERE \(index.condition)"
-        // Without it the table alone tells of itself.
+        // Without it only the table describes itself.
         guard let statement = try? source.prepare(query) else { return nil }
         (self.source, self.table, self.index) = (source, table, index)
         numberOfPlace = statement
     }
 
-    /// The number that it gives to what a row says of itself; nil where it gives none.
+    /// The number that it gives to a row's identity; nil if it gives none.
     func number(of row: Statement) -> Int64? {
         for (index, column) in index.columns.enumerated() {
             numberOfPlace.bind(Int32(index + 1), column.place, of: row)

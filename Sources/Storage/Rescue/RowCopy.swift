@@ -47,8 +47,8 @@ struct RowCopy {
                 return
             }
             brokenCount += 1
-            // Another row, damaged or not, claims the same place. The index tells whose it is; what was
-            // guessed takes nobody's.
+            // Another row, damaged or not, claims the same place. The index tells whose it is; a
+            // guess displaces nobody.
             guard found.isSure, let removeHolder, let columns = table.index?.columns,
                 index?.number(of: found.row) == found.number
             else { return }
@@ -72,6 +72,6 @@ struct RowCopy {
 }
 
 extension StoreError {
-    /// Whether it tells of a row that does not fit, and not of the disk or of what is asked.
+    /// Whether it means a row that does not fit, and not the disk or the query.
     var concernsRow: Bool { code == .other || code == .corrupt }
 }

@@ -2,14 +2,14 @@ import ParleyLedger
 
 /// Finds every row of a damaged table that SQLite can still read, and the number that it has.
 ///
-/// Nothing that a page says is believed alone. A number that does not follow on the one before is
-/// held against the index of the table, and against what SQLite finds under it. Then every number of which
-/// no row was seen is looked up by itself. All of it is bounded, whatever leads where.
+/// No statement of a page is believed alone. A number that does not follow the one before is
+/// compared with the index of the table, and with what SQLite finds under it. Then every number
+/// without a row is looked up separately. All of it is bounded, wherever pointers lead.
 struct RowWalk {
     /// A row that was found.
     struct Found {
         let row: Statement
-        /// What it is numbered, whatever its page says.
+        /// Its number, whatever its page says.
         let number: Int64
         /// Whether that is certain. One that is not gives way to one that is.
         let isSure: Bool
@@ -19,14 +19,14 @@ struct RowWalk {
     private enum End {
         /// There are no more.
         case ended
-        /// It cannot go on; this is the lowest number that was not seen.
+        /// It cannot continue; this is the lowest number that was not seen.
         case broken(next: Int64)
     }
 
     /// Rows in a row that were all seen before: a page leads back. One page holds fewer.
     private static let repeatedCountMax = 1_000
-    /// How many numbers of one hole are looked up: what a damaged page far up in a large tree hides. Of a
-    /// larger hole, which a false number tears open, both edges are.
+    /// How many numbers of one gap are looked up: those that a damaged page far up in a large tree
+    /// hides. Of a larger gap, which a false number tears open, both edges are.
     private static let holeSizeMax: Int64 = 1 << 24
     private static let edgeSize: Int64 = 1 << 12
     /// How many numbers are looked up in all: a few minutes.
@@ -67,8 +67,8 @@ struct RowWalk {
         if isDoubtful, !isAccountedFor { gapCount = max(gapCount, 1) }
     }
 
-    /// Whether the index tells of every row that a page may hide. The numbers alone do not: a row that was
-    /// removed leaves a hole as well.
+    /// Whether the index knows every row that a page may hide. The numbers alone do not: a removed
+    /// row leaves a gap as well.
     private var isAccountedFor: Bool {
         guard let namedCount else { return false }
         return namedCount >= newCount
@@ -136,7 +136,7 @@ struct RowWalk {
 
     /// Finds out the number of a row that does not follow on the one before.
     ///
-    /// - Returns: its number; nil where nothing new is known by it.
+    /// - Returns: its number; nil if it reveals nothing new.
     private mutating func place(
         _ rows: Statement, after previous: Int64, _ body: (Found) throws(StoreError) -> Void
     ) throws(StoreError) -> Int64? {

@@ -34,8 +34,8 @@ struct SchemaTransplant {
         }
     }
 
-    /// Whether a database says of what is rescued that it lies where it lies in every home, and of
-    /// itself that it is as long as its file.
+    /// Whether a database says that the rescued tables lie where they lie in every home, and that
+    /// it is as long as its file.
     func fits(_ source: Connection, byteCount: Int) throws(StoreError) -> Bool {
         let length = try source.prepare("PRAGMA page_count")
         guard try length.step("reading how long the database is"),
@@ -51,7 +51,7 @@ struct SchemaTransplant {
         return try Self.list(source) == sound
     }
 
-    /// What a database says of the tables that are rescued.
+    /// What a database says about the rescued tables.
     private static func list(_ database: Connection) throws(StoreError) -> [String] {
         let names = (RescueTable.all.map(\.name) + ["head"]).map { "'\($0)'" }
         let statement = try database.prepare(
@@ -74,7 +74,7 @@ struct SchemaTransplant {
         let place = Self.place(in: home)
         try FileManager.default.copyItem(atPath: old, toPath: place)
         let file = try FileHandle(forUpdating: URL(fileURLWithPath: place))
-        // What was written was written, or has thrown.
+        // Writes succeeded, or have thrown.
         defer { try? file.close() }
         try applyChanges(of: old, to: file)
         let byteCount = Int(try file.seekToEnd())

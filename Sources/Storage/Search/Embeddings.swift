@@ -75,7 +75,7 @@ extension SQLiteStore {
         return connection.changeCount
     }
 
-    /// Forgets a model and every vector of it.
+    /// Drops a model and every vector of it.
     ///
     /// - Returns: how many vectors that were.
     @discardableResult
@@ -179,8 +179,8 @@ extension SQLiteStore {
         return vector
     }
 
-    /// Removes vectors of operations that have no text, of models that are not noted, and of
-    /// another size than their model's; their texts are looked at anew.
+    /// Removes vectors of operations without a text, of unknown models, and of another size than
+    /// their model's; their texts are examined again.
     ///
     /// - Parameters:
     ///   - operation: only those of operations after it,

@@ -35,7 +35,7 @@ extension SQLiteStore {
     ///
     /// - Parameter isDated: whether the times that they show are asked for, too. These stand in the
     ///   operations, so that costs a look at each.
-    /// - Returns: where to go on; nil where there are no more.
+    /// - Returns: where to continue; nil if there are no more.
     public func eachMessagePlace(
         after cursor: MessageCursor, limit: Int, isDated: Bool = false,
         _ body: (MessagePlace) -> Void

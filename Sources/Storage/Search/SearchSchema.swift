@@ -35,7 +35,7 @@ enum SearchSchema {
         """
 }
 
-/// The statements of the search, prepared when something of it is first used.
+/// The statements of the search, prepared at its first use.
 final class SearchStatements {
     let state, setState, insertWords, deleteWords, clearWords, wordCommand: Statement
     let texts, lateTexts, addLate, removeLate, isText: Statement

@@ -15,7 +15,7 @@ public struct WordIndexState: Equatable, Sendable {
     /// Whether something was taken out whose hashes may still lie in a page.
     public var needsPurge: Bool
 
-    /// Whether it is one of today, or off: any other is made anew before it is asked.
+    /// Whether it has the present version, or is off: any other is rebuilt before it is used.
     public var isCurrent: Bool { isOff || version == Terms.version }
 }
 
@@ -23,7 +23,7 @@ public struct WordIndexState: Equatable, Sendable {
 public struct PendingText: Equatable, Sendable {
     /// The operation.
     public var number: OperationNumber
-    /// What it says.
+    /// The text.
     public var text: SearchableText
 }
 
@@ -46,12 +46,13 @@ public struct PendingTexts: Equatable, Sendable {
 
 /// Word search: FTS5 over keyed hashes of terms, one row for each operation that says a text.
 ///
-/// The index follows the log of operations at its leisure; what is erased leaves it in the
-/// transaction that erases it. Source: `Protocol/10-search.md`, "Index of words".
+/// The index follows the log of operations at its own pace; erased texts leave it in the
+/// transaction that erases them.
+/// Source: `Protocol/10-search.md`, "Index of words".
 extension SQLiteStore {
     /// Late texts of the index of words; models have numbers from 1.
     static let wordsModel: Int64 = 0
-    /// Of nobody: what came late does not matter to whoever only looks.
+    /// Nobody's: late texts do not matter to a reader.
     static let noModel: Int64 = -1
 
     func searchStatements() throws(StoreError) -> SearchStatements {
@@ -71,7 +72,7 @@ extension SQLiteStore {
         var state = WordIndexState(
             version: statement.integer(0), isOff: statement.integer(1) != 0,
             through: statement.integer(2), needsPurge: statement.integer(3) != 0)
-        // Without a key nothing is found in it: it is made anew, as one of another version is.
+        // Without a key nothing is found in it: it is rebuilt, like one of another version.
         if !state.isOff, try wordKey() == nil { state.version = 0 }
         return state
     }
@@ -133,8 +134,8 @@ extension SQLiteStore {
         }
     }
 
-    /// Adds texts to the index and notes how far it is. What was erased in the meantime is left
-    /// out. An index of other terms, or one that was turned off, takes nothing.
+    /// Adds texts to the index and records its progress. Texts erased in the meantime are left out.
+    /// An index of other terms, or one that was turned off, accepts nothing.
     public func index(
         _ pending: PendingTexts, terms: [[Term]]
     ) throws(StoreError) {
@@ -196,7 +197,7 @@ extension SQLiteStore {
         return try statement.step("looking for texts") && statement.integer(0) != 0
     }
 
-    /// Begins the index anew under another key, or turns it off: every hash goes.
+    /// Rebuilds the index under another key, or turns it off: every hash is removed.
     public func resetWordIndex(isOff: Bool) throws(StoreError) {
         erases()
         let statements = try searchStatements()
@@ -209,14 +210,14 @@ extension SQLiteStore {
 
     // MARK: Forgetting
 
-    /// Takes out of the search what an operation says, in the transaction that erases it.
+    /// Removes an operation's text from the search, in the transaction that erases it.
     func forgetSearch(of stored: StoredOperation) throws(StoreError) {
         guard StoredOperation.maySayText(stored.operation.header.kind) else { return }
         let statements = try searchStatements()
         statements.dropEmbeddings.bind(1, stored.number.rawValue)
         try statements.dropEmbeddings.run("dropping vectors")
         var state = try wordIndexState()
-        // The log of changes still has the rows that are gone; whoever purges empties it.
+        // The log of changes still has the removed rows; a purge empties it.
         if connection.changeCount > 0, !state.needsPurge {
             state.needsPurge = true
             try set(state)
@@ -258,8 +259,8 @@ extension SQLiteStore {
         }
     }
 
-    /// Merges the index until nothing of what was taken out is left in it: FTS5 only notes a
-    /// removal beside the old entries. A little at a time; call it again until it says it is done.
+    /// Merges the index until nothing removed is left in it: FTS5 only records a removal beside the
+    /// old entries. A little at a time; call it again until it says it is done.
     ///
     /// - Returns: whether it is done.
     public func purgeWordIndex(pageCount: Int64 = 200) throws(StoreError) -> Bool {
@@ -267,7 +268,7 @@ extension SQLiteStore {
         var state = try wordIndexState()
         guard state.needsPurge else { return true }
         let before = try changeCount()
-        // A negative number begins a merge of everything, a positive one goes on with it.
+        // A negative number begins a merge of everything, a positive one continues it.
         try command("merge", isMerging ? pageCount : -pageCount)
         isMerging = true
         guard try changeCount() - before < 2 else { return false }

@@ -2,8 +2,8 @@ import ParleyConversation
 public import ParleyLedger
 import ParleyWords
 
-/// What is needed to compare the index of words with the texts, in turns that are short however
-/// large the index is.
+/// What is needed to compare the word index with the texts, in turns that are short however large
+/// the index is.
 extension SQLiteStore {
     /// The index is gone through in so many parts.
     public static let wordPartCount = 1024
@@ -47,7 +47,7 @@ extension SQLiteStore {
         return found.first != number.rawValue
     }
 
-    /// Whether an operation has no text: then nothing of it may stand in the index.
+    /// Whether an operation has no text: then the index must contain nothing of it.
     public func hasNothingToSay(_ number: OperationNumber) throws(StoreError) -> Bool {
         guard try hasText(number) else { return true }
         return try operation(number)?.searchableText == nil

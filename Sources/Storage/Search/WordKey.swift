@@ -4,8 +4,8 @@ import ParleyWords
 
 /// The key of the index of words, under which its terms are hashed.
 ///
-/// It is random and lies in the vault, and each index that is begun gets another one: whoever has the
-/// keys of former days, and a copy of the database of today, can try no word against it.
+/// It is random and in the vault, and each rebuilt index gets another one: a thief with older keys,
+/// and a copy of the present database, can test no word against it.
 /// Source: `Protocol/10-search.md`, "Index of words".
 struct WordKey {
     private static let letters = SQLiteStore.letters
