@@ -128,6 +128,8 @@ public struct Relay: Sendable {
         let purpose: Purpose
         /// Whether the answer is long.
         var isLong = false
+
+        var isUpkeep: Bool { if case .upkeep = purpose { true } else { false } }
     }
 
     /// How many addresses are remembered that have no connection.
@@ -333,10 +335,13 @@ public struct Relay: Sendable {
     }
 
     private mutating func upkeep(_ now: UInt64, _ effects: inout [RelayEffect]) {
-        let order = RelayOrder.expire(
-            envelopesBefore: now - min(now, policy.envelopeLifetime))
-        let nobody = Pending(connection: RelayConnection(0), counter: 0, purpose: .upkeep)
-        give(order, for: nobody, &effects)
+        // The last one may still be under way, a piece at a time.
+        if !pending.values.contains(where: \.isUpkeep) {
+            let order = RelayOrder.expire(
+                envelopesBefore: now - min(now, policy.envelopeLifetime))
+            let nobody = Pending(connection: RelayConnection(0), counter: 0, purpose: .upkeep)
+            give(order, for: nobody, &effects)
+        }
         for name in origins.keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
             guard var origin = origins[name], origin.connectionCount == 0 else { continue }
             let isRested =

@@ -128,6 +128,29 @@ struct RelayBoundsTests {
         #expect(try world.ask(.subscribe, as: drop, by: other) == .subscribed(newest: 0))
     }
 
+    @Test("is not asked to forget what is over while it still forgets")
+    func upkeep() throws {
+        var world = RelayWorld()
+        func orders(_ effects: [RelayEffect]) -> [RelayOrderNumber] {
+            effects.compactMap {
+                if case .perform(let number, .expire) = $0 { number } else { nil }
+            }
+        }
+        let first = orders(world.relay.handle(.tick, at: world.now))
+        #expect(first.count == 1)
+        world.now += Relay.upkeepInterval
+        let rest = RelayOrder.expire(envelopesBefore: 0)
+        for number in first {
+            _ = world.relay.handle(.performed(number, .unfinished(rest)), at: world.now)
+        }
+        #expect(orders(world.relay.handle(.tick, at: world.now)).isEmpty)
+        for number in first {
+            _ = world.relay.handle(.performed(number, .answer(.done)), at: world.now)
+        }
+        world.now += Relay.upkeepInterval
+        #expect(orders(world.relay.handle(.tick, at: world.now)).count == 1)
+    }
+
     @Test("mailboxes are made no faster than one address may")
     func openings() throws {
         var policy = RelayPolicy()
