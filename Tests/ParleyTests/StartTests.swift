@@ -1,4 +1,5 @@
 import ParleyNodeCore
+import ParleyTransport
 import ParleyWire
 import Synchronization
 import Testing
@@ -77,6 +78,40 @@ struct StartTests {
         #expect(await Self.listenerCount(of: node) == before + 1)
         node.indexer.stop()
         while await Self.listenerCount(of: node) != before { await Task.yield() }
+        await node.shutdown()
+    }
+
+    /// What carries a link and notes whether it was ended.
+    private final class Carrier: LinkCarrier {
+        private let closings = Mutex(0)
+        var isClosed: Bool { closings.withLock { $0 > 0 } }
+        var remoteAddress: String { "192.0.2.1:7447" }
+        var isPiped: Bool { false }
+        var pendingByteCount: Int { 0 }
+        var isWritable: Bool { true }
+        func send(_ bytes: [UInt8]) -> Bool { true }
+        func awaitRoom() -> Bool { true }
+        func markAuthenticated() {}
+        func markKnown() {}
+        func pauseReading() {}
+        func resumeReading() {}
+        func close() { closings.withLock { $0 += 1 } }
+        func perform(_ work: @escaping @Sendable () -> Void) { work() }
+    }
+
+    @Test(
+        "Attack 295: a link that is sent more than it may hold unopened is ended, and stands mute for nobody"
+    )
+    func overflow() async throws {
+        let (_, node) = try await Self.made()
+        let (carrier, driver) = (Carrier(), node.network.responder())
+        driver.opened(over: carrier)
+        // The start of a record, and no end of it.
+        driver.received([0])
+        #expect(!carrier.isClosed)
+        driver.received([UInt8](repeating: 0, count: LinkDriver.unopenedByteCountMax))
+        #expect(carrier.isClosed)
+        driver.closed(.closedHere)
         await node.shutdown()
     }
 }
