@@ -1,3 +1,4 @@
+internal import Logging
 internal import NIOCore
 internal import NIOPosix
 public import Parley
@@ -32,22 +33,30 @@ public final class WebhookCourier: Sendable {
     private let tasks = Mutex<[String: (webhook: Webhook, task: Task<Void, Never>)]>([:])
     private let keeper = Mutex<Task<Void, Never>?>(nil)
     private let isStopped = Mutex(false)
+    /// Whether the book could not be read when it was last looked at.
+    private let isUnread = Mutex(false)
+    private let logger: Logger
 
     /// Begins to tell all webhooks of this node.
     public convenience init(node: any NodeService, book: WebhookBook) {
         self.init(node: node, book: book, patience: Patience())
     }
 
-    init(node: any NodeService, book: WebhookBook, patience: Patience) {
+    init(
+        node: any NodeService, book: WebhookBook, patience: Patience,
+        logger: Logger = Logger(label: "parley")
+    ) {
         (self.node, self.book, self.patience) = (node, book, patience)
+        self.logger = logger
         book.watch { [weak self] in self?.adjust() }
         adjust()
-        let keeping = Task { [book] in
+        let keeping = Task { [weak self, book] in
             while !Task.isCancelled {
                 // A sleep that is cut short is the end.
                 try? await Task.sleep(for: patience.flush)
                 // A full disk is reported elsewhere; sent events may then be sent again.
                 try? book.flush()
+                self?.adjustIfUnread()
             }
         }
         keeper.withLock { $0 = keeping }
@@ -68,10 +77,23 @@ public final class WebhookCourier: Sendable {
         try? await group.shutdownGracefully()
     }
 
-    /// Begins with those that are new, and ends those that are gone.
+    /// Begins with those that are new, and ends those that are gone. Where the book cannot be read, those
+    /// that are told go on, and it is read again.
     private func adjust() {
-        // A book that cannot be read tells nobody; `parley webhook list` says why.
-        let wanted = (try? book.all()) ?? []
+        let wanted: [Webhook]
+        do {
+            wanted = try book.all()
+        } catch {
+            let isNews = isUnread.withLock { isUnread in
+                defer { isUnread = true }
+                return !isUnread
+            }
+            if isNews {
+                logger.error("the webhooks cannot be read", metadata: ["error": "\(error)"])
+            }
+            return
+        }
+        isUnread.withLock { $0 = false }
         guard !isStopped.withLock({ $0 }) else { return }
         tasks.withLock { tasks in
             for (name, entry) in tasks.sorted(by: { $0.key < $1.key })
@@ -86,25 +108,54 @@ public final class WebhookCourier: Sendable {
         }
     }
 
+    private func adjustIfUnread() { if isUnread.withLock({ $0 }) { adjust() } }
+
+    /// Tells one webhook what changes until nobody wants that any more. Changes end where the node could not
+    /// read them, as when it may open no further file: then it goes on after what was told last.
     private func tell(_ webhook: Webhook) async {
-        guard let target = WebhookTarget(webhook.address),
-            // A cursor that came from the node itself is one.
-            let changes = try? await node.changes(after: webhook.cursor)
-        else { return }
-        var told = webhook.cursor
-        for await change in changes {
+        guard let target = WebhookTarget(webhook.address) else { return }
+        var cursor = webhook.cursor
+        var wait = patience.first
+        while true {
+            let told = await tell(webhook, at: target, after: cursor)
             guard !Task.isCancelled else { return }
-            // Transient events go to present listeners only.
-            guard let cursor = change.cursor, cursor != told else { continue }
-            told = cursor
-            let isMeant = webhook.conversation.map { $0 == change.conversation } ?? true
-            guard isMeant || change.missed != nil else {
-                // A file that cannot be written keeps less: then more is sent again.
-                try? book.advance(webhook.name, to: cursor)
-                continue
-            }
-            guard await deliver(change, cursor, to: target, of: webhook) else { return }
+            if told != cursor { wait = patience.first }
+            cursor = told
+            do { try await Task.sleep(for: wait) } catch { return }
+            wait = min(wait * 2, patience.most)
         }
+    }
+
+    /// Tells changes as long as the node tells them. Returns after which of them one goes on.
+    private func tell(
+        _ webhook: Webhook, at target: WebhookTarget, after cursor: String
+    ) async -> String {
+        var told = cursor
+        var reason = "the changes ended"
+        do {
+            for await change in try await node.changes(after: cursor) {
+                guard !Task.isCancelled else { return told }
+                // What may be forgotten is told to those who listen.
+                guard let cursor = change.cursor, cursor != told else { continue }
+                let isMeant = webhook.conversation.map { $0 == change.conversation } ?? true
+                if isMeant || change.missed != nil {
+                    guard await deliver(change, cursor, to: target, of: webhook) else {
+                        return told
+                    }
+                } else {
+                    // A file that cannot be written keeps less: then more is told again.
+                    try? book.advance(webhook.name, to: cursor)
+                }
+                told = cursor
+            }
+        } catch {
+            reason = "\(error)"
+        }
+        guard !Task.isCancelled else { return told }
+        logger.warning(
+            "a webhook is told no changes for now",
+            metadata: ["webhook": "\(webhook.name)", "why": "\(reason)"])
+        return told
     }
 
     /// Tells one change. Returns false once nobody is to be told any more.

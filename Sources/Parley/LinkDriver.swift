@@ -81,18 +81,21 @@ final class LinkDriver: ConnectionHandler {
     }
 
     func received(_ bytes: [UInt8]) {
-        state.withLock { state in
-            guard !state.isEnding else { return }
+        let hasRoom = state.withLock { state in
+            guard !state.isEnding else { return true }
             if state.unopened.isEmpty {
                 state.unopened = bytes[...]
-            } else if state.unopened.count + bytes.count <= Self.unopenedByteCountMax {
-                state.unopened += bytes
-            } else {
-                // Only a connection that ends delivers this much unasked. The next link brings what
-                // is lost with it.
-                (state.isEnding, state.unopened) = (true, [])
+                return true
             }
+            guard state.unopened.count + bytes.count <= Self.unopenedByteCountMax else {
+                return false
+            }
+            state.unopened += bytes
+            return true
         }
+        // Only a connection that ends delivers so much unasked. The next link brings what is lost with it,
+        // and no link may stand on which nothing is heard any more.
+        guard hasRoom else { return hangUp() }
         open()
     }
 

@@ -29,17 +29,16 @@ extension Node: NodeService {
             if linksChanged { feed.add(ChangeView(kind: "link")) }
             feed.wake()
         }
+        // Said at once: a feed that comes to nothing ends as well.
+        feed.whenDone { Task { await running.unlisten(id) } }
         let (media, call) = (media, media.listen { [weak feed] in feed?.add($0) })
+        feed.whenDone { media.unlisten(call) }
         if let seat {
             let taken = try media.openSeat(seat) { [weak feed] in feed?.order($0) ?? false }
             feed.whenDone { [media] in media.closeSeat(taken) }
         }
         let (watch, work) = (watch, watch.listen { [weak feed] in feed?.add($0) })
-        feed.whenDone {
-            media.unlisten(call)
-            watch.unlisten(work)
-            Task { await running.unlisten(id) }
-        }
+        feed.whenDone { watch.unlisten(work) }
         return AsyncStream {
             await feed.next()
         } onCancel: { [weak feed] in

@@ -225,10 +225,28 @@ public final class Node: Sendable {
         let known = try? await running.read { try CardReader.provenOperations($0.store) }
         network.hellos.withLock { $0.learn(known ?? []) }
         let reachable = try await network.listen(on: addresses, sockets: sockets)
-        // A node that may not write now has its addresses on the card from before.
-        _ = try? await running.perform(.setProfile(name: nil, addresses: reachable))
+        await announce(reachable)
         await indexer.start()
         return reachable
+    }
+
+    /// Puts onto the card where this node can be reached. What fails is tried again after a while: nobody
+    /// else does it, and the ports of before are another program's by now.
+    private func announce(_ addresses: [String], pause: UInt64 = Recovery.pause) async {
+        do {
+            _ = try await running.perform(.setProfile(name: nil, addresses: addresses))
+        } catch let error as NodeError where error.code == "stopped" {
+            // There is nothing to be reached any more.
+        } catch {
+            if pause == Recovery.pause {
+                running.logger.warning(
+                    "the addresses are not on the card yet", metadata: ["error": "\(error)"])
+            }
+            let next = min(2 * pause, NodeClock.wakeMax)
+            running.clock.call(on: running.executor.queue, after: pause) { [weak self] in
+                Task { await self?.announce(addresses, pause: next) }
+            }
+        }
     }
 
     /// Looks for contacts on the local network as well, and is found there by those who know this

@@ -199,7 +199,8 @@ extension Input {
     fileprivate var byteCount: Int {
         switch self {
         case .frame(_, let bytes): 256 + bytes.count
-        case .relay(_, .arrived(_, let entries)):
+        case .relay(_, .arrived(_, let entries)),
+            .relay(_, .answered(_, .entries(let entries, _, _))):
             entries.reduce(256) { $0 + 128 + $1.envelope.count }
         case .relay(_, .passed(_, let envelope)): 256 + envelope.count
         case .relay, .started, .linkOpened, .linkClosed, .dialFailed, .networkChanged, .sighted,

@@ -60,9 +60,6 @@ final class RelayCall: Sendable {
 
 /// Relays: connections for the core, and pipes for links.
 extension NodeNetwork {
-    /// A relay is looked at so often.
-    private static let tickInterval: Duration = .seconds(10)
-
     func callRelay(_ relay: NoiseKey, at addresses: [String]) {
         let call = RelayCall()
         let before: RelayCall? = state.withLock { state in
@@ -82,11 +79,7 @@ extension NodeNetwork {
                     if !isWanted { driver.abandon() }
                     return inputs.hasRoom(for: .relay(relay))
                 }
-                guard let driver else {
-                    if !Task.isCancelled { inputs.offer(.relay(relay, .closed)) }
-                    return
-                }
-                await Self.watch(driver)
+                if driver == nil, !Task.isCancelled { inputs.offer(.relay(relay, .closed)) }
             })
     }
 
@@ -99,16 +92,6 @@ extension NodeNetwork {
     }
 
     func loseRelay(_ relay: NoiseKey) { state.withLock { $0.relays[relay] }?.end() }
-
-    /// Lets time pass for a relay as long as the connection stands.
-    private static func watch(_ driver: RelayDriver) async {
-        while driver.isOpen {
-            do {
-                try await Task.sleep(for: tickInterval)
-            } catch { return }
-            driver.tick()
-        }
-    }
 
     /// Connects to a relay at the first address that answers.
     private func connect(
@@ -182,13 +165,8 @@ extension NodeNetwork {
         }
         let isLinked = await link(to: target, mailbox, through: relay)
         guard isLent else { return isLinked }
-        // Made for this link alone: it ends with it.
-        if isLinked {
-            relay.endWithPipes()
-            Task { await Self.watch(relay) }
-        } else {
-            relay.abandon()
-        }
+        // Made for this link alone: it goes with it.
+        if isLinked { relay.endWithPipes() } else { relay.abandon() }
         return isLinked
     }
 

@@ -12,7 +12,7 @@ import Synchronization
 final class RelayDriver: ConnectionHandler {
     private struct State {
         var client: RelayClient
-        var connection: Connection?
+        var carrier: (any RelayCarrier)?
         var isOpen = false
         var isAbandoned = false
         /// What the core calls the requests that it asked.
@@ -40,7 +40,13 @@ final class RelayDriver: ConnectionHandler {
         var ticket: PipeGuests.Ticket?
     }
 
+    /// A relay is looked at so often.
+    static let tickInterval: Duration = .seconds(10)
+    /// A pipe is waited for so long: twice what a relay waits for whoever is called.
+    static let callTimeMax: Duration = .seconds(20)
+
     let relay: NoiseKey
+    private let clock: NodeClock
     private let state: Mutex<State>
     private let told: @Sendable (RelayDriver, RelayNews) -> Bool
     private let admitted: @Sendable (RelayDriver) -> Bool
@@ -58,7 +64,7 @@ final class RelayDriver: ConnectionHandler {
     ///   - refused: told of a link through a pipe that is ended here.
     ///   - finished: called once with whether the connection was established.
     init(
-        _ relay: NoiseKey, network: NetworkID,
+        _ relay: NoiseKey, network: NetworkID, clock: NodeClock = .system,
         told: @escaping @Sendable (RelayDriver, RelayNews) -> Bool,
         admitted: @escaping @Sendable (RelayDriver) -> Bool,
         left: @escaping @Sendable (RelayDriver) -> Void,
@@ -68,10 +74,11 @@ final class RelayDriver: ConnectionHandler {
     ) {
         var random = SystemRandom()
         self.relay = relay
+        self.clock = clock
         state = Mutex(
             State(
                 client: RelayClient(
-                    to: relay, network: network, at: SystemClock.now.monotonic, using: &random)))
+                    to: relay, network: network, at: clock.now().monotonic, using: &random)))
         self.told = told
         self.admitted = admitted
         self.left = left
@@ -82,20 +89,42 @@ final class RelayDriver: ConnectionHandler {
 
     // MARK: The transport's side
 
-    func opened(_ connection: Connection) {
+    func opened(_ connection: Connection) { opened(over: connection) }
+
+    func opened(over carrier: any RelayCarrier) {
         let isAbandoned = state.withLock { state in
-            state.connection = connection
+            state.carrier = carrier
             return state.isAbandoned
         }
-        guard !isAbandoned, admitted(self) else { return connection.close() }
+        guard !isAbandoned, admitted(self) else { return carrier.close() }
         flush()
+        tickLater(on: carrier)
+    }
+
+    /// Lets time pass as long as the connection stands, whoever made it and what for: else a relay that
+    /// says nothing any more would be waited for without end.
+    private func tickLater(on carrier: any RelayCarrier) {
+        carrier.perform(after: Self.tickInterval) { [weak self] in
+            guard let self, state.withLock({ $0.carrier === carrier }) else { return }
+            let isSilent = state.withLock { state in
+                do throws(RelayFailure) {
+                    try state.client.tick(at: clock.now().monotonic)
+                    return false
+                } catch {
+                    return true
+                }
+            }
+            if isSilent { return end() }
+            flush()
+            tickLater(on: carrier)
+        }
     }
 
     func received(_ bytes: [UInt8]) {
         let result: Result<[RelayEvent], RelayFailure> = state.withLock { state in
             do throws(RelayFailure) {
                 return .success(
-                    try state.client.receive(bytes[...], at: SystemClock.now.monotonic))
+                    try state.client.receive(bytes[...], at: clock.now().monotonic))
             } catch {
                 return .failure(error)
             }
@@ -105,7 +134,7 @@ final class RelayDriver: ConnectionHandler {
             for event in events { handle(event) }
             flush()
         case .failure:
-            state.withLock { $0.connection }?.close()
+            state.withLock { $0.carrier }?.close()
         }
     }
 
@@ -114,7 +143,7 @@ final class RelayDriver: ConnectionHandler {
     func closed(_ reason: CloseReason) {
         let (wasOpen, isAbandoned, links, calls) = state.withLock { state in
             defer {
-                state.connection = nil
+                state.carrier = nil
                 state.pipes = [:]
                 state.calls = [:]
             }
@@ -135,7 +164,7 @@ final class RelayDriver: ConnectionHandler {
         case .opened(let welcome):
             state.withLock { state in
                 state.isOpen = true
-                state.connection?.markAuthenticated()
+                state.carrier?.markAuthenticated()
             }
             // The next request must find the connection.
             tell(.opened(welcome))
@@ -160,23 +189,23 @@ final class RelayDriver: ConnectionHandler {
     /// Tells the core, and reads no more of the relay where that has no room for more.
     private func tell(_ news: RelayNews) {
         guard !told(self, news) else { return }
-        let connection = state.withLock { state -> Connection? in
+        let carrier = state.withLock { state -> (any RelayCarrier)? in
             guard !state.isPaused else { return nil }
             state.isPaused = true
-            return state.connection
+            return state.carrier
         }
-        connection?.pauseReading()
+        carrier?.pauseReading()
     }
 
     /// The core has room again.
     func resume() {
         perform {
-            let connection = self.state.withLock { state -> Connection? in
+            let carrier = self.state.withLock { state -> (any RelayCarrier)? in
                 guard state.isPaused else { return nil }
                 state.isPaused = false
-                return state.connection
+                return state.carrier
             }
-            connection?.resumeReading()
+            carrier?.resumeReading()
         }
     }
 
@@ -192,13 +221,14 @@ final class RelayDriver: ConnectionHandler {
             )
         }
         if let number { return tell(.answered(number, answer)) }
-        guard let call else { return }
-        if case .pipe(let pipe) = answer { call(pipe) } else { call(nil) }
+        guard case .pipe(let pipe) = answer else { call?(nil); return }
+        // Nobody waits for a pipe that was given up.
+        if let call { call(pipe) } else { hangUp(pipe) }
     }
 
     /// A call arrives: the caller is a guest until it turns out that they are known.
     private func called(_ pipe: UInt32) {
-        let now = SystemClock.now.monotonic
+        let now = clock.now().monotonic
         let (isOver, ticket, displaced) = state.withLock { state in
             // A relay that offers an existing pipe twice gets no answer.
             guard state.pipes[pipe] == nil else {
@@ -229,11 +259,11 @@ final class RelayDriver: ConnectionHandler {
 
     /// Runs a link through a pipe, whose handshake has as long as on a connection of its own.
     private func begin(_ piped: PipedLink, in pipe: UInt32) {
-        let (link, connection) = (piped.link, state.withLock { $0.connection })
-        guard let connection else { return link.closed(.closedByPeer) }
+        let (link, carrier) = (piped.link, state.withLock { $0.carrier })
+        guard let carrier else { return link.closed(.closedByPeer) }
         let before = state.withLock { $0.pipes.updateValue(piped, forKey: pipe) }
         before?.link.closed(.closedByPeer)
-        connection.perform(after: LinkDriver.handshakeTimeMax) { [weak self, weak link] in
+        carrier.perform(after: LinkDriver.handshakeTimeMax) { [weak self, weak link] in
             guard let self, let link, !link.isAuthenticated,
                 state.withLock({ $0.pipes[pipe]?.link === link })
             else { return }
@@ -245,16 +275,16 @@ final class RelayDriver: ConnectionHandler {
 
     /// Sends what the client has to say.
     private func flush() {
-        let (bytes, connection) = state.withLock { ($0.client.output(), $0.connection) }
-        if !bytes.isEmpty { connection?.send(bytes) }
+        let (bytes, carrier) = state.withLock { ($0.client.output(), $0.carrier) }
+        if !bytes.isEmpty { carrier?.send(bytes) }
     }
 
     // MARK: The node's side
 
     /// Whether requests are taken.
-    var isOpen: Bool { state.withLock { $0.isOpen && $0.connection != nil } }
+    var isOpen: Bool { state.withLock { $0.isOpen && $0.carrier != nil } }
 
-    var remoteAddress: String { state.withLock { $0.connection?.remoteAddress ?? "" } }
+    var remoteAddress: String { state.withLock { $0.carrier?.remoteAddress ?? "" } }
 
     /// Asks what the core wants to know.
     func ask(_ request: MailboxRequest) {
@@ -268,16 +298,25 @@ final class RelayDriver: ConnectionHandler {
         }
     }
 
-    /// Asks for a pipe to the connected owner of an inbox; returns nil if they are not connected.
+    /// Asks for a pipe to the owner of an inbox, who must be there. Tells nil where they are not, where
+    /// the relay is gone, and where it has not answered in time: it is told in any case.
     func call(_ mailbox: CardMailbox, _ answer: @escaping @Sendable (UInt32?) -> Void) {
-        let isThere = perform {
-            self.state.withLock { state in
+        guard let carrier = state.withLock({ $0.carrier }) else { return answer(nil) }
+        carrier.perform {
+            let counter = self.state.withLock { state -> UInt64? in
+                // The connection may have ended meanwhile: then nobody answers any more.
+                guard state.carrier != nil else { return nil }
                 let access = MailboxAccess(mailbox.inbox, key: mailbox.writer)
-                state.calls[state.client.ask(.pipe, as: access)] = answer
+                let counter = state.client.ask(.pipe, as: access)
+                state.calls[counter] = answer
+                return counter
             }
+            guard let counter else { return answer(nil) }
             self.flush()
+            carrier.perform(after: Self.callTimeMax) { [weak self] in
+                self?.state.withLock { $0.calls.removeValue(forKey: counter) }?(nil)
+            }
         }
-        if !isThere { answer(nil) }
     }
 
     /// Runs a link through a pipe that stands.
@@ -286,27 +325,15 @@ final class RelayDriver: ConnectionHandler {
         if !isThere { link.closed(.closedByPeer) }
     }
 
-    /// Lets time pass.
-    func tick() {
-        perform {
-            let isSilent = self.state.withLock { state in
-                do throws(RelayFailure) {
-                    try state.client.tick(at: SystemClock.now.monotonic)
-                    return false
-                } catch {
-                    return true
-                }
-            }
-            if isSilent { return self.end() }
-            self.flush()
-        }
-    }
-
     /// Ends the connection; the core is told.
-    func end() { state.withLock { $0.connection }?.close() }
+    func end() { state.withLock { $0.carrier }?.close() }
 
     /// Ends once no link runs through it any more.
-    func endWithPipes() { state.withLock { $0.endsWithPipes = true } }
+    func endWithPipes() {
+        state.withLock { $0.endsWithPipes = true }
+        // The last one may have ended already.
+        perform { self.endIfUnused() }
+    }
 
     /// Returns once all that was asked so far is on its way.
     func hasAsked() async {
@@ -324,19 +351,19 @@ final class RelayDriver: ConnectionHandler {
     // MARK: Pipes
 
     @discardableResult
-    fileprivate func perform(_ work: @escaping @Sendable () -> Void) -> Bool {
-        guard let connection = state.withLock({ $0.connection }) else { return false }
-        connection.perform(work)
+    func perform(_ work: @escaping @Sendable () -> Void) -> Bool {
+        guard let carrier = state.withLock({ $0.carrier }) else { return false }
+        carrier.perform(work)
         return true
     }
 
     /// Called on the connection's loop.
-    fileprivate func send(_ bytes: [UInt8], through pipe: UInt32) {
+    func send(_ bytes: [UInt8], through pipe: UInt32) {
         state.withLock { $0.client.send(bytes, through: pipe) }
         flush()
     }
 
-    fileprivate func hangUp(_ pipe: UInt32) {
+    func hangUp(_ pipe: UInt32) {
         let link = state.withLock { state in
             state.client.hangUp(pipe)
             return state.forget(pipe)
@@ -347,7 +374,7 @@ final class RelayDriver: ConnectionHandler {
     }
 
     /// The peer of a link is known: it is no guest any more.
-    fileprivate func markKnown(_ link: LinkDriver?, in pipe: UInt32) {
+    func markKnown(_ link: LinkDriver?, in pipe: UInt32) {
         state.withLock { state in
             guard let piped = state.pipes[pipe], piped.link === link, let ticket = piped.ticket
             else { return }
@@ -356,45 +383,15 @@ final class RelayDriver: ConnectionHandler {
         }
     }
 
-    /// The other end gets no more credit, or gets it again: other pipes continue.
-    fileprivate func pause(_ pipe: UInt32, _ isPaused: Bool) {
+    /// The other end gets no leave to send more, or gets it again: other pipes go on.
+    func pause(_ pipe: UInt32, _ isPaused: Bool) {
         perform {
             self.state.withLock { $0.client.pause(pipe, isPaused) }
             self.flush()
         }
     }
 
-    fileprivate func pendingByteCount(of pipe: UInt32) -> Int {
+    func pendingByteCount(of pipe: UInt32) -> Int {
         state.withLock { $0.client.pendingByteCount(of: pipe) }
     }
-}
-
-/// One end of a pipe through a relay, as a link sees it.
-private final class PipeCarrier: LinkCarrier {
-    private let pipe: UInt32
-    private let relay: RelayDriver
-    private weak let link: LinkDriver?
-
-    init(_ pipe: UInt32, of link: LinkDriver, through relay: RelayDriver) {
-        self.pipe = pipe
-        self.link = link
-        self.relay = relay
-    }
-
-    var remoteAddress: String { "through \(relay.remoteAddress)" }
-    var isPiped: Bool { true }
-
-    func send(_ bytes: [UInt8]) -> Bool {
-        relay.perform { self.relay.send(bytes, through: self.pipe) }
-    }
-
-    func markAuthenticated() {}
-    func markKnown() { relay.markKnown(link, in: pipe) }
-    func pauseReading() { relay.pause(pipe, true) }
-    func resumeReading() { relay.pause(pipe, false) }
-    var pendingByteCount: Int { relay.pendingByteCount(of: pipe) }
-    var isWritable: Bool { pendingByteCount <= LinkDriver.unreadByteCountMax }
-    func awaitRoom() -> Bool { pendingByteCount == 0 }
-    func close() { relay.perform { self.relay.hangUp(self.pipe) } }
-    func perform(_ work: @escaping @Sendable () -> Void) { relay.perform(work) }
 }

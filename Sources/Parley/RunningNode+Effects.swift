@@ -117,6 +117,6 @@ extension RunningNode {
     }
 
     private func offer(_ input: Input, in milliseconds: UInt64) {
-        clock.wake(executor.queue, milliseconds) { [weak self] in self?.offer(input) }
+        clock.call(on: executor.queue, after: milliseconds) { [weak self] in self?.offer(input) }
     }
 }

@@ -262,7 +262,7 @@ actor RunningNode {
     /// Settles once more after a while. Not a drain: each makes sure of the next, so that there is
     /// never more than one of them, however long others keep this node busy.
     private func settle(in milliseconds: UInt64) {
-        clock.wake(executor.queue, milliseconds) { [weak self] in
+        clock.call(on: executor.queue, after: milliseconds) { [weak self] in
             self?.assumeIsolated {
                 $0.isGuardDue = false
                 if let opened = $0.opened { $0.settle(isIdle: !$0.inbox.isScheduled, in: opened) }

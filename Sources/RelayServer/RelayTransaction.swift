@@ -26,10 +26,18 @@ struct RelayTransaction {
         let isShelf: Bool
     }
 
+    /// What one transaction deletes to make room: everybody waits for it.
+    struct Allowance {
+        var rowCount = SQLiteRelayStore.freedRowCountMax
+        var byteCount = SQLiteRelayStore.freedByteCountMax
+    }
+
     let db: Database
     let now: UInt64
     private(set) var totals: Totals
     let bounds: RelayStoreBounds
+    /// What may still be deleted in this transaction to make room.
+    var allowance = Allowance()
 
     init(db: Database, now: UInt64, totals: Totals, bounds: RelayStoreBounds) {
         self.db = db
@@ -53,8 +61,7 @@ struct RelayTransaction {
         case .mayWrite(let id, let right):
             return .answer(refusal(try mailbox(id), right).map { .refused($0) } ?? .done)
         case .expire(let envelopes):
-            try expire(envelopes)
-            return .answer(.done)
+            return try expire(envelopes) ? .unfinished(order) : .answer(.done)
         }
     }
 
@@ -172,94 +179,17 @@ struct RelayTransaction {
         return .answer(.stored(counter: totals.newest))
     }
 
-    private mutating func count(_ byteCount: Int64, in mailbox: Mailbox) {
+    mutating func count(_ byteCount: Int64, in mailbox: Mailbox) {
         count(byteCount, isPaid: mailbox.isPaid, isShelf: mailbox.isShelf)
     }
 
-    private mutating func count(_ byteCount: Int64, isPaid: Bool, isShelf: Bool) {
+    mutating func count(_ byteCount: Int64, isPaid: Bool, isShelf: Bool) {
         totals.byteCount += byteCount
         if !isPaid { totals.unpaidByteCount += byteCount }
         if !isPaid, isShelf { totals.shelfByteCount += byteCount }
     }
 
-    // MARK: Room
-
-    /// Lets envelopes go until so many bytes fit. Returns why they do not; nil where they do.
-    private mutating func makeRoom(
-        for size: Int64, in mailbox: inout Mailbox, by right: MailboxRight
-    ) throws -> RelayRefusal? {
-        let most = mailbox.isPaid ? bounds.byteCountMax : bounds.unpaidByteCountMax
-        let quota = min(mailbox.byteCountMax, Int64(clamping: most))
-        switch right {
-        case .drop, .shelf:
-            // The writer was told that the content is kept.
-            guard mailbox.byteCount + size <= quota else {
-                return right == .drop ? .full : .busyAsFull
-            }
-        case .inbox, .named:
-            try dropOldest(until: quota - min(quota, size), in: &mailbox)
-        }
-        while isShort(of: size, for: mailbox) {
-            // Files push out no messages.
-            var isEmptied = try emptyUntouched(besides: mailbox, shelves: true)
-            if !isEmptied, !mailbox.isShelf || mailbox.isPaid {
-                isEmptied = try emptyUntouched(besides: mailbox, shelves: false)
-            }
-            guard isEmptied else { return .busyAsFull }
-        }
-        return nil
-    }
-
-    private func isShort(of size: Int64, for mailbox: Mailbox) -> Bool {
-        if totals.byteCount + size > Int64(clamping: bounds.byteCountMax) { return true }
-        guard !mailbox.isPaid else { return false }
-        return totals.unpaidByteCount + size > Int64(clamping: bounds.unpaidByteCountMax)
-            || mailbox.isShelf
-                && totals.shelfByteCount + size > Int64(clamping: bounds.shelfByteCountMax)
-    }
-
-    /// Lets the oldest envelopes of the greatest share of a mailbox go until it holds no more than so
-    /// many bytes.
-    private mutating func dropOldest(
-        until byteCountMax: Int64, in mailbox: inout Mailbox
-    ) throws {
-        guard mailbox.byteCount > byteCountMax else { return }
-        var shares = try shares(of: mailbox)
-        while mailbox.byteCount > byteCountMax, let share = RelayShare.greatest(of: shares) {
-            let gone = try dropOldest(
-                of: share, mailbox.byteCount - byteCountMax, in: mailbox.number)
-            // Where sums are wrong nothing can be dropped for them.
-            shares[share] = gone == 0 ? nil : shares[share].map { $0 - min($0, UInt64(gone)) }
-            mailbox.byteCount -= gone
-            count(-gone, in: mailbox)
-        }
-        try execute(
-            "UPDATE mailboxes SET byte_count = ? WHERE number = ?",
-            [mailbox.byteCount, mailbox.number])
-    }
-
-    /// Empties the unpaid mailbox that was least lately touched, of shelves or of all others. Returns
-    /// whether there was one.
-    private mutating func emptyUntouched(
-        besides mailbox: Mailbox, shelves: Bool
-    ) throws -> Bool {
-        // In words that the partial indexes are found by.
-        let isMeant = shelves ? "is_shelf = 1" : "is_shelf = 0"
-        let row = try Row.fetchOne(
-            statement(
-                """
-                SELECT number, byte_count FROM mailboxes
-                WHERE is_paid = 0 AND byte_count > 0 AND \(isMeant) AND number <> ?
-                ORDER BY touched, id LIMIT 1
-                """), arguments: [mailbox.number])
-        guard let row else { return false }
-        let (number, gone): (Int64, Int64) = (row[0], row[1])
-        try execute("DELETE FROM envelopes WHERE mailbox = ?", [number])
-        try execute("DELETE FROM shares WHERE mailbox = ?", [number])
-        try execute("UPDATE mailboxes SET byte_count = 0 WHERE number = ?", [number])
-        count(-gone, isPaid: false, isShelf: shelves)
-        return true
-    }
+    // MARK: Reading
 
     private func read(
         _ id: MailboxID, by reader: WriterID, _ range: RelayRange
@@ -309,20 +239,7 @@ struct RelayTransaction {
                 ORDER BY counter LIMIT 1 OFFSET \(SQLiteRelayStore.deletedRowCountMax)
                 """), arguments: [mailbox.number, end])
         let last = next.map { $0 - 1 } ?? end
-        let shares = try Row.fetchAll(
-            statement(
-                """
-                SELECT share, sum(length(bytes)) FROM envelopes
-                WHERE mailbox = ? AND counter <= ? GROUP BY share
-                """), arguments: [mailbox.number, last])
-        var gone: Int64 = 0
-        for row in shares {
-            let (share, byteCount): (UInt16, Int64) = (row[0], row[1])
-            gone += byteCount
-            try change(RelayShare(number: share), by: -byteCount, in: mailbox.number)
-        }
-        try execute(
-            "DELETE FROM envelopes WHERE mailbox = ? AND counter <= ?", [mailbox.number, last])
+        let gone = try deleteOldest(in: mailbox.number, upTo: last)
         count(-gone, in: mailbox)
         try execute(
             "UPDATE mailboxes SET byte_count = byte_count - ?, touched = ? WHERE number = ?",
@@ -332,7 +249,8 @@ struct RelayTransaction {
 
     // MARK: Time
 
-    private mutating func expire(_ envelopes: UInt64) throws {
+    /// Forgets some of what is over. Returns whether there may be more.
+    private mutating func expire(_ envelopes: UInt64) throws -> Bool {
         // Counters are microseconds: the oldest have the least.
         let old = try Row.fetchAll(
             statement(
@@ -349,22 +267,30 @@ struct RelayTransaction {
             arguments: [
                 Int64(clamping: envelopes.multipliedReportingOverflow(by: 1000).partialValue)
             ])
+        var goneCount = 0
         for row in old {
             let (mailbox, gone, last): (Int64, Int64, Int64) = (row[0], row[1], row[2])
             let (isPaid, share, isShelf): (Bool, UInt16, Bool) = (row[3], row[4], row[5])
             try execute(
                 "DELETE FROM envelopes WHERE mailbox = ? AND counter <= ?", [mailbox, last])
+            goneCount += db.changesCount
             try execute(
                 "UPDATE mailboxes SET byte_count = byte_count - ? WHERE number = ?",
                 [gone, mailbox])
             try change(RelayShare(number: share), by: -gone, in: mailbox)
             count(-gone, isPaid: isPaid, isShelf: isShelf)
         }
+        // A flood of openings is over within a minute as well.
         try execute(
-            "DELETE FROM mailboxes WHERE expires <= ? AND byte_count = 0",
-            [Int64(clamping: now)])
-        // A part of the free space goes back to the disk; the rest is reused, or goes next time.
+            """
+            DELETE FROM mailboxes WHERE number IN (
+                SELECT number FROM mailboxes WHERE expires <= ? AND byte_count = 0
+                ORDER BY expires LIMIT \(SQLiteRelayStore.expiredRowCountMax))
+            """, [Int64(clamping: now)])
+        let hasMore = max(goneCount, db.changesCount) >= SQLiteRelayStore.expiredRowCountMax
+        // A part of what is free goes back to the disk; the rest is used again, or goes next time.
         try db.execute(sql: "PRAGMA incremental_vacuum(\(SQLiteRelayStore.freedPageCountMax))")
+        return hasMore
     }
 
     // MARK: Statements

@@ -22,12 +22,16 @@ public final class SQLiteRelayStore: RelayStore {
     private let bounds: RelayStoreBounds
     private let queue: DatabaseQueue
 
-    /// Most rows that one ``ParleyRelaying/RelayOrder/expire(envelopesBefore:)`` deletes.
-    static let expiredRowCountMax = 10_000
-    /// The most envelopes that one step deletes from a mailbox after an acknowledgement: 16 MiB of
-    /// a shelf.
+    /// Most envelopes, and most mailboxes, that one step of
+    /// ``ParleyRelaying/RelayOrder/expire(envelopesBefore:)`` deletes: 64 MiB.
+    static let expiredRowCountMax = 1_024
+    /// Most envelopes of a mailbox that one step deletes of what is acknowledged: 16 MiB of a shelf.
     static let deletedRowCountMax = 256
-    /// Most pages that it gives back to the disk.
+    /// Most envelopes that one transaction deletes of the mailboxes of others, to make room.
+    static let freedRowCountMax = 4_096
+    /// Most bytes that it deletes so: a quarter of what may wait for one.
+    static let freedByteCountMax: Int64 = 8 << 20
+    /// Most pages that one step gives back to the disk.
     static let freedPageCountMax = 4_096
 
     /// Opens the store of this file, or makes it.

@@ -28,7 +28,11 @@ extension Relay {
         _ mailbox: MailboxID, _ waiting: Pending, _ now: UInt64, _ effects: inout [RelayEffect]
     ) {
         let caller = waiting.connection
-        guard clients[caller] != nil else { return }
+        guard let callCount = clients[caller]?.calls.count else { return }
+        // Looked at again: all that were asked for before the store answered found the same number.
+        guard callCount < Limits.pipeCountMax else {
+            return answer(.refused(.tooManyCalls), to: waiting.counter, caller, &effects)
+        }
         let owner = subscribers[mailbox, default: []].last { connection in
             connection != caller
                 && (clients[connection]?.offers.count ?? .max) < Limits.pipeOfferCountMax
@@ -122,6 +126,11 @@ extension Relay {
         let wait = max(own, origins[name]?.bytes.take(byteCount, at: now) ?? 0)
         if wait > 0 { effects.append(.pause(connection, wait)) }
     }
+}
+
+extension RelayRefusal {
+    /// Who called for as many pipes as they may have: some have to end.
+    static let tooManyCalls = RelayRefusal.busy(retryAfter: 60_000)
 }
 
 extension PipeFrame {

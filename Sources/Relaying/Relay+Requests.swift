@@ -24,7 +24,10 @@ extension Relay {
             subscribe(connection, mailbox)
             order(.newest(mailbox), checked, connection, &effects)
         } else {
-            if clients[connection]?.subscriptions.remove(mailbox) != nil { subscriptionCount -= 1 }
+            if clients[connection]?.subscriptions.remove(mailbox) != nil {
+                subscriptionCount -= 1
+                origins[client.origin]?.subscriptionCount -= 1
+            }
             unlist(connection, mailbox)
             answer(.done, to: checked.counter, connection, &effects)
         }
@@ -74,20 +77,38 @@ extension Relay {
         if checked.request.action.isLong, pageCount >= Limits.relayLongAnswerCountMax {
             return .busy(retryAfter: 100)
         }
-        if case .subscribe = checked.request.action {
-            let count = clients[connection]?.subscriptions.count ?? 0
-            if count >= Limits.relaySubscriptionCountMax { return .malformed }
+        if case .subscribe = checked.request.action,
+            let refusal = refusal(ofSubscribing: checked.request.mailbox, connection)
+        {
+            return refusal
         }
         if case .pipe = checked.request.action {
             guard policy.hasPipes else { return .nobodyThere }
             let count = clients[connection]?.calls.count ?? 0
-            if count >= Limits.pipeCountMax { return .busy(retryAfter: 60_000) }
+            if count >= Limits.pipeCountMax { return .tooManyCalls }
         }
         return nil
     }
 
-    /// Whether a key with this right may ask this at all. The store knows who may write into an
-    /// inbox and who may read a shelf.
+    /// Why nobody more is told of a mailbox over this connection; nil where it is, or was already. A
+    /// subscription costs no bytes and needs no mailbox: the bound of a connection alone would be none.
+    private func refusal(
+        ofSubscribing mailbox: MailboxID, _ connection: RelayConnection
+    ) -> RelayRefusal? {
+        guard let client = clients[connection], !client.subscriptions.contains(mailbox) else {
+            return nil
+        }
+        if client.subscriptions.count >= Limits.relaySubscriptionCountMax { return .malformed }
+        let isFull =
+            subscriptionCount >= policy.subscriptionCountMax
+            || !client.origin.isEmpty
+                && (origins[client.origin]?.subscriptionCount ?? 0)
+                    >= policy.originSubscriptionCountMax
+        return isFull ? .busy(retryAfter: 10_000) : nil
+    }
+
+    /// Whether a key with this right may ask this at all. Who may write into an inbox and who may read a
+    /// shelf, the store knows.
     private static func mayAsk(_ action: RelayAction, _ right: MailboxRight) -> Bool {
         switch action {
         case .put, .get: true
@@ -180,8 +201,11 @@ extension Relay {
     private mutating func subscribe(_ connection: RelayConnection, _ mailbox: MailboxID) {
         unlist(connection, mailbox)
         subscribers[mailbox, default: []].append(connection)
-        let isNew = clients[connection]?.subscriptions.insert(mailbox).inserted ?? false
-        if isNew { subscriptionCount += 1 }
+        guard let origin = clients[connection]?.origin,
+            clients[connection]?.subscriptions.insert(mailbox).inserted == true
+        else { return }
+        subscriptionCount += 1
+        origins[origin]?.subscriptionCount += 1
     }
 
     private mutating func order(

@@ -106,6 +106,7 @@ public struct Relay: Sendable {
     /// What is known about one address.
     struct Origin: Sendable {
         var connectionCount = 0
+        var subscriptionCount = 0
         var requests: Allotment
         var bytes: Allotment
         var openings: Allotment
@@ -128,10 +129,14 @@ public struct Relay: Sendable {
         let purpose: Purpose
         /// Whether the answer is long.
         var isLong = false
+
+        var isUpkeep: Bool { if case .upkeep = purpose { true } else { false } }
     }
 
     /// How many addresses are remembered that have no connection.
     static let originCountMax = 4096
+    /// With so many they are looked through at once, however many come and go between two looks.
+    static let originCountLimit = 32_768
     /// How often silent clients are looked for, in milliseconds.
     static let sweepInterval: UInt64 = 5_000
     /// How often the store is asked to delete what has expired, in milliseconds.
@@ -227,6 +232,9 @@ public struct Relay: Sendable {
         _ connection: RelayConnection, _ name: [UInt8], _ now: UInt64,
         _ effects: inout [RelayEffect]
     ) {
+        if origins[name] == nil, origins.count >= Self.originCountLimit {
+            forgetRestedOrigins(now)
+        }
         var origin =
             origins[name]
             ?? Origin(
@@ -254,6 +262,7 @@ public struct Relay: Sendable {
         // Each is taken off a list of its own: the order cannot be seen.
         for mailbox in client.subscriptions { unlist(connection, mailbox) }
         subscriptionCount -= client.subscriptions.count
+        origins[client.origin]?.subscriptionCount -= client.subscriptions.count
         for pipe in client.calls.union(client.offers).sorted() {
             end(pipe, except: connection, &effects)
         }
@@ -333,10 +342,18 @@ public struct Relay: Sendable {
     }
 
     private mutating func upkeep(_ now: UInt64, _ effects: inout [RelayEffect]) {
-        let order = RelayOrder.expire(
-            envelopesBefore: now - min(now, policy.envelopeLifetime))
-        let nobody = Pending(connection: RelayConnection(0), counter: 0, purpose: .upkeep)
-        give(order, for: nobody, &effects)
+        // The last one may still be under way, a piece at a time.
+        if !pending.values.contains(where: \.isUpkeep) {
+            let order = RelayOrder.expire(
+                envelopesBefore: now - min(now, policy.envelopeLifetime))
+            let nobody = Pending(connection: RelayConnection(0), counter: 0, purpose: .upkeep)
+            give(order, for: nobody, &effects)
+        }
+        forgetRestedOrigins(now)
+    }
+
+    /// Forgets addresses that have no connection, once they are allowed all again, or are too many.
+    private mutating func forgetRestedOrigins(_ now: UInt64) {
         for name in origins.keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
             guard var origin = origins[name], origin.connectionCount == 0 else { continue }
             let isRested =

@@ -18,6 +18,10 @@ public struct RelayPolicy: Equatable, Sendable {
 
     /// Connections from one address.
     public var originConnectionCountMax = 64
+    /// Mailboxes that the connections of one address are told of together: 128 for each.
+    public var originSubscriptionCountMax = 8_192
+    /// Mailboxes that all connections are told of together: some 200 MiB in memory.
+    public var subscriptionCountMax = 1 << 20
     /// Requests of one connection: at once, and a second in the long run. Of one address four
     /// times as many.
     public var requests = Rate(burst: 4096, perSecond: 256)
@@ -45,6 +49,7 @@ public struct RelayPolicy: Equatable, Sendable {
         var policy = RelayPolicy()
         let rate = Rate(burst: 1 << 40, perSecond: 1 << 40)
         policy.originConnectionCountMax = .max
+        policy.originSubscriptionCountMax = .max
         policy.requests = rate
         policy.bytes = rate
         policy.openings = rate

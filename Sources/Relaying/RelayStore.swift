@@ -30,10 +30,11 @@ public enum RelayOrder: Equatable, Sendable {
     /// ``RelayAnswer/opened(expires:byteCountMax:)``. `writers`, unless nil, are from now on those
     /// who may write besides the owner, or read if it is a shelf.
     case open(MailboxID, writers: [WriterID]?, ticket: Digest?, MailboxTerms)
-    /// Store an envelope with this hash, by a key with this right; when an inbox is full, the
-    /// oldest of its greatest share are dropped, but none of a drop or a shelf; and under pressure
-    /// mailboxes that others left untouched, see ``RelayStoreBounds``. Outcome:
-    /// ``RelayAnswer/stored(counter:)``, or ``RelayOutcome/known(counter:)``.
+    /// Keep an envelope with this hash, by who has this right; when an inbox is full, the oldest
+    /// of its greatest share go, but of a drop and of a shelf none; and under pressure what others left untouched, see
+    /// ``RelayStoreBounds``. Where more would have to go than goes at once, it is refused as
+    /// ``ParleyWire/RelayRefusal/busyAsEmptying``. Outcome: ``RelayAnswer/stored(counter:)``, or
+    /// ``RelayOutcome/known(counter:)``.
     case put(
         MailboxID, by: MailboxRight, share: RelayShare, hash: Digest, envelope: [UInt8])
     /// Entries of a range, for the owner. Of a mailbox that is not there: none.
@@ -48,7 +49,7 @@ public enum RelayOrder: Equatable, Sendable {
     /// Whether a key with this right may write. Outcome: done, or why not.
     case mayWrite(MailboxID, by: MailboxRight)
     /// Forget envelopes that came before this time, and mailboxes whose own time is over and that
-    /// are empty. Some at a time: it is asked for again.
+    /// are empty. Some at a time: the rest is ``RelayOutcome/unfinished(_:)``.
     case expire(envelopesBefore: UInt64)
 }
 
@@ -78,7 +79,8 @@ public enum RelayOutcome: Equatable, Sendable {
 /// A mailbox is *paid* if it was opened with a ticket, as long as that holds. Where there is no room
 /// for an envelope, unpaid mailboxes are emptied for it, first the one that was least lately opened,
 /// put into or acknowledged; a paid one never, nor the one that the envelope is for. Shelves are emptied
-/// before all others, and for an unpaid shelf nothing but shelves: files push out no messages.
+/// before all others, and for an unpaid shelf nothing but shelves: files push out no messages. A store may
+/// empty one piece by piece, the oldest first, and keeps of it what there is room for.
 public struct RelayStoreBounds: Equatable, Sendable {
     /// Bytes of envelopes in all.
     public var byteCountMax: UInt64
@@ -101,11 +103,16 @@ public struct RelayStoreBounds: Equatable, Sendable {
 
     /// How long who finds no room shall wait, in milliseconds: envelopes go by the day.
     public static let fullDelay: UInt32 = 600_000
+    /// How long who finds that room is being made shall wait, in milliseconds.
+    public static let emptyingDelay: UInt32 = 1_000
 }
 
 extension RelayRefusal {
     /// There is no room, and there may be some later.
     public static let busyAsFull = RelayRefusal.busy(retryAfter: RelayStoreBounds.fullDelay)
+    /// There is no room yet: much has to go for it, and some went.
+    public static let busyAsEmptying = RelayRefusal.busy(
+        retryAfter: RelayStoreBounds.emptyingDelay)
 }
 
 /// On what terms a mailbox is made.

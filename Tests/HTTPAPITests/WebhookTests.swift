@@ -247,6 +247,41 @@ struct WebhookTests {
         await receiver.close()
     }
 
+    @Test("are told on where the changes end though nobody wanted that, each change once")
+    func torn() async throws {
+        let (home, node, receiver) = (try TemporaryHome(), FakeNode(), try await Receiver())
+        let book = WebhookBook(of: Home(home.path))
+        try book.create(Self.hook(receiver.address))
+        let courier = WebhookCourier(node: node, book: book, patience: Self.quick)
+        for number in 1...3 {
+            node.tell(.of(FakeNode.message(Int64(number), "x")))
+            #expect(try await receiver.next().fields["parley-event"] == "\(number)")
+            // As where the node could not read its log for a moment.
+            node.stopTelling()
+        }
+        await courier.stop()
+        await receiver.close()
+    }
+
+    @Test("that could not be read when the node began are told once they can be")
+    func unread() async throws {
+        let (home, node, receiver) = (try TemporaryHome(), FakeNode(), try await Receiver())
+        try WebhookBook(of: Home(home.path)).create(Self.hook(receiver.address))
+        func setMode(_ mode: Int) throws {
+            try FileManager.default.setAttributes(
+                [.posixPermissions: mode], ofItemAtPath: home.path + "/webhooks")
+        }
+        // What others could have written is not read.
+        try setMode(0o644)
+        let book = WebhookBook(of: Home(home.path))
+        let courier = WebhookCourier(node: node, book: book, patience: Self.quick)
+        node.tell(.of(FakeNode.message(1, "x")))
+        try setMode(0o600)
+        #expect(try await receiver.next().fields["parley-event"] == "1")
+        await courier.stop()
+        await receiver.close()
+    }
+
     @Test("where nobody listens, other webhooks are told all the same")
     func apart() async throws {
         let (home, node, receiver) = (try TemporaryHome(), FakeNode(), try await Receiver())

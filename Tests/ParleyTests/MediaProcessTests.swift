@@ -173,6 +173,35 @@ struct MediaProcessTests {
         await player.process.ended()
     }
 
+    @Test(
+        "Attack 296: what a program started ends with it, though nothing of it is open any more")
+    func orphan() async throws {
+        let folder = try TemporaryFolder()
+        let pipe = folder.home("pipe")
+        #expect(mkfifo(pipe, 0o600) == 0)
+        let player = try Player(
+            "(trap '' TERM HUP; exec sleep 100 </dev/null >'\(pipe)' 2>&1)& read -r line; exit 0")
+        // It is there as soon as its end of the pipe is, and gone once that is.
+        let reader = await Self.detached { open(pipe, O_RDONLY) }
+        #expect(reader >= 0)
+        // So long that no signal comes of it meanwhile.
+        player.process.finish(patience: .seconds(600))
+        await player.process.ended()
+        let count = await Self.detached {
+            var byte: UInt8 = 0
+            return read(reader, &byte, 1)
+        }
+        #expect(count == 0)
+        close(reader)
+    }
+
+    /// Does what blocks on a thread of its own.
+    private static func detached<R: Sendable>(_ body: @escaping @Sendable () -> R) async -> R {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(returning: body()) }
+        }
+    }
+
     @Test("has nothing of the node's open, and heeds signals that the node ignores")
     func clean() async throws {
         let player = try Player(

@@ -1,5 +1,6 @@
 @testable import Parley
 import ParleyNodeCore
+import ParleySealing
 import ParleyWire
 import Testing
 
@@ -75,6 +76,29 @@ struct NodeInboxTests {
         _ = links(inbox, count)
         #expect(inbox.freed() == [1])
         #expect(inbox.freed().isEmpty && inbox.isEmpty && inbox.byteCount == 0)
+    }
+
+    @Test("Attack 294: pages that a relay gives count for what they hold, as what it pushes does")
+    func pages() throws {
+        var random = SystemRandom()
+        let relay = DeviceNoiseKey.generate(using: &random).publicKey
+        var inbox = NodeInbox()
+        let page = (1...2).map { counter in
+            RelayEntry(
+                counter: counter,
+                envelope: [UInt8](repeating: 1, count: Limits.envelopeByteCountMax))
+        }
+        var count = 0
+        while inbox.hasRoom(for: .relay(relay)) {
+            let answer = RelayAnswer.entries(page, hasMore: true, newest: 2)
+            inbox.add(.relay(relay, .answered(UInt64(count), answer)))
+            count += 1
+        }
+        let held = count * 2 * Limits.envelopeByteCountMax
+        #expect(held <= NodeInbox.senderByteCountMax + 2 * Limits.envelopeByteCountMax)
+        #expect(inbox.byteCount >= held)
+        while inbox.next() != nil {}
+        #expect(inbox.byteCount == 0)
     }
 
     @Test("bounds what all links together leave waiting")

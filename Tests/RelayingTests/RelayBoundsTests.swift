@@ -128,6 +128,74 @@ struct RelayBoundsTests {
         #expect(try world.ask(.subscribe, as: drop, by: other) == .subscribed(newest: 0))
     }
 
+    @Test("Attack 293: one address, and all together, are told of so many mailboxes and no more")
+    func subscriptionsTogether() throws {
+        var policy = RelayPolicy()
+        policy.originSubscriptionCountMax = 3
+        policy.subscriptionCountMax = 5
+        var world = RelayWorld(policy)
+        func isBusy(_ answer: RelayAnswer) -> Bool {
+            if case .refused(.busy) = answer { true } else { false }
+        }
+        let first = [try world.connect(), try world.connect()]
+        let drops = (0..<4).map { _ in world.access() }
+        for (place, drop) in drops.prefix(3).enumerated() {
+            let answer = try world.ask(.subscribe, as: drop, by: first[place % 2])
+            #expect(answer == .subscribed(newest: 0))
+        }
+        #expect(isBusy(try world.ask(.subscribe, as: drops[3], by: first[1])))
+        // What it is told of already it may ask for again.
+        #expect(try world.ask(.subscribe, as: drops[0], by: first[0]) == .subscribed(newest: 0))
+        let second = try world.connect(from: [2])
+        for drop in drops.prefix(2) {
+            #expect(try world.ask(.subscribe, as: drop, by: second) == .subscribed(newest: 0))
+        }
+        #expect(isBusy(try world.ask(.subscribe, as: drops[2], by: second)))
+        #expect(world.relay.load.subscriptions == 5)
+        // Whoever is told of less, or goes, leaves room for others.
+        _ = try world.ask(.unsubscribe, as: drops[0], by: second)
+        #expect(isBusy(try world.ask(.subscribe, as: drops[3], by: first[0])))
+        try world.disconnect(first[1])
+        #expect(try world.ask(.subscribe, as: drops[3], by: first[0]) == .subscribed(newest: 0))
+        #expect(try world.ask(.subscribe, as: drops[2], by: second) == .subscribed(newest: 0))
+        #expect(world.relay.load.subscriptions == 5)
+    }
+
+    @Test("Attack 293: addresses that come and go are not remembered without end")
+    func addresses() throws {
+        var world = RelayWorld()
+        for number in 0...Relay.originCountLimit {
+            let connection = RelayConnection(UInt64(number))
+            let origin = [UInt8(number >> 16), UInt8(number >> 8 & 0xFF), UInt8(number & 0xFF)]
+            _ = world.relay.handle(.opened(connection, origin: origin), at: world.now)
+            _ = world.relay.handle(.closed(connection), at: world.now)
+        }
+        #expect(world.relay.origins.count <= Relay.originCountLimit)
+    }
+
+    @Test("is not asked to forget what is over while it still forgets")
+    func upkeep() throws {
+        var world = RelayWorld()
+        func orders(_ effects: [RelayEffect]) -> [RelayOrderNumber] {
+            effects.compactMap {
+                if case .perform(let number, .expire) = $0 { number } else { nil }
+            }
+        }
+        let first = orders(world.relay.handle(.tick, at: world.now))
+        #expect(first.count == 1)
+        world.now += Relay.upkeepInterval
+        let rest = RelayOrder.expire(envelopesBefore: 0)
+        for number in first {
+            _ = world.relay.handle(.performed(number, .unfinished(rest)), at: world.now)
+        }
+        #expect(orders(world.relay.handle(.tick, at: world.now)).isEmpty)
+        for number in first {
+            _ = world.relay.handle(.performed(number, .answer(.done)), at: world.now)
+        }
+        world.now += Relay.upkeepInterval
+        #expect(orders(world.relay.handle(.tick, at: world.now)).count == 1)
+    }
+
     @Test("mailboxes are made no faster than one address may")
     func openings() throws {
         var policy = RelayPolicy()

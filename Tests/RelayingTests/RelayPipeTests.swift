@@ -138,6 +138,24 @@ struct RelayPipeTests {
         #expect(two.world.told(two.ben).count == 1)
     }
 
+    @Test("Attack 292: who calls for many pipes before the store answers has no more than others")
+    func atOnce() throws {
+        var two = try Two()
+        let access = two.writer
+        two.world.holdsOrders = true
+        let count = Limits.pipeCountMax + 4
+        try two.world.order(two.ada) { client in
+            for _ in 0..<count { client.ask(.pipe, as: access) }
+        }
+        try two.world.carryOut()
+        #expect(two.world.told(two.ben).count == Limits.pipeCountMax)
+        let busy = two.world.told(two.ada).filter {
+            if case .answered(_, .refused(.busy)) = $0 { true } else { false }
+        }
+        #expect(busy.count == 4)
+        #expect(two.world.relay.load.pipes == Limits.pipeCountMax)
+    }
+
     @Test("hangs up on who sends more than the other end has room for")
     func unruly() throws {
         var two = try Two()

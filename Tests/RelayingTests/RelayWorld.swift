@@ -24,6 +24,9 @@ struct RelayWorld {
     private(set) var traffic: [UInt8] = []
     /// Whether the store fails.
     var isBroken = false
+    /// Whether the store carries out nothing until ``carryOut()``.
+    var holdsOrders = false
+    private var heldOrders: [RelayEffect] = []
 
     init(_ policy: RelayPolicy = RelayPolicy()) {
         self.policy = policy
@@ -154,6 +157,15 @@ struct RelayWorld {
         }
     }
 
+    /// Has the store carry out all that was held.
+    mutating func carryOut() throws {
+        holdsOrders = false
+        let orders = heldOrders
+        heldOrders = []
+        perform(orders)
+        try run()
+    }
+
     private mutating func perform(_ effects: [RelayEffect]) {
         for effect in effects {
             switch effect {
@@ -165,6 +177,7 @@ struct RelayWorld {
                 }
             case .close(let connection, let reason): closings[connection] = reason
             case .pause(let connection, let time): pauses[connection] = time
+            case .perform where holdsOrders: heldOrders.append(effect)
             case .perform(let number, let order):
                 do throws(RelayStoreFailure) {
                     if isBroken { throw RelayStoreFailure("broken") }

@@ -82,6 +82,14 @@ package struct MediaChild: Sendable {
         }.sorted()
     }
 
+    /// Waits until a process has ended, and leaves it to be waited for: till then its number is its own.
+    static func awaitEnd(of process: Int32) {
+        var news = siginfo_t()
+        while waitid(P_PID, id_t(process), &news, WEXITED | WNOWAIT) < 0 {
+            guard errno == EINTR else { return }
+        }
+    }
+
     /// Waits until a process is gone; returns its status, or its signal, negative.
     package static func wait(for process: Int32) -> Int32 {
         var status: Int32 = 0

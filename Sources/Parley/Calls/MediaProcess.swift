@@ -179,11 +179,14 @@ final class MediaProcess: Sendable {
         }
         // It may have closed its output and live on.
         end(after: Self.patience)
-        let status = MediaChild.wait(for: process)
-        let watchers = state.withLock { state in
+        MediaChild.awaitEnd(of: process)
+        let (status, watchers) = state.withLock { state in
+            // What it started ends with it, also where nothing of it is open any more. As long as the program
+            // was not waited for, its number and that of its group are nobody else's.
+            _ = kill(-process, SIGKILL)
             state.isReaped = true
             defer { state.watchers = [] }
-            return state.watchers
+            return (MediaChild.wait(for: process), state.watchers)
         }
         for watcher in watchers { watcher.resume() }
         // Its children may hold its outputs open for longer.

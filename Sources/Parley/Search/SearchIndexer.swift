@@ -40,19 +40,23 @@ actor SearchIndexer {
         (wake, waker) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Begins to follow.
+    /// Begins to follow, once however often it is asked to.
     func start() async {
-        guard await running.bar == nil, task.withLock({ $0 == nil }) else { return }
-        let waker = waker
-        _ = await running.listen { _, _ in waker.yield() }
-        waker.yield()
-        let made = Task { [weak self, wake] in
-            for await _ in wake {
-                guard let self, !Task.isCancelled else { return }
-                await self.work()
+        guard await running.bar == nil else { return }
+        let (running, waker) = (running, waker)
+        task.withLock { task in
+            // Nothing is waited for between the look and the note.
+            guard task == nil else { return }
+            task = Task { [weak self, wake] in
+                let listener = await running.listen { _, _ in waker.yield() }
+                waker.yield()
+                for await _ in wake {
+                    guard let self, !Task.isCancelled else { break }
+                    await self.work()
+                }
+                await running.unlisten(listener)
             }
         }
-        task.withLock { $0 = made }
     }
 
     /// Whether it follows by itself.
