@@ -157,6 +157,24 @@ static const unsigned char lobby_js[] = {
 static const unsigned char ringing_svg[] = {
 #embed "files/ringing.svg"
 };
+static const unsigned char en_js[] = {
+#embed "files/en.js"
+};
+static const unsigned char de_js[] = {
+#embed "files/de.js"
+};
+static const unsigned char es_js[] = {
+#embed "files/es.js"
+};
+static const unsigned char choice_js[] = {
+#embed "files/choice.js"
+};
+static const unsigned char theme_js[] = {
+#embed "files/theme.js"
+};
+static const unsigned char here_js[] = {
+#embed "files/here.js"
+};
 
 #define FILE_OF(path, type, bytes) {path, type, bytes, sizeof(bytes)}
 
@@ -210,6 +228,12 @@ static const struct parley_page_file files[] = {
     FILE_OF("/callwatch.js", SCRIPT, callwatch_js),
     FILE_OF("/lobby.js", SCRIPT, lobby_js),
     FILE_OF("/ringing.svg", SVG, ringing_svg),
+    FILE_OF("/en.js", SCRIPT, en_js),
+    FILE_OF("/de.js", SCRIPT, de_js),
+    FILE_OF("/es.js", SCRIPT, es_js),
+    FILE_OF("/choice.js", SCRIPT, choice_js),
+    FILE_OF("/theme.js", SCRIPT, theme_js),
+    FILE_OF("/here.js", SCRIPT, here_js),
 };
 
 const struct parley_page_file *parley_page_file_at(size_t index) {

@@ -82,7 +82,7 @@ struct PageTests {
         await browser.stand.server.stop()
     }
 
-    @Test("all files of the folder are served, and together have less than 400 kB")
+    @Test("all files of the folder are served, and with one language have less than 400 kB")
     func folder() throws {
         let folder = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../../Sources/Page/files").standardizedFileURL
@@ -94,7 +94,9 @@ struct PageTests {
             let file = PageFiles.all[name == "index.html" ? "/" : "/" + name]
             #expect(file.map { Data($0.body.readableBytesView) } == bytes, "\(name) is another")
         }
-        #expect(PageFiles.all.values.reduce(0) { $0 + $1.body.readableBytes } < 400_000)
+        let others: Set = ["/de.js", "/es.js"]
+        let counted = PageFiles.all.filter { !others.contains($0.key) }
+        #expect(counted.values.reduce(0) { $0 + $1.body.readableBytes } < 400_000)
     }
 
     @Test("a stream has a seat for calls where the page or a token of the scope admin asks for it")

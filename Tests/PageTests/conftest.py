@@ -152,6 +152,8 @@ def visit(browser):
         page.on('pageerror', lambda error: faults.append(f'{error}'))
         page.on('console', lambda line: line.type == 'error' and note(line))
         page.goto(node.link())
+        # A page that loads its words is there before it has taken the link.
+        page.wait_for_function("() => !location.hash.startsWith('#enter=')")
         return page
 
     def note(line):

@@ -2,7 +2,7 @@
 import { Away, Locked, enter, leave, load } from "./api.js";
 import { canCall, followCalled, startCall, watchCalls } from "./callwatch.js";
 import { Composer, outgoing } from "./composer.js";
-import { announce, foreign, h, icon, iconButton, paths } from "./dom.js";
+import { announce, foreign, h, icon, iconButton, namesOf, paths } from "./dom.js";
 import { conversationActions, fillHead } from "./head.js";
 import { actor, popupMenu } from "./menu.js";
 import { Search, hasCondition } from "./search.js";
@@ -289,7 +289,7 @@ async function begin() {
   });
   on("typing", (change) => {
     if (change.conversation !== shown?.id) return;
-    shown.typing.replaceChildren(...(change.typing?.length ? [foreign("bdi", {}, change.typing.join(", ")), " …"] : []));
+    shown.typing.replaceChildren(...(change.typing?.length ? [namesOf(change.typing), " …"].flat() : []));
   });
   addEventListener("hashchange", () => {
     const again = location.hash.startsWith("#enter=");

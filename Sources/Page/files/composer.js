@@ -133,7 +133,7 @@ export class Composer {
   reply(message) {
     this.#edit = null;
     this.#reply = message;
-    this.#showAbout(t("composer.replying", { name: message.isOwn ? t("message.you") : message.author }), message.text);
+    this.#showAbout(message.isOwn ? t("composer.replyingOwn") : t("composer.replying", { name: message.author }), message.text);
   }
 
   edit(message) {

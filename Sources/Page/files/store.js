@@ -52,7 +52,7 @@ export function noteFailure(error) {
 /** Has the title of the window say something first, and its icon whether it rings. */
 export function setNotice(words, isRinging) {
   store.notice = words;
-  document.querySelector("link[rel=icon]").href = isRinging ? "/ringing.svg" : "/icon.svg";
+  document.querySelector("link[rel=icon]").href = new URL(isRinging ? "./ringing.svg" : "./icon.svg", import.meta.url);
   tell("notice");
 }
 

@@ -1,11 +1,13 @@
 // A thread beside the timeline.
-import { h, icon, iconButton, later, paths } from "./dom.js";
+import { h, icon, iconButton, later, loadStyle, paths } from "./dom.js";
 import { MentionList } from "./mentions.js";
 import { rowKey } from "./menu.js";
 import { messageRow } from "./message.js";
 import { noteFailure, on, store } from "./store.js";
 import { rpc, wordsOf } from "./views.js";
 import { t } from "./words.js";
+
+await loadStyle("./thread.css");
 
 /** What was typed and not sent, by the message that one answers. */
 const typed = new Map();
