@@ -14,20 +14,40 @@ WORDS = """async (names) => Object.fromEntries(await Promise.all(names.map(
     async (name) => [name, (await import(new URL(`${name}.js`, document.querySelector('script[type=module]').src))).default])))"""
 
 
-def test_all_languages_say_the_same(ann, visit):
-    page = visit(ann)
-    words = page.evaluate(WORDS, ['en', 'de', 'es'])
-    english = words.pop('en')
+def modules(name, found):
+    """The modules that come with one, by what they import."""
+    if name not in found:
+        found[name] = (FILES / name).read_text()
+        for other in re.findall(r'^(?:import|export)\b[^"\n]*"\./([\w.-]+)"', found[name], re.M):
+            modules(other, found)
+    return found
+
+
+@pytest.mark.parametrize('part', ['', '-later'])
+def test_all_languages_say_the_same(ann, visit, part):
+    words = visit(ann).evaluate(WORDS, [language + part for language in ('en', 'de', 'es')])
+    english = words.pop('en' + part)
     braces = {key: sorted(re.findall(r'\{\w+\}', text)) for key, text in english.items()}
     for language, other in words.items():
         assert list(other) == list(english), f'{language}: {set(other) ^ set(english)}'
         assert {key: sorted(re.findall(r'\{\w+\}', text)) for key, text in other.items()} == braces, language
         same = [key for key, text in other.items() if text == english[key] and re.search(r'[a-z]{3,} [a-z]{3,}', text)]
         assert all(text.strip() for text in other.values()) and same == [], (language, same)
-    # What has a form for one has one for others, and what the page says is there to be said.
+    # What has a form for one has one for others.
     assert [key for key in english if key.endswith('.one') and key.removesuffix('.one') not in english] == []
-    said = {key for path in FILES.glob('*.js') for key in re.findall(r'\b(?:t|told)\("([^"]+)"[,)]', path.read_text())}
-    assert len(said) > 300 and said - set(english) == set()
+
+
+def test_what_the_page_says_is_there_to_be_said(ann, visit):
+    words = visit(ann).evaluate(WORDS, ['en', 'en-later'])
+    assert set(words['en']) & set(words['en-later']) == set()
+    said = {path.name: set(re.findall(r'\b(?:t|told)\("([^"]+)"[,)]', path.read_text())) for path in FILES.glob('*.js')}
+    every = set().union(*said.values())
+    assert len(every) > 300 and every - set(words['en']) - set(words['en-later']) == set()
+    # What the first view says comes with it: it waits for no other words.
+    at_first = modules('app.js', {})
+    assert 'timeline.js' in at_first and 'settings.js' not in at_first
+    named = {text for module in at_first.values() for text in re.findall(r'"([\w.-]+)"', module)}
+    assert named & set(words['en-later']) == set()
 
 
 def test_the_page_speaks_the_language_of_its_person(ann, visit):

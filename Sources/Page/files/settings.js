@@ -107,7 +107,7 @@ function drawSettings(view, { presences, links, room, status }) {
 
 addView(/^#\/settings$/, () => {
   const view = new View(t("settings.title"));
-  view.add(hereSettings());
+  view.add(...hereSettings());
   view.part(async () => {
     const [{ told }, links, room, { isOffline, recoveryCheckTime }] = await Promise.all(["presences", "linkSettings", "fileRoom", "status"].map((each) => rpc(each)));
     return { presences: { told }, links, room, status: { isOffline, recoveryCheckTime } };

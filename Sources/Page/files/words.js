@@ -12,7 +12,11 @@ const language = chosen && Object.hasOwn(languages, chosen) ? chosen : (navigato
 const locale = navigator.languages.find((each) => base(each) === language) ?? language;
 
 const wordsOf = async (name) => (await import(`./${name}.js`)).default;
-const all = await wordsOf(language).catch((error) => (language === "en" ? Promise.reject(error) : wordsOf("en")));
+const all = { ...(await wordsOf(language)) };
+let later = null;
+
+/** The words of what is opened later, which come with it. */
+export const laterWords = () => (later ??= wordsOf(`${language}-later`).then((words) => Object.assign(all, words), (error) => ((later = null), Promise.reject(error))));
 
 document.documentElement.lang = language;
 document.documentElement.dir = new Intl.Locale(locale).getTextInfo?.().direction ?? "ltr";
