@@ -354,6 +354,30 @@ struct PageTests {
         await browser.stand.server.stop()
     }
 
+    @Test("Attack 283: a browser is to keep the page alone, and nothing that the node answers it")
+    func kept283() async throws {
+        let browser = try await Browser()
+        let cookie = try await browser.enter()
+        let own = browser.own(cookie)
+        for answer in [
+            try await browser.call("conversations", own), try await browser.call("no", own),
+            try await browser.ask("GET /changes", own),
+            try await browser.ask("GET /file?message=1", own),
+            try await browser.call("conversations", browser.own()),
+        ] {
+            #expect(answer.fields["cache-control"] == "no-store", "\(answer.status)")
+        }
+        // The files of the page are the same for everybody, whoever is let in.
+        for path in PageFiles.all.keys.sorted() {
+            let site = ["Sec-Fetch-Site: same-origin"]
+            let known = try await browser.ask("GET \(path)", site + own.suffix(1))
+            #expect(try await browser.ask("GET \(path)", site).body == known.body)
+        }
+        let left = try await browser.ask("POST /leave", own)
+        #expect(left.fields["set-cookie"]?.contains("Max-Age=0") == true)
+        await browser.stand.server.stop()
+    }
+
     @Test("Attack 284: a page of another version asks nothing, and its files are of one version")
     func version284() async throws {
         let browser = try await Browser()

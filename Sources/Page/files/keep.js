@@ -152,7 +152,7 @@ const catchUp = () => [...sources].forEach(([name, { isAgain }]) => isAgain && s
 /** The page is shown first: a worker that is not there yet takes all its files. */
 const idle = () => new Promise((resolve) => (globalThis.requestIdleCallback ?? setTimeout)(resolve));
 
-/** Opens what was kept, where there is a worker that has the key; where there is none, there will be. */
+/** Opens what was kept, where there is a worker that has its key; where there is none, there will be. */
 export async function beginKeeping() {
   if (!workers || !globalThis.indexedDB || !navigator.locks) return;
   // A browser can forbid all of it: then the page keeps what it has in memory.

@@ -20,6 +20,8 @@ export class ThreadPanel {
   #drawn = "";
   #once = null;
   #seen = new Set();
+  /** Each press is one page more, also where the one before has not come yet. */
+  #turn = Promise.resolve();
   #ends;
 
   /**
@@ -29,7 +31,7 @@ export class ThreadPanel {
   constructor(of, at, place) {
     Object.assign(this, { of, at, place });
     this.list = h("div", { role: "list" });
-    this.older = h("button", { type: "button", hidden: true, onclick: () => this.#readOlder() }, t("thread.older"));
+    this.older = h("button", { type: "button", hidden: true, onclick: () => (this.#turn = this.#turn.then(() => this.#readOlder())) }, t("thread.older"));
     this.scroller = h("div", { class: "thread-scroller", tabindex: "0", role: "region", "aria-label": t("thread.title") }, this.older, this.list);
     this.field = h("textarea", {
       rows: "2", dir: "auto", "aria-label": t("thread.write"), placeholder: t("thread.write"),
