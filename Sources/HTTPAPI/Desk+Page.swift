@@ -41,13 +41,15 @@ extension Desk {
             page.sessions.grant(for: $0, isUse: route.isUse)
         }
         guard let grant else { throw .noSession }
+        // A page that stayed open, or that its worker kept, asks nothing of a node that has another one.
+        if let version = head.pageVersion, version != PageFiles.version { throw .otherVersion }
         return .asked(route, grant)
     }
 
-    /// A file of the page; it is requested again each time, and sent if it changed.
+    /// A file of the page. Whether the page itself changed is asked each time; what it loads never does.
     private func answer(_ file: PageFiles.File, _ head: RequestHead) -> Answer {
         var fields = PageFiles.fields()
-        fields[.cacheControl] = "no-cache"
+        fields[.cacheControl] = file.isPermanent ? "max-age=31536000, immutable" : "no-cache"
         fields[.eTag] = file.tag
         guard head.knownTag != file.tag else {
             return Answer(status: .notModified, body: ByteBuffer(), fields: fields)

@@ -44,6 +44,10 @@ struct Refusal: Error, Equatable {
             hint: "parley open makes another one"))
     static let notOfPage = Refusal(
         .forbidden, NodeError("foreign-origin", "Here the page itself asks, and nobody else."))
+    static let otherVersion = Refusal(
+        .preconditionFailed,
+        NodeError(
+            "other-version", "The node has another version of the page.", hint: "load it again"))
     static let unknownPath = Refusal(
         .notFound,
         NodeError(

@@ -25,7 +25,9 @@ struct RequestHead: Equatable {
     /// Whether it says that the page asks. No form, link or picture of another page can say so, and no
     /// script of one without having asked first, which nobody answers.
     let isOfPage: Bool
-    /// The secret of a link, with which the page asks for a session.
+    /// Which version of the page asks; nil where that is not said.
+    let pageVersion: String?
+    /// What a link said, with which the page asks to be let in.
     let enterSecret: String?
     /// What the client holds of a file already.
     let knownTag: String?
@@ -61,6 +63,7 @@ struct RequestHead: Equatable {
             fetchSite == "same-origin"
             && (isNavigation || ["image", "audio", "video"].contains(use))
         isOfPage = HTTPField.Name("Parley-Page").flatMap { fields[$0] } == "1"
+        pageVersion = HTTPField.Name(PageFiles.versionName).flatMap { fields[$0] }
         enterSecret = HTTPField.Name("Parley-Enter").flatMap { fields[$0] }
         knownTag = fields[.ifNoneMatch]
         (range, rangeCondition) = (fields[.range], fields[.ifRange])

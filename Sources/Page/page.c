@@ -157,6 +157,51 @@ static const unsigned char lobby_js[] = {
 static const unsigned char ringing_svg[] = {
 #embed "files/ringing.svg"
 };
+static const unsigned char en_later_js[] = {
+#embed "files/en-later.js"
+};
+static const unsigned char en_js[] = {
+#embed "files/en.js"
+};
+static const unsigned char de_later_js[] = {
+#embed "files/de-later.js"
+};
+static const unsigned char de_js[] = {
+#embed "files/de.js"
+};
+static const unsigned char es_later_js[] = {
+#embed "files/es-later.js"
+};
+static const unsigned char es_js[] = {
+#embed "files/es.js"
+};
+static const unsigned char choice_js[] = {
+#embed "files/choice.js"
+};
+static const unsigned char theme_js[] = {
+#embed "files/theme.js"
+};
+static const unsigned char here_js[] = {
+#embed "files/here.js"
+};
+static const unsigned char sw_js[] = {
+#embed "files/sw.js"
+};
+static const unsigned char keep_js[] = {
+#embed "files/keep.js"
+};
+static const unsigned char outbox_js[] = {
+#embed "files/outbox.js"
+};
+static const unsigned char badge_js[] = {
+#embed "files/badge.js"
+};
+static const unsigned char notify_js[] = {
+#embed "files/notify.js"
+};
+static const unsigned char mask_svg[] = {
+#embed "files/mask.svg"
+};
 
 #define FILE_OF(path, type, bytes) {path, type, bytes, sizeof(bytes)}
 
@@ -210,6 +255,21 @@ static const struct parley_page_file files[] = {
     FILE_OF("/callwatch.js", SCRIPT, callwatch_js),
     FILE_OF("/lobby.js", SCRIPT, lobby_js),
     FILE_OF("/ringing.svg", SVG, ringing_svg),
+    FILE_OF("/en-later.js", SCRIPT, en_later_js),
+    FILE_OF("/en.js", SCRIPT, en_js),
+    FILE_OF("/de-later.js", SCRIPT, de_later_js),
+    FILE_OF("/de.js", SCRIPT, de_js),
+    FILE_OF("/es-later.js", SCRIPT, es_later_js),
+    FILE_OF("/es.js", SCRIPT, es_js),
+    FILE_OF("/choice.js", SCRIPT, choice_js),
+    FILE_OF("/theme.js", SCRIPT, theme_js),
+    FILE_OF("/here.js", SCRIPT, here_js),
+    FILE_OF("/sw.js", SCRIPT, sw_js),
+    FILE_OF("/keep.js", SCRIPT, keep_js),
+    FILE_OF("/outbox.js", SCRIPT, outbox_js),
+    FILE_OF("/badge.js", SCRIPT, badge_js),
+    FILE_OF("/notify.js", SCRIPT, notify_js),
+    FILE_OF("/mask.svg", SVG, mask_svg),
 };
 
 const struct parley_page_file *parley_page_file_at(size_t index) {

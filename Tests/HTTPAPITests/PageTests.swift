@@ -75,6 +75,7 @@ struct PageTests {
         for (path, file) in PageFiles.all.sorted(by: { $0.key < $1.key }) {
             let found = try await browser.ask("GET \(path)", ["Sec-Fetch-Site: same-origin"])
             #expect(found.status == 200 && found.fields["content-type"] == file.mediaType)
+            #expect(found.fields["cache-control"]?.contains("immutable") == file.isPermanent)
         }
         #expect(try await browser.ask("GET /page.c").status == 404)
         #expect(try await browser.ask("GET /../style.css").status == 404)
@@ -82,19 +83,30 @@ struct PageTests {
         await browser.stand.server.stop()
     }
 
-    @Test("all files of the folder are served, and together have less than 400 kB")
+    @Test("all files of the folder are served, and with one language have less than 400 kB")
     func folder() throws {
         let folder = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../../Sources/Page/files").standardizedFileURL
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-        #expect(
-            Set(names.map { $0 == "index.html" ? "/" : "/" + $0 }) == Set(PageFiles.all.keys))
-        for name in names {
-            let bytes = try Data(contentsOf: folder.appending(path: name))
-            let file = PageFiles.all[name == "index.html" ? "/" : "/" + name]
-            #expect(file.map { Data($0.body.readableBytesView) } == bytes, "\(name) is another")
+        let paths = names.reduce(into: [String: String]()) { paths, name in
+            let source = name == "index.html" ? "/" : "/" + name
+            paths[PageFiles.constantPaths.contains(source) ? source : PageFiles.path(of: source)] =
+                name
         }
-        #expect(PageFiles.all.values.reduce(0) { $0 + $1.body.readableBytes } < 400_000)
+        #expect(Set(paths.keys) == Set(PageFiles.all.keys))
+        for (path, name) in paths {
+            let bytes = try Data(contentsOf: folder.appending(path: name))
+            let file = PageFiles.all[path]
+            let served = file.map { Data($0.body.readableBytesView) } ?? Data()
+            if file?.isPermanent == true {
+                #expect(served == bytes, "\(name) is another")
+            } else {
+                #expect(String(decoding: served, as: UTF8.self).contains(PageFiles.version))
+            }
+        }
+        let others = ["/de.js", "/de-later.js", "/es.js", "/es-later.js"].map(PageFiles.path)
+        let counted = PageFiles.all.filter { !others.contains($0.key) }
+        #expect(counted.values.reduce(0) { $0 + $1.body.readableBytes } < 400_000)
     }
 
     @Test("a stream has a seat for calls where the page or a token of the scope admin asks for it")
@@ -302,7 +314,7 @@ struct PageTests {
             ["Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: no-cors", "Sec-Fetch-Dest: image"],
             ["Origin: http://evil.example"],
         ] {
-            for path in ["/", "/app.js", "/icon.svg"] {
+            for path in ["/", "/sw.js", PageFiles.path(of: "/app.js"), PageFiles.path(of: "/icon.svg")] {
                 let found = try await browser.ask("GET \(path)", fields)
                 #expect(found.status == 403 && found.code == "foreign-origin", "\(path) \(fields)")
             }
@@ -312,6 +324,83 @@ struct PageTests {
             #expect(found.status == 403 && found.code == "foreign-host", "\(host)")
         }
         #expect(PageFiles.policy.contains("frame-ancestors 'none'"))
+        await browser.stand.server.stop()
+    }
+
+    @Test("Attack 282: nothing but the page's own script becomes its worker")
+    func worker282() async throws {
+        let browser = try await Browser()
+        let cookie = try await browser.enter()
+        let script = [
+            "Service-Worker: script", "Sec-Fetch-Mode: same-origin",
+            "Sec-Fetch-Dest: serviceworker",
+        ]
+        let own = try await browser.ask(
+            "GET /sw.js", script + ["Sec-Fetch-Site: same-origin"])
+        #expect(own.status == 200 && own.fields["cache-control"] == "no-cache")
+        #expect(own.fields["service-worker-allowed"] == nil)
+        #expect(own.fields["content-security-policy"] == PageFiles.policy)
+        for site in ["cross-site", "same-site"] {
+            let found = try await browser.ask("GET /sw.js", script + ["Sec-Fetch-Site: \(site)"])
+            #expect(found.status == 403)
+        }
+        // A file of a message is none, though the browser would send the session along.
+        let shown = ["Cookie: parley-session=\(cookie)", "Sec-Fetch-Site: same-origin"]
+        for path in ["/file?message=1", "/changes", "/events"] {
+            #expect(try await browser.ask("GET \(path)", script + shown).status == 403, "\(path)")
+        }
+        // The one policy that may be made of addresses of scripts has one name, and makes one.
+        #expect(PageFiles.policy.hasSuffix("trusted-types parley-worker"))
+        await browser.stand.server.stop()
+    }
+
+    @Test("Attack 283: a browser is to keep the page alone, and nothing that the node answers it")
+    func kept283() async throws {
+        let browser = try await Browser()
+        let cookie = try await browser.enter()
+        let own = browser.own(cookie)
+        for answer in [
+            try await browser.call("conversations", own), try await browser.call("no", own),
+            try await browser.ask("GET /changes", own),
+            try await browser.ask("GET /file?message=1", own),
+            try await browser.call("conversations", browser.own()),
+        ] {
+            #expect(answer.fields["cache-control"] == "no-store", "\(answer.status)")
+        }
+        // The files of the page are the same for everybody, whoever is let in.
+        for path in PageFiles.all.keys.sorted() {
+            let site = ["Sec-Fetch-Site: same-origin"]
+            let known = try await browser.ask("GET \(path)", site + own.suffix(1))
+            #expect(try await browser.ask("GET \(path)", site).body == known.body)
+        }
+        let left = try await browser.ask("POST /leave", own)
+        #expect(left.fields["set-cookie"]?.contains("Max-Age=0") == true)
+        await browser.stand.server.stop()
+    }
+
+    @Test("Attack 284: a page of another version asks nothing, and its files are of one version")
+    func version284() async throws {
+        let browser = try await Browser()
+        let cookie = try await browser.enter()
+        let field = "Parley-Page-Version: "
+        for version in ["0", "", PageFiles.version + "0"] {
+            let found = try await browser.call("status", browser.own(cookie) + [field + version])
+            #expect(found.status == 412 && found.code == "other-version", "\(version)")
+            let stream = try await browser.ask(
+                "GET /events", browser.own(cookie) + [field + version])
+            #expect(stream.status == 412)
+        }
+        // Who is not let in hears of no version.
+        #expect(try await browser.call("status", browser.own() + [field + "0"]).status == 401)
+        let same = try await browser.call(
+            "status", browser.own(cookie) + [field + PageFiles.version])
+        #expect(same.status == 200)
+        let page = try await browser.ask("GET /", ["Sec-Fetch-Site: none"])
+        #expect(page.fields["parley-page-version"] == PageFiles.version)
+        let loaded = page.body.matches(of: /(?:src|href)="([^"]+)"/).map { String($0.output.1) }
+        #expect(loaded.count > 8 && loaded.allSatisfy { $0.hasPrefix("/v/\(PageFiles.version)/") })
+        #expect(try await browser.ask("GET /v/0/app.js").status == 404)
+        #expect(try await browser.ask("GET /app.js").status == 404)
         await browser.stand.server.stop()
     }
 }

@@ -38,6 +38,7 @@ class Node:
     def __init__(self, folder, name):
         self.home = os.path.join(folder, name)
         self.name, self.process, self.rpc_number = name, None, 0
+        self.program = PARLEY
         self.say('init', '--name', name)
 
     def say(self, *words, input=None):
@@ -50,7 +51,7 @@ class Node:
     def start(self):
         log = open(self.home + '.log', 'a')
         self.process = subprocess.Popen(
-            [PARLEY, 'run', '--page', '--no-lan', '--listen', '127.0.0.1:0', '--home', self.home],
+            [self.program, 'run', '--page', '--no-lan', '--listen', '127.0.0.1:0', '--home', self.home],
             stdout=log, stderr=log, stdin=subprocess.DEVNULL)
         wait(f'{self.name} runs', lambda: os.path.exists(self.home + '/http'))
         wait(f'{self.name} answers', self.answers)
@@ -89,14 +90,29 @@ class Node:
 
 
 @pytest.fixture(scope='session')
-def browser():
-    program = shutil.which('chromium-headless-shell') or shutil.which('chromium')
+def player():
     with sync_playwright() as player:
-        # A microphone in which something beeps, and a person who lets the page listen.
-        browser = player.chromium.launch(executable_path=program, args=[
-            '--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'])
-        yield browser
-        browser.close()
+        yield player
+
+
+@pytest.fixture(scope='session')
+def browser(player):
+    program = shutil.which('chromium-headless-shell') or shutil.which('chromium')
+    # A microphone in which something beeps, and a person who lets the page listen.
+    browser = player.chromium.launch(executable_path=program, args=[
+        '--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'])
+    yield browser
+    browser.close()
+
+
+@pytest.fixture(scope='session')
+def telling_browser(player):
+    """A browser that shows notifications: the smallest ones have none, and there the page's calls are noted."""
+    program = shutil.which('chromium')
+    browser = player.chromium.launch(executable_path=program or shutil.which('chromium-headless-shell'))
+    browser.has_notices = program is not None
+    yield browser
+    browser.close()
 
 
 @pytest.fixture
@@ -144,14 +160,16 @@ def visit(browser):
     """Opens a node's page in a browser of its own; what that finds wrong fails the test."""
     contexts, faults = [], []
 
-    def open_page(node, **options):
-        context = browser.new_context(**{'viewport': {'width': 1100, 'height': 720}, **options})
+    def open_page(node, within=browser, **options):
+        context = within.new_context(**{'viewport': {'width': 1100, 'height': 720}, **options})
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(15_000)
         page.on('pageerror', lambda error: faults.append(f'{error}'))
         page.on('console', lambda line: line.type == 'error' and note(line))
         page.goto(node.link())
+        # A page that loads its words is there before it has taken the link.
+        page.wait_for_function("() => !location.hash.startsWith('#enter=')")
         return page
 
     def note(line):

@@ -26,7 +26,7 @@ def test_settings_are_those_of_the_node(ann, visit):
     expect(page.get_by_role('button', name=f'Turn link previews {"on" if was else "off"}')).to_be_visible()
     assert ann.ask('linkSettings')['isOn'] != was
     press(page, 'Change what others see')
-    page.get_by_role('combobox').select_option('nothing')
+    page.get_by_role('dialog').get_by_role('combobox').select_option('nothing')
     press(page, 'Save')
     expect(page.get_by_role('dialog')).to_have_count(0)
     assert ann.ask('presences')['told'] == 'nothing'

@@ -1,5 +1,7 @@
 // The API of the node, as every program has it: requests, and changes from a cursor.
 
+import { laterWords } from "./words.js";
+
 /** What the node said where it did not do what was asked. */
 export class Refused extends Error {
   constructor(code, message, hint) {
@@ -15,7 +17,12 @@ export class Away extends Error {}
 /** This browser is not let in, or not any more. */
 export class Locked extends Error {}
 
-const own = { "Parley-Page": "1" };
+/** The node has another version of this page. */
+export class Outdated extends Error {}
+
+/** The version of this page, which its address says. */
+const version = import.meta.url.match(/\/v\/([0-9a-f]+)\//)?.[1] ?? "";
+const own = { "Parley-Page": "1", "Parley-Page-Version": version };
 let next = 0;
 
 async function reach(path, options) {
@@ -26,6 +33,7 @@ async function reach(path, options) {
     throw new Away();
   }
   if (response.status === 401) throw new Locked();
+  if (response.status === 412) throw new Outdated();
   if (response.status === 503) throw new Away();
   return response;
 }
@@ -56,6 +64,7 @@ export async function load(path) {
   // What is here answers before the next key is pressed.
   if (loaded.has(path)) return loaded.get(path);
   try {
+    await laterWords();
     const module = await import(path);
     loaded.set(path, module);
     return module;

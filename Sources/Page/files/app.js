@@ -1,17 +1,22 @@
 // Where the page begins: lets the browser in, shows the list and one conversation, and says how the node is.
 import { Away, Locked, enter, leave, load } from "./api.js";
 import { canCall, followCalled, startCall, watchCalls } from "./callwatch.js";
-import { Composer, outgoing } from "./composer.js";
-import { announce, foreign, h, icon, iconButton, paths } from "./dom.js";
+import { showBadge } from "./badge.js";
+import { choice } from "./choice.js";
+import { Composer } from "./composer.js";
+import { announce, foreign, h, icon, iconButton, namesOf, paths } from "./dom.js";
 import { conversationActions, fillHead } from "./head.js";
+import { allKept, beginKeeping, forgetKept, wasKept } from "./keep.js";
 import { actor, popupMenu } from "./menu.js";
 import { Search, hasCondition } from "./search.js";
-import { conversation, follow, noteFailure, on, store } from "./store.js";
+import { outgoing, takeOwn } from "./outbox.js";
+import { conversation, follow, noteFailure, on, store, takeShown } from "./store.js";
 import { followThreads } from "./threads.js";
 import { Timeline } from "./timeline.js";
-import { isView, menu, openView, wordsOf } from "./views.js";
+import { hasOpenFiles } from "./upload.js";
+import { button, isView, menu, openView, prose, wordsOf } from "./views.js";
 import { waiting, waitingLine, watchWaiting } from "./waiting.js";
-import { shortTime, t } from "./words.js";
+import { momentTime, shortTime, t } from "./words.js";
 
 const rows = h("ul", { class: "conversations", oncontextmenu: rowMenu });
 const find = h("input", {
@@ -100,6 +105,7 @@ function showList() {
   rows.append(...messages);
   if (held) rows.querySelector(`li[data-id="${CSS.escape(held)}"] a`)?.focus();
   const count = store.conversations.filter((each) => !each.isMuted && !each.isArchived).reduce((sum, each) => sum + each.unread, 0);
+  showBadge(count, store.isRinging);
   document.title = `${store.notice && `${store.notice} – `}${count ? `(${count}) ` : ""}${shown ?? view ? `${shown?.name ?? view.title} – ` : ""}Parley`;
 }
 
@@ -132,7 +138,8 @@ const isNobodyThere = () => store.connection === "here" && waiting.people === 0 
 function showNothing() {
   close();
   document.body.classList.remove("has-conversation");
-  pane.replaceChildren(h("p", { class: "hint choose" }, t("app.choose")));
+  const isUnknown = store.connection === "away" && !store.status;
+  pane.replaceChildren(h("p", { class: "hint choose" }, t(isUnknown ? "state.awayNothing" : "app.choose")));
   showList();
   if (isNobodyThere()) showFirst().catch(report);
 }
@@ -218,15 +225,33 @@ function report(error) {
 
 function showConnection(state) {
   if (state === "locked") return showLocked("state.locked");
+  if (state === "outdated") return showOutdated();
   banner.hidden = state !== "away";
-  if (state === "away") banner.textContent = t("state.away");
-  else if (state === "here" && banner.textContent) {
+  if (state === "away") {
+    banner.replaceChildren(t("state.away"), " ", ...prose(t("state.awayHow")), ...(store.keptTime ? [" ", t("state.asOf", { time: momentTime(store.keptTime) })] : []));
+    if (!shown && !view) showNothing();
+  } else if (state === "here" && banner.textContent) {
+    if (!shown && !view) showNothing();
     banner.textContent = "";
     announce(t("state.back"));
   }
 }
 
+/** The node has a newer page: this one makes room, with all that was typed; files would be lost with it. */
+async function showOutdated() {
+  const again = async () => {
+    await allKept();
+    location.reload();
+  };
+  // What was reloaded a moment ago and is still another one is not asked for again and again.
+  const [{ type }] = performance.getEntriesByType("navigation");
+  if (!hasOpenFiles() && !(type === "reload" && performance.now() < 10_000)) return again();
+  banner.hidden = false;
+  banner.replaceChildren(t("state.newer"), " ", button(t("state.reload"), again));
+}
+
 function showLocked(reason) {
+  forgetKept();
   close();
   document.title = "Parley";
   document.body.replaceChildren(h("main", { class: "locked" },
@@ -264,13 +289,18 @@ async function showViewOf(address) {
 }
 
 async function begin() {
+  const kept = beginKeeping();
   const secret = location.hash.match(/^#enter=([0-9a-f]{64})$/)?.[1];
   if (secret) {
     // It is good once; the history of the browser has no use for it.
     history.replaceState(null, "", "/#/");
     if (!(await enter(secret))) return showLocked("state.linkOver");
   }
+  await kept;
+  takeOwn(wasKept("own"));
   document.body.append(banner, h("main", { class: "whole" }, side, pane));
+  // Before the node has said anything there is what it said last.
+  on("connection", (state) => state === "away" && takeShown(wasKept("shown")));
   on("connection", showConnection);
   // What could not be loaded while the node was away.
   on("connection", (state) => state === "here" && !view && isView(location.hash) && route());
@@ -282,6 +312,8 @@ async function begin() {
   });
   on("notice", showList);
   watchCalls();
+  if (choice("notify") === "on") load("./notify.js").then(({ watchNotices }) => watchNotices()).catch(report);
+  navigator.serviceWorker?.addEventListener("message", ({ data }) => data.kind === "show" && (location.hash = data.address));
   watchWaiting(() => {
     // It stays when somebody has come, for what it says of that.
     if (location.hash.length <= 2 && !view && isNobodyThere()) showNothing();
@@ -289,7 +321,7 @@ async function begin() {
   });
   on("typing", (change) => {
     if (change.conversation !== shown?.id) return;
-    shown.typing.replaceChildren(...(change.typing?.length ? [foreign("bdi", {}, change.typing.join(", ")), " …"] : []));
+    shown.typing.replaceChildren(...(change.typing?.length ? [namesOf(change.typing), " …"].flat() : []));
   });
   addEventListener("hashchange", () => {
     const again = location.hash.startsWith("#enter=");

@@ -5,9 +5,9 @@ import { askMedia, chooseDevices } from "./lobby.js";
 import { announce, foreign, h, icon, iconButton, loadStyle, paths } from "./dom.js";
 import { conversation, noteFailure, setNotice, store } from "./store.js";
 import { button, choices, told, wordsOf } from "./views.js";
-import { playTime, t } from "./words.js";
+import { listed, playTime, t } from "./words.js";
 
-await loadStyle("/calls.css");
+await loadStyle("./calls.css");
 
 const drawings = {
   muted: "M10 3a2 2 0 0 0-2 2v4a2 2 0 0 0 4 0V5a2 2 0 0 0-2-2M5 9a5 5 0 0 0 10 0M10 14v3M3 3l14 14",
@@ -254,7 +254,7 @@ class OwnCall {
 
   #words() {
     const { call } = this;
-    if (!call || call.state === "calling") return call?.rings.length ? t("call.ringing", { names: call.rings.join(", ") }) : t("call.calling");
+    if (!call || call.state === "calling") return call?.rings.length ? t("call.ringing", { names: listed(call.rings) }) : t("call.calling");
     if (call.state === "joining" || call.state === "connecting") return t("call.connecting");
     const legs = [...this.media.legs.values()];
     if (legs.length && legs.every((leg) => leg.state !== "connected")) return t("call.reconnecting");

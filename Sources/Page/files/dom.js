@@ -1,4 +1,5 @@
 // Elements are made from nodes alone. No text of a message is ever read as markup.
+import { listParts } from "./words.js";
 
 /** An element with attributes, listeners (`onclick`) and children: nodes, texts, or nothing. */
 export function h(name, attributes = {}, ...children) {
@@ -55,8 +56,11 @@ export function foreign(name, attributes, text) {
   return h(name, { dir: "auto", ...attributes }, text);
 }
 
+/** Names of others in one line, each in its own direction. */
+export const namesOf = (names) => listParts(names).map(({ type, value }) => (type === "element" ? foreign("bdi", {}, value) : value));
+
 /** Loads a style sheet of what is opened later; settles once it holds. */
-export const loadStyle = (path) => new Promise((resolve) => document.head.append(h("link", { rel: "stylesheet", href: path, onload: resolve, onerror: resolve })));
+export const loadStyle = (path) => new Promise((resolve) => document.head.append(h("link", { rel: "stylesheet", href: new URL(path, import.meta.url), onload: resolve, onerror: resolve })));
 
 let polite;
 /** Says something to who does not see the page. */

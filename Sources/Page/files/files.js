@@ -4,7 +4,7 @@ import { load, rpc } from "./api.js";
 import { h, icon, paths } from "./dom.js";
 import { noteFailure } from "./store.js";
 import { soundRow, voiceRow } from "./voice.js";
-import { byteSize, percent, t } from "./words.js";
+import { byteSize, listed, percent, t } from "./words.js";
 
 const previewCountMax = 300;
 const sideMax = 320;
@@ -121,8 +121,8 @@ async function explain(message, file) {
 
 function elsewhere(file) {
   const all = [];
-  if (file.holders?.length) all.push(t("file.holders", { names: file.holders.join(", ") }));
-  if (file.receivers?.length) all.push(t("file.receivers", { names: file.receivers.join(", ") }));
+  if (file.holders?.length) all.push(t("file.holders", { names: listed(file.holders) }));
+  if (file.receivers?.length) all.push(t("file.receivers", { names: listed(file.receivers) }));
   if (file.holders && !all.length) all.push(t("file.nobody"));
   return all;
 }

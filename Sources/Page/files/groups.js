@@ -109,7 +109,7 @@ function memberRow(view, found, each, may) {
   const words = [t(`role.${each.role}`), !each.isSelf && each.isVerified && t("person.verified"), state].filter(Boolean).join(" · ");
   const mayChange = !each.isSelf && (may.all || (may.lead && ["reader", "member"].includes(each.role)));
   return h("li", {}, h("a", { href: each.isSelf ? "#/me" : `#/p/${each.person}`, "data-key": each.person },
-    h("span", { class: "name" }, foreign("bdi", {}, each.name), each.isSelf && ` (${t("message.you").toLowerCase()})`), h("span", { class: "hint" }, words)),
+    h("span", { class: "name" }, foreign("bdi", {}, each.name), each.isSelf && ` (${t("message.you").toLocaleLowerCase()})`), h("span", { class: "hint" }, words)),
   mayChange && button(t("group.change"), () => changes(view, found, each, may), { "data-key": `change ${each.person}`, "aria-label": t("group.changeOf", { name: each.name }) }));
 }
 

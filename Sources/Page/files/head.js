@@ -1,7 +1,7 @@
 // The head of a conversation, and what one does with it as a whole.
-import { foreign, h } from "./dom.js";
+import { foreign, h, namesOf } from "./dom.js";
 import { ask, menu, rpc, told } from "./views.js";
-import { t } from "./words.js";
+import { listed, t } from "./words.js";
 
 /** What a conversation is called, who is in it, and why nothing may be said in it. */
 export function fillHead(head, of) {
@@ -10,7 +10,7 @@ export function fillHead(head, of) {
   head.dataset.shown = shown;
   head.replaceChildren(
     h("h1", {}, foreign("a", { href: `#/g/${of.id}` }, of.name)),
-    h("p", { class: "hint members" }, of.kind === "direct" ? "" : of.members.map((name, place) => [place ? ", " : "", foreign("bdi", {}, name)]).flat()),
+    h("p", { class: "hint members" }, of.kind === "direct" ? "" : namesOf(of.members)),
     h("a", { href: `#/together/${of.id}`, class: "hint" }, t("together.title")),
     ...standing(of).map((text) => foreign("p", { class: "warning" }, text)));
 }
@@ -18,7 +18,7 @@ export function fillHead(head, of) {
 /** What one should know of how a conversation stands, in sentences. */
 export function standing(of) {
   const found = [];
-  if (of.isOut) found.push(t(of.heldOn?.length ? "standing.elsewhere" : "standing.out", { names: (of.heldOn ?? []).join(", ") }));
+  if (of.isOut) found.push(t(of.heldOn?.length ? "standing.elsewhere" : "standing.out", { names: listed(of.heldOn ?? []) }));
   if (of.isInvited) found.push(t("standing.invited"));
   if (of.supersededBy) found.push(t("standing.superseded"));
   if (of.waitingFor) found.push(of.waitingFor);

@@ -3,7 +3,7 @@ import { foreign, h, icon, iconButton, paths } from "./dom.js";
 import { filesOf } from "./files.js";
 import { rendered } from "./markdown.js";
 import { marked } from "./mentions.js";
-import { clockTime, dayName, dayOf, fullTime, playTime, t } from "./words.js";
+import { clockTime, dayName, dayOf, fullTime, listed, playTime, t } from "./words.js";
 
 const marks = { saved: "·", uninvited: "·", relayed: "∘", delivered: "✓", read: "✓✓" };
 /** Messages of one person within so many milliseconds stand under one name. */
@@ -59,8 +59,8 @@ function reactions(message, own, act) {
   return h("p", { class: "reactions" }, message.reactions.map((each) => {
     const isOwn = each.names.includes(own);
     return h("button", {
-      type: "button", "aria-pressed": String(isOwn), title: each.names.join(", "),
-      "aria-label": t("message.reacted", { emoji: each.emoji, n: each.count, names: each.names.join(", ") }),
+      type: "button", "aria-pressed": String(isOwn), title: listed(each.names),
+      "aria-label": t("message.reacted", { emoji: each.emoji, n: each.count, names: listed(each.names) }),
       onclick: () => act("toggle", message, each.emoji, !isOwn),
     }, foreign("bdi", {}, each.emoji), ` ${each.count}`);
   }));
@@ -82,8 +82,8 @@ function actions(message, act) {
 /** What became of calls, a line each; of some there is nothing to say. */
 function calledLines(calls) {
   return calls.map((each) => {
-    const caller = each.isOwn ? t("message.you") : each.caller;
-    const others = [...(each.wasIn && !each.isOwn ? [t("called.you")] : []), ...each.others].join(", ");
+    const caller = each.isOwn ? t("called.own") : each.caller;
+    const others = listed([...(each.wasIn && !each.isOwn ? [t("called.you")] : []), ...each.others]);
     const what = each.isMissed ? "missed" : each.isDeclined ? "declinedByYou" : each.outcome;
     const words = t(`called.${what}`, { name: caller, others, time: playTime(each.milliseconds / 1000) });
     return h("p", { class: `called${each.isMissed ? " is-missed" : ""}` }, icon(paths.phone), h("span", { dir: "auto" }, words), " ",

@@ -1,10 +1,10 @@
 // People: who there is, one person, how two meet, and what waits for an answer.
 import { code, canScan, scan } from "./codes.js";
-import { announce, foreign, h } from "./dom.js";
+import { announce, foreign, h, namesOf } from "./dom.js";
 import { picture, smallPicture } from "./pictures.js";
 import { View, addView, button, choices, copy, field, form, group, lookalikes, ownName, passOn, prose, rpc, short, told } from "./views.js";
 import { groupName } from "./waiting.js";
-import { momentTime, t } from "./words.js";
+import { momentTime, t, timeIn } from "./words.js";
 
 const personKinds = ["contact", "devices", "link", "preferences", "conversation", "members", "presence"];
 
@@ -132,7 +132,7 @@ function drawPerson(view, { contact, profile, number, talk, presence }) {
 function localTime(zone) {
   if (!zone) return null;
   try {
-    return t("person.time", { time: new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", timeZone: zone }).format(Date.now()) });
+    return t("person.time", { time: timeIn(zone) });
   } catch {
     // A zone that this browser does not know.
     return zone;
@@ -227,7 +227,7 @@ export function meetView(isFirst = false) {
     if (open && !invites.some((each) => each.id === open)) shown.replaceChildren(h("p", {}, t("invite.gone")));
     return group(t("meet.open"), invites.length > 0 && h("ul", { class: "plain" }, invites.map((each) => h("li", { class: "card" },
       h("p", {}, t("invite.left", { n: each.usesLeft }), " · ", t("invite.until", { time: momentTime(each.expires) })),
-      each.guests.length > 0 && h("p", { class: "hint" }, t("invite.taken"), " ", each.guests.map((name, place) => [place ? ", " : "", foreign("bdi", {}, name)]).flat()),
+      each.guests.length > 0 && h("p", { class: "hint" }, t("invite.taken"), " ", namesOf(each.guests)),
       h("p", { class: "hint" }, obstacle(each)),
       choices(button(t("invite.show"), () => (show(each), shown.scrollIntoView({ block: "center" })), { "data-key": `show ${each.id}` }),
         view.does(t("invite.end"), "revokeInvite", { id: each.id }))))));

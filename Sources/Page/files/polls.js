@@ -2,7 +2,7 @@
 import { foreign, h } from "./dom.js";
 import { conversation } from "./store.js";
 import { View, addView, button, choices, field, group, rpc, told } from "./views.js";
-import { momentTime, t } from "./words.js";
+import { listed, momentTime, t } from "./words.js";
 
 const lines = (text) => text.split("\n").map((each) => each.trim()).filter(Boolean);
 
@@ -13,7 +13,7 @@ function answer(view, poll) {
   const boxes = poll.options.map((each, place) => h("label", { class: "choice" },
     h("input", { type: kind, name: poll.id, value: place + 1, checked: each.isOwn, disabled: !poll.mayAnswer, "data-key": `${poll.id} ${place}`, onchange: () => send() }),
     h("span", {}, foreign("bdi", {}, each.text), " ", h("span", { class: "hint" }, t("poll.votes", { n: each.count })),
-      each.names.length > 0 && foreign("span", { class: "hint" }, ` ${each.names.join(", ")}`))));
+      each.names.length > 0 && foreign("span", { class: "hint" }, ` ${listed(each.names)}`))));
   const send = () => view.attempt(() => rpc("answerPoll", {
     poll: poll.id, choices: boxes.flatMap((each, place) => each.firstChild.checked ? [place + 1] : []),
   }));
@@ -58,7 +58,7 @@ function itemCard(view, item) {
     item.otherTitles.length > 0 && foreign("p", { class: "warning" }, t("item.other", { titles: item.otherTitles.join(" · ") })),
     item.notes && foreign("p", { class: "description" }, item.notes),
     h("p", { class: "hint" }, isDone ? told("item.doneBy", { name: item.doneBy }) : item.due ? t("item.dueOn", { time: item.due }) : t("item.noDue"),
-      item.assignees.length > 0 && foreign("bdi", {}, ` · ${item.assignees.join(", ")}`)),
+      item.assignees.length > 0 && foreign("bdi", {}, ` · ${listed(item.assignees)}`)),
     choices(button(t("item.change"), change, { "data-key": `change ${item.id}` }),
       item.isOwn && button(t("item.delete"), () => view.sure(t("item.deleteAsk"), t("item.deleteText"), t("item.delete"), "deleteItem", { item: item.id }), { "data-key": `delete ${item.id}` })));
 }

@@ -1,16 +1,17 @@
 // What one's own node is: its devices, its relays, what is told to others, and what waits.
 import { code } from "./codes.js";
 import { foreign, h } from "./dom.js";
+import { hereSettings } from "./here.js";
 import { on } from "./store.js";
 import { View, addView, button, choices, field, group, openDialog, passOn, prose, rpc, short } from "./views.js";
-import { momentTime, t } from "./words.js";
+import { inUnit, momentTime, t } from "./words.js";
 
 const units = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"];
 
 /** A count of bytes in the unit that keeps it short. */
 function size(count) {
   const unit = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, count)) / 3));
-  return new Intl.NumberFormat(undefined, { style: "unit", unit: units[unit], maximumFractionDigits: 1 }).format(count / 1000 ** unit);
+  return inUnit(count / 1000 ** unit, units[unit]);
 }
 
 // MARK: Devices
@@ -106,6 +107,7 @@ function drawSettings(view, { presences, links, room, status }) {
 
 addView(/^#\/settings$/, () => {
   const view = new View(t("settings.title"));
+  view.add(...hereSettings());
   view.part(async () => {
     const [{ told }, links, room, { isOffline, recoveryCheckTime }] = await Promise.all(["presences", "linkSettings", "fileRoom", "status"].map((each) => rpc(each)));
     return { presences: { told }, links, room, status: { isOffline, recoveryCheckTime } };

@@ -1,6 +1,7 @@
 // What the page knows: kept in one place, changed by the events of the node, told to who listens.
-import { Away, Locked, changes, rpc } from "./api.js";
+import { Away, Locked, Outdated, changes, rpc } from "./api.js";
 import { later } from "./dom.js";
+import { keeps } from "./keep.js";
 
 const listeners = new Map();
 
@@ -18,13 +19,50 @@ function tell(kind, value) {
 export const store = {
   status: null,
   conversations: [],
-  /** `starting`, `here`, `away` or `locked`. */
+  /** `starting`, `here`, `away`, `locked`, or `outdated`: the node has another version of this page. */
   connection: "starting",
   /** Under which name this page takes the sound and pictures of calls, as long as it reads events. */
   seat: "",
   /** What the title of the window says first, and whether it rings. */
   notice: "",
+  isRinging: false,
+  /** When the node said last what is shown, where it did not say it to this page; null otherwise. */
+  keptTime: null,
 };
+
+const pageCountMax = 8;
+const keptLengthMax = 1 << 20;
+/** The newest messages of the conversations that were open last, that of now at the end. */
+const pages = new Map();
+const keep = keeps("shown", () => {
+  const { status, conversations } = store;
+  const kept = [];
+  let room = keptLengthMax;
+  for (const [id, page] of [...pages].reverse()) {
+    if ((room -= JSON.stringify(page).length) < 0) break;
+    kept.unshift([id, page]);
+  }
+  return { time: store.keptTime ?? Date.now(), status: { name: status?.name }, conversations, pages: kept };
+}, 300);
+
+/** Keeps the newest messages of a conversation, for when the node is away. */
+export function keepPage(id, page) {
+  pages.delete(id);
+  pages.set(id, page);
+  if (pages.size > pageCountMax) pages.delete(pages.keys().next().value);
+  keep();
+}
+
+/** The newest messages of a conversation as they were shown last. */
+export const keptPage = (id) => structuredClone(pages.get(id));
+
+/** Shows what the node said last, until it says itself how it is. */
+export function takeShown(kept) {
+  for (const [id, page] of kept?.pages ?? []) if (!pages.has(id)) pages.set(id, page);
+  if (!kept || store.status) return;
+  Object.assign(store, { status: kept.status, conversations: kept.conversations, keptTime: kept.time });
+  tell("conversations");
+}
 
 /** The conversation of this identifier; undefined where there is none. */
 export const conversation = (id) => store.conversations.find((each) => each.id === id);
@@ -41,6 +79,7 @@ function become(connection) {
 /** Notes what an error tells of the node. True where it is that one waits. */
 export function noteFailure(error) {
   if (error instanceof Locked) become("locked");
+  else if (error instanceof Outdated) become("outdated");
   else if (error instanceof Away) {
     become("away");
     // Where it is back already, what is on its way is only asked again once that was seen.
@@ -52,13 +91,15 @@ export function noteFailure(error) {
 /** Has the title of the window say something first, and its icon whether it rings. */
 export function setNotice(words, isRinging) {
   store.notice = words;
-  document.querySelector("link[rel=icon]").href = isRinging ? "/ringing.svg" : "/icon.svg";
+  store.isRinging = isRinging;
   tell("notice");
 }
 
 async function readConversations() {
   try {
     store.conversations = await rpc("conversations");
+    store.keptTime = null;
+    keep();
     tell("conversations");
   } catch (error) {
     if (!noteFailure(error)) throw error;
@@ -103,7 +144,7 @@ export async function follow() {
     } catch (error) {
       if (error.code === "bad-cursor") cursor = null;
       else if (!noteFailure(error)) throw error;
-      if (store.connection === "locked") return;
+      if (["locked", "outdated"].includes(store.connection)) return;
     }
     await pause(wait);
     wait = Math.min(wait * 2, 4000);

@@ -1,11 +1,13 @@
 // A thread beside the timeline.
-import { h, icon, iconButton, later, paths } from "./dom.js";
+import { h, icon, iconButton, later, loadStyle, paths } from "./dom.js";
 import { MentionList } from "./mentions.js";
 import { rowKey } from "./menu.js";
 import { messageRow } from "./message.js";
 import { noteFailure, on, store } from "./store.js";
 import { rpc, wordsOf } from "./views.js";
 import { t } from "./words.js";
+
+await loadStyle("./thread.css");
 
 /** What was typed and not sent, by the message that one answers. */
 const typed = new Map();
@@ -18,6 +20,8 @@ export class ThreadPanel {
   #drawn = "";
   #once = null;
   #seen = new Set();
+  /** Each press is one page more, also where the one before has not come yet. */
+  #turn = Promise.resolve();
   #ends;
 
   /**
@@ -27,7 +31,7 @@ export class ThreadPanel {
   constructor(of, at, place) {
     Object.assign(this, { of, at, place });
     this.list = h("div", { role: "list" });
-    this.older = h("button", { type: "button", hidden: true, onclick: () => this.#readOlder() }, t("thread.older"));
+    this.older = h("button", { type: "button", hidden: true, onclick: () => (this.#turn = this.#turn.then(() => this.#readOlder())) }, t("thread.older"));
     this.scroller = h("div", { class: "thread-scroller", tabindex: "0", role: "region", "aria-label": t("thread.title") }, this.older, this.list);
     this.field = h("textarea", {
       rows: "2", dir: "auto", "aria-label": t("thread.write"), placeholder: t("thread.write"),

@@ -4,7 +4,7 @@ import { h, iconButton, later, paths } from "./dom.js";
 import { VirtualList } from "./list.js";
 import { prepareKeys, rowKey } from "./menu.js";
 import { callsRow, messageRow, placeholderRow } from "./message.js";
-import { noteFailure, on, refreshConversations, store } from "./store.js";
+import { keepPage, keptPage, noteFailure, on, refreshConversations, store } from "./store.js";
 import { dayName, dayOf, t } from "./words.js";
 
 const pageSize = 60;
@@ -77,9 +77,11 @@ export class Timeline {
   async open(at) {
     const { id, unread } = this.conversation;
     if (at && (await this.goTo(at).catch((error) => this.act("missed", error)))) return;
-    const page = await this.#ask(unread > 0 ? "unread" : "messages", { conversation: id, limit: pageSize });
-    if (!page) return;
+    const asked = await this.#ask(unread > 0 ? "unread" : "messages", { conversation: id, limit: pageSize });
+    const page = asked ?? keptPage(id);
+    if (!page || this.#isClosed) return;
     this.#hasBegun = true;
+    if (!asked) return this.#start(page), this.list.stick();
     if (unread > 0) this.#firstUnread = page.messages[0]?.id ?? null;
     this.#start(page);
     if (unread > 0) this.list.show(page.aboveCount, 60);
@@ -231,6 +233,7 @@ export class Timeline {
   async #ask(method, params) {
     try {
       const answer = await rpc(method, params);
+      if (["messages", "unread"].includes(method) && answer.belowCount === 0) keepPage(params.conversation, answer);
       return this.#isClosed ? null : answer;
     } catch (error) {
       if (noteFailure(error)) return null;

@@ -159,6 +159,9 @@ export class Attachment extends EventTarget {
   }
 }
 
+/** Whether something that was attached is not sent. */
+export const hasOpenFiles = () => open.size > 0;
+
 addEventListener("beforeunload", (event) => {
   if (open.size) event.preventDefault();
 });

@@ -1,9 +1,9 @@
 // Views beside the conversations: which there are, and what they are made of. A part of a view is read anew
 // when something comes that it shows; what one types stands in forms and dialogs, which nothing redraws.
 import { load, rpc } from "./api.js";
-import { announce, foreign, h, icon, later, paths } from "./dom.js";
+import { announce, foreign, h, icon, later, namesOf, paths } from "./dom.js";
 import { noteFailure, on, store } from "./store.js";
-import { t } from "./words.js";
+import { count, t } from "./words.js";
 
 const known = [];
 /** Where the views of an address are. */
@@ -165,7 +165,7 @@ export function told(name, values) {
   return t(name, marked).split("\u0001").map((part, place) => {
     if (place % 2 === 0) return part;
     const value = values[part];
-    return typeof value === "string" ? foreign("bdi", { title: value }, clipped(value)) : value instanceof Node ? value : String(value);
+    return typeof value === "string" ? foreign("bdi", { title: value }, clipped(value)) : value instanceof Node ? value : count(value);
   });
 }
 
@@ -178,7 +178,7 @@ export const short = (identifier) => identifier.slice(0, 8);
 
 /** Who might be mistaken for whom, as the node quotes them. */
 export function lookalikes(names) {
-  return names.length > 0 && h("p", { class: "warning", dir: "auto" }, t("people.resembles"), " ", names.map((name, place) => [place ? ", " : "", foreign("bdi", {}, name)]).flat());
+  return names.length > 0 && h("p", { class: "warning", dir: "auto" }, t("people.resembles"), " ", namesOf(names));
 }
 
 // MARK: What a view is made of
