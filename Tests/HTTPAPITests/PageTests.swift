@@ -314,7 +314,8 @@ struct PageTests {
             ["Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: no-cors", "Sec-Fetch-Dest: image"],
             ["Origin: http://evil.example"],
         ] {
-            for path in ["/", "/sw.js", PageFiles.path(of: "/app.js"), PageFiles.path(of: "/icon.svg")] {
+            let deeper = ["/app.js", "/icon.svg"].map(PageFiles.path)
+            for path in ["/", "/sw.js"] + deeper {
                 let found = try await browser.ask("GET \(path)", fields)
                 #expect(found.status == 403 && found.code == "foreign-origin", "\(path) \(fields)")
             }
