@@ -1,4 +1,5 @@
 import ParleyNodeCore
+import ParleySealing
 import ParleyTransport
 import ParleyWire
 import Synchronization
@@ -18,6 +19,14 @@ struct StartTests {
 
     private static func listenerCount(of node: Node) async -> Int {
         await node.running.listeners.all.count
+    }
+
+    /// Waits until something is so; the time of the suite is the only limit.
+    private static func wait(until isSo: () async throws -> Bool) async throws {
+        while try await !isSo() {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
     }
 
     @Test("puts its addresses onto its card though the disk failed when it began")
@@ -41,9 +50,9 @@ struct StartTests {
         // It fails once more, and then no more.
         clock.advance(by: Recovery.pause)
         try await write(0)
-        while try await card() != reachable {
+        try await Self.wait {
             clock.advance(by: Recovery.pause)
-            await Task.yield()
+            return try await card() == reachable
         }
         await node.shutdown()
     }
@@ -62,7 +71,7 @@ struct StartTests {
             }
         }
         #expect(node.media.state.withLock { $0.listeners.all.count } == media)
-        while await Self.listenerCount(of: node) != before { await Task.yield() }
+        try await Self.wait { await Self.listenerCount(of: node) == before }
         withExtendedLifetime(first) {}
         await node.shutdown()
     }
@@ -74,44 +83,83 @@ struct StartTests {
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<8 { group.addTask { await node.indexer.start() } }
         }
-        while await Self.listenerCount(of: node) == before { await Task.yield() }
+        try await Self.wait { await Self.listenerCount(of: node) > before }
         #expect(await Self.listenerCount(of: node) == before + 1)
         node.indexer.stop()
-        while await Self.listenerCount(of: node) != before { await Task.yield() }
+        try await Self.wait { await Self.listenerCount(of: node) == before }
         await node.shutdown()
     }
 
-    /// What carries a link and notes whether it was ended.
+    /// What carries one end of a link: bytes wait until a test takes them.
     private final class Carrier: LinkCarrier {
-        private let closings = Mutex(0)
-        var isClosed: Bool { closings.withLock { $0 > 0 } }
+        private struct State {
+            var sent: [UInt8] = []
+            var isWritable = true
+            var isClosed = false
+        }
+        private let state = Mutex(State())
+
+        var isClosed: Bool { state.withLock { $0.isClosed } }
         var remoteAddress: String { "192.0.2.1:7447" }
         var isPiped: Bool { false }
         var pendingByteCount: Int { 0 }
-        var isWritable: Bool { true }
-        func send(_ bytes: [UInt8]) -> Bool { true }
-        func awaitRoom() -> Bool { true }
+        var isWritable: Bool { state.withLock { $0.isWritable } }
+
+        func send(_ bytes: [UInt8]) -> Bool {
+            state.withLock { $0.sent += bytes }
+            return true
+        }
+        func awaitRoom() -> Bool { isWritable }
         func markAuthenticated() {}
         func markKnown() {}
         func pauseReading() {}
         func resumeReading() {}
-        func close() { closings.withLock { $0 += 1 } }
+        func close() { state.withLock { $0.isClosed = true } }
         func perform(_ work: @escaping @Sendable () -> Void) { work() }
+
+        /// The other end takes nothing more.
+        func fill() { state.withLock { $0.isWritable = false } }
+
+        func takeSent() -> [UInt8] {
+            state.withLock { state in
+                defer { state.sent = [] }
+                return state.sent
+            }
+        }
     }
 
     @Test(
         "Attack 295: a link that is sent more than it may hold unopened is ended, and stands mute for nobody"
     )
     func overflow() async throws {
-        let (_, node) = try await Self.made()
-        let (carrier, driver) = (Carrier(), node.network.responder())
-        driver.opened(over: carrier)
-        // The start of a record, and no end of it.
+        let ((_, ann), (_, ben)) = (try await Self.made(), try await Self.made())
+        let (here, there) = (Carrier(), Carrier())
+        var random = SystemRandom()
+        let link = Link(
+            initiatorTo: ann.network.noiseKey, expecting: ann.network.identity.device,
+            credentials: ben.network.credentials, network: ben.network.network, using: &random)
+        let caller = LinkDriver(
+            id: ben.network.newLink(), link: link, isInitiator: true, inputs: ben.running,
+            network: ben.network)
+        let driver = ann.network.responder()
+        driver.opened(over: here)
+        caller.opened(over: there)
+        while !driver.isAuthenticated {
+            let (there, here) = (there.takeSent(), here.takeSent())
+            try #require(!there.isEmpty || !here.isEmpty)
+            if !there.isEmpty { driver.received(there) }
+            if !here.isEmpty { caller.received(here) }
+        }
+        // Nothing is opened as long as the peer takes nothing, and this one heeds no pause.
+        here.fill()
+        let piece = [UInt8](repeating: 0, count: LinkDriver.unopenedByteCountMax)
+        driver.received(piece)
+        #expect(!here.isClosed)
         driver.received([0])
-        #expect(!carrier.isClosed)
-        driver.received([UInt8](repeating: 0, count: LinkDriver.unopenedByteCountMax))
-        #expect(carrier.isClosed)
+        #expect(here.isClosed)
         driver.closed(.closedHere)
-        await node.shutdown()
+        caller.closed(.closedHere)
+        await ann.shutdown()
+        await ben.shutdown()
     }
 }
