@@ -5,7 +5,7 @@ public import ParleySearch
 /// Measures a node against its budgets, between real processes and on the real disk.
 ///
 /// Figures belong to one run: the machine is shared, so only what was measured side by side may
-/// be compared. Source: DESIGN, "Budgets".
+/// be compared. A budget stands with its figure.
 public struct Bench: Sendable {
     /// What can be measured, in the order in which it is.
     public static let names = [

@@ -6,8 +6,7 @@ import ParleyWire
 /// them.
 ///
 /// No node and no disk: this is what a change of members adds to what any operation costs. The
-/// budgets are what was reckoned before any of it was built. Source: DESIGN, "Epochs"; design of
-/// sealing, section 5.
+/// budgets were estimated before any of it was built.
 enum EpochBench {
     /// Devices, and the bytes and seconds that were reckoned for them.
     private static let sizes: [(devices: Int, bytes: Double, make: Double)] = [

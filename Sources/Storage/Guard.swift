@@ -38,7 +38,7 @@ public enum RejoinReason: Equatable, Sendable {
 /// The guard: a small sealed file beside the database that remembers how far this device's own logs
 /// are at least, so that a database that was set back is found out.
 ///
-/// Source: DESIGN, "No incarnations".
+/// Source: `Protocol/06-sync.md`, "Claims about one's own logs".
 struct GuardFile {
     private static let magic: [UInt8] = Array("LPGD".utf8) + [2]
     /// The same of guards that do not remember a card.
