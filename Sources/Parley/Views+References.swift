@@ -91,7 +91,9 @@ extension Views {
         try considerConversations(in: &resolver)
         let addressee = try resolver.thing()
         if addressee == nil,
-            let person = try person(callingThemselves: argument, among: everyone())
+            let person = try person(callingThemselves: argument, among: everyone()),
+            // With whom there is none has none by their identifier either.
+            person.description != argument.lowercased()
         {
             return try conversation(person.description)
         }
