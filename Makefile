@@ -22,8 +22,9 @@ MINUTES ?= 2
 OPTIMIZATION := -c release -Xswiftc -enable-testing
 FLAGS := $(if $(OPTIMIZED),$(OPTIMIZATION))
 
-# How release builds are made.
+# How release builds are made. RELEASE_FOLDER=FOLDER puts them apart: of two builds in one folder, one waits.
 RELEASE := swift build $(if $(OPTIMIZED),$(OPTIMIZATION),-c release)
+RELEASE += $(if $(RELEASE_FOLDER),--scratch-path $(RELEASE_FOLDER))
 
 # Where `make install` puts the program, PREFIX/bin, and its manual and completions, PREFIX/share.
 PREFIX ?= $(HOME)/.local

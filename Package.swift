@@ -22,14 +22,10 @@ func room(
         exclude: hasPage ? ["README.md"] : [], swiftSettings: house)
 }
 
-/// Tests are not optimized themselves where what they test is: to compile them takes half as long then.
-let houseOfTests =
-    house + [.unsafeFlags(["-Onone"], .when(configuration: .release))]
-
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(
         name: "\(name)Tests", dependencies: dependencies, path: "Tests/\(name)Tests",
-        swiftSettings: houseOfTests)
+        swiftSettings: house)
 }
 
 let nio: [Target.Dependency] = [
