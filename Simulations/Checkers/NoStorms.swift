@@ -22,8 +22,8 @@ public final class NoStorms: Checker {
     /// The same where holes stand in the logs of liars, who never sent what lies there: honest nodes hold
     /// other stretches, and offer them at each heartbeat.
     static let hollowByteCountMax = 16 << 10
-    /// So many rounds a link may have in a heal in which the two cannot become equal: each waits twice as long
-    /// as the one before.
+    /// So many rounds two nodes may have in a heal that cannot become equal: each waits twice as long as the
+    /// one before.
     static let fruitlessRoundCountMax = 16
     /// So long, in minutes, may a slow line take to drain.
     static let minuteCountMax = 5
@@ -109,7 +109,8 @@ public final class NoStorms: Checker {
         // Every node may be brought the same by two peers at once, before either knows better.
         let links = world.linkCount - begun.links + world.nodes.count * world.nodes.count
         let fruitless = try Self.fruitlessRoundCountMax * Self.stuckByteCount(in: world)
-        let bound = useful * 13 / 10 + links * (Self.linkByteCountMax + fruitless)
+        let bound =
+            useful * 13 / 10 + links * Self.linkByteCountMax + Self.pairCount(in: world) * fruitless
         checkCount += 1
         guard spent <= bound else {
             throw violation("the heal took \(spent) bytes for \(useful) that were missing")
@@ -119,7 +120,7 @@ public final class NoStorms: Checker {
     /// A slow line still drains for a while what has come another way: that costs what the heal may
     /// cost, and ends. A storm does not.
     private func waitForSilence(in world: World) throws {
-        let pairs = world.nodes.count * (world.nodes.count - 1) / 2
+        let pairs = Self.pairCount(in: world)
         var sent = 0
         for _ in 0..<Self.minuteCountMax {
             let before = (bytes: world.honestByteCount, held: try Self.holdings(in: world))
@@ -133,6 +134,10 @@ public final class NoStorms: Checker {
             if sent <= pairs * (silent + stuck) + late * world.nodes.count { return }
         }
         throw violation("equal nodes still sent \(sent) bytes in a minute")
+    }
+
+    private static func pairCount(in world: World) -> Int {
+        world.nodes.count * (world.nodes.count - 1) / 2
     }
 
     /// Bytes of liars' logs that some hold and others cannot take, since lane 0 of the liar waits there for ever:

@@ -14,8 +14,8 @@ extension NodeCore {
         _ ingested: inout Ingested
     ) throws(StoreError) {
         try prepare(space, store)
-        let grownBefore = ingested.grown
-        defer { ingested.grown.formUnion(grownBefore) }
+        var grownInAll = ingested.grown
+        defer { ingested.grown = grownInAll }
         var logs = logs
         while waiting.holds(space.number) {
             let before = ingested.changes.count + ingested.keptCount
@@ -25,6 +25,7 @@ extension NodeCore {
                 try admit(waiter, in: space, store, &ingested)
             }
             let grown = ingested.grown
+            grownInAll.formUnion(grown)
             if grown.isEmpty, ingested.changes.count + ingested.keptCount == before { return }
             // Lane 0 decides of everything.
             logs = ingested.keptControl.byteCount > controlBefore ? nil : grown

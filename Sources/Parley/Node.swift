@@ -214,12 +214,10 @@ public final class Node: Sendable {
         listen addresses: [String] = ["*:0"], sockets: [Int32] = []
     ) async throws -> [String] {
         if let bar = await running.bar {
-            let reason = NodeError(StoreError(bar))
-            throw reason.code != "disk-full"
-                ? reason
-                : NodeError(
-                    reason.code, "The disk is full: the node does not start.",
-                    hint: "Free some room, and start it again. What is here can be read.")
+            guard case .full = bar else { throw NodeError(StoreError(bar)) }
+            throw NodeError(
+                "disk-full", "The disk is full: the node does not start.",
+                hint: "Free some room, and start it again. What is here can be read.")
         }
         // What cannot be read is proven anew.
         let known = try? await running.read { try CardReader.provenOperations($0.store) }

@@ -30,13 +30,15 @@ package struct Resolver<Thing> {
     private static var startCountMin: Int { 4 }
 
     /// A search for the meaning of a text.
-    package init(_ text: String) {
+    ///
+    /// - Parameter isName: whether the text means what bears it as a name, and no identifier.
+    package init(_ text: String, isName: Bool = false) {
         self.text = text
         plain = Self.plain(text)
         folded = Self.identifier(behind: text) ?? Self.folded(text)
         isIdentifier = VisibleName.isIdentifier(folded)
         isStart =
-            folded.count >= Self.startCountMin
+            !isName && folded.count >= Self.startCountMin
             && folded.allSatisfy { $0 == "-" || ($0.isASCII && $0.isHexDigit) }
     }
 

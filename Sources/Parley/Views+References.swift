@@ -36,7 +36,7 @@ extension Views {
     func person(
         callingThemselves name: String, among persons: [PersonID]
     ) throws -> PersonID? {
-        var resolver = Resolver<PersonID>(name)
+        var resolver = Resolver<PersonID>(name, isName: true)
         for person in persons {
             let name = try CardReader.name(of: person, store)
             guard !VisibleName.isBlank(name) else { continue }
@@ -91,9 +91,7 @@ extension Views {
         try considerConversations(in: &resolver)
         let addressee = try resolver.thing()
         if addressee == nil,
-            let person = try person(callingThemselves: argument, among: everyone()),
-            // With whom there is none has none by their identifier either.
-            person.description != argument.lowercased()
+            let person = try person(callingThemselves: argument, among: everyone())
         {
             return try conversation(person.description)
         }

@@ -1,3 +1,5 @@
+import ParleyConversation
+@testable import ParleyReconciliation
 import ParleySealing
 import ParleySimulation
 import ParleyWire
@@ -72,6 +74,47 @@ struct WaitingRoomTests {
             #expect(taken == devices)
         }
         #expect(room.isEmpty)
+    }
+
+    @Test("all logs that grew as one released the next are told, not the last alone")
+    func chain() throws {
+        let world = World(seed: 287)
+        let nodes = try ["ann", "ben", "cara", "dan"].map { try world.addNode($0) }
+        for (place, node) in nodes.enumerated() {
+            for other in nodes[..<place] { _ = try world.introduce(other, node) }
+        }
+        let space = try world.group("club", nodes)
+        world.run(for: 60_000)
+        let dan = nodes[3]
+        world.isolate(dan)
+        for node in nodes[..<3] {
+            let text = TextMessage(text: node.name)
+            _ = try world.perform(.send(space, [text], replyingTo: nil), on: node)
+            world.run(for: 10_000)
+        }
+        // What each wrote names what the one before wrote; the last is tried first.
+        let record = try #require(try dan.store.space(space))
+        let theirs = try #require(try nodes[2].store.space(space)).number
+        var (core, grown) = (dan.core, Set<LogTag>())
+        for author in nodes[..<3].reversed() {
+            let log = try #require(
+                try nodes[2].store.logs(in: theirs).first {
+                    $0.lane == .content && $0.device == author.identity.device
+                })
+            let run = try #require(
+                try RunReader.forward(
+                    log, from: 0, room: 1 << 20, bringsAnchor: true, store: nodes[2].store))
+            for piece in try OperationVerifier.verify(run, in: space, held: []) {
+                core.waiting.add(piece, in: record.number, since: world.now)
+            }
+            grown.insert(log.tag)
+        }
+        try dan.store.begin(.normal)
+        defer { dan.store.rollback() }
+        let now = Instant(monotonic: world.now, wall: World.epoch + world.now)
+        var ingested = Ingested(at: now)
+        try core.admitWaiting(in: record, releasedBy: nil, dan.store, &ingested)
+        #expect(core.waitingRunCount == 0 && ingested.grown == grown)
     }
 
     @Test("Attack 289: of many names the one is forgotten that was used longest ago alone")

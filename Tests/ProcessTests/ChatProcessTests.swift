@@ -33,7 +33,7 @@ private final class Tmux: Sendable {
                 """
                 for fd in /proc/$$/fd/*; do
                     fd=${fd##*/}
-                    if ((fd > 2 && fd < 255)); then eval "exec $fd>&-"; fi
+                    if ((fd > 2)); then eval "exec $fd>&-"; fi
                 done
                 exec tmux "$@" >/dev/null 2>&1
                 """, "tmux",

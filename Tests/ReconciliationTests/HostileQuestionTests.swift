@@ -87,10 +87,11 @@ struct HostileQuestionTests {
         arguments: [100, 8_192, 32_000])
     func reads(byteCount: Int) throws {
         let ann = try End(seed: 287)
-        try ann.write(600, of: byteCount)
+        // A signature for each ten: a run ends on one.
+        let flushCount = 10
+        for _ in 0..<60 { try ann.write(flushCount, of: byteCount) }
         let log = try #require(try ann.log(of: ann.key.device))
         let room = Limits.operationsFrameByteCount
-        let fitting = room / byteCount + 1
         for isForward in [true, false] {
             let before = ann.store.operationReadCount
             let run =
@@ -98,12 +99,9 @@ struct HostileQuestionTests {
                 ? RunReader.forward(log, from: 0, room: room, bringsAnchor: true, store: ann.store)
                 : RunReader.backward(log, 0...599, room: room, store: ann.store)
             let count = try #require(run).operations.count
-            // One signature covers all of them: forward it is reached whatever that takes.
-            if !isForward {
-                #expect(count <= fitting && count > 0)
-                let read = ann.store.operationReadCount - before
-                #expect(read <= 2 * count + 16, "\(read) for \(count)")
-            }
+            #expect((1...max(flushCount, room / byteCount + 1)).contains(count))
+            let read = ann.store.operationReadCount - before
+            #expect(read <= 2 * count + 2 * flushCount, "\(read) for \(count)")
         }
     }
 }

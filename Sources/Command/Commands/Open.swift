@@ -34,9 +34,7 @@ struct Open: AsyncParsableCommand {
         }
         var run = try Run.parse(["--page"])
         run.place = place
-        try await Run.$whenReady.withValue({ try await open(on: $0) }) { [run] in
-            try await run.run()
-        }
+        try await run.serve { try await open(on: $0) }
     }
 
     private func open(on node: any NodeService) async throws {

@@ -52,9 +52,6 @@ struct Run: AsyncParsableCommand {
     @Flag(name: .long, help: "serve the page for a browser on this machine, see parley open")
     var page = false
 
-    /// What is to be done once the node runs.
-    @TaskLocal static var whenReady: (@Sendable (any NodeService) async throws -> Void)?
-
     /// Whether a text is an address with a port.
     static func isAddress(_ address: String) -> Bool {
         let port = address.split(separator: ":", omittingEmptySubsequences: false).last
@@ -75,7 +72,12 @@ struct Run: AsyncParsableCommand {
         }
     }
 
-    func run() async throws {
+    func run() async throws { try await serve(whenReady: nil) }
+
+    /// Runs the node until it is stopped.
+    ///
+    /// - Parameter whenReady: called once the node runs; nil where nobody waits for that.
+    func serve(whenReady: ((any NodeService) async throws -> Void)?) async throws {
         let home = place.path
         // From here on a signal means: end in good order.
         let stop = Stop.signals()
@@ -99,10 +101,11 @@ struct Run: AsyncParsableCommand {
             let courier = WebhookCourier(node: running.node, book: running.webhooks)
             do {
                 web = try await startHTTP(for: running, home)
+                if page, whenReady == nil { World.current.advise("parley open shows the page") }
                 if !noLan, configuration.isOn("run.lan") { running.seekNeighbours() }
                 let changes = try await running.node.changes()
                 try await service.greet(running.node)
-                try await Self.whenReady?(running.node)
+                try await whenReady?(running.node)
                 let tasks = service.work(
                     for: running.node, changes: changes, configFile: place.config)
                 for await _ in stop { break }
@@ -157,7 +160,6 @@ struct Run: AsyncParsableCommand {
             }
         }
         World.current.write("answering on http://\(web.address)")
-        if page, Self.whenReady == nil { World.current.advise("parley open shows the page") }
         return web
     }
 }

@@ -1,3 +1,4 @@
+import CProcess
 import Foundation
 
 /// A process that was started, and this node's ends of its pipes.
@@ -54,7 +55,9 @@ package struct MediaChild: Sendable {
         for (place, file) in held.enumerated() {
             posix_spawn_file_actions_adddup2(&actions, file, Int32(place))
         }
-        for file in strays() { posix_spawn_file_actions_addclose(&actions, file) }
+        // Also of what a program has open that the node is part of.
+        let failure = parley_spawn_close_from(&actions, 3)
+        guard failure == 0 else { return failure }
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -70,16 +73,6 @@ package struct MediaChild: Sendable {
         let arguments = words.map { strdup($0) } + [nil]
         defer { for argument in arguments { free(argument) } }
         return posix_spawn(&process, program, &actions, &attributes, arguments, environ)
-    }
-
-    /// Files of this process that a child would find open: none of the node's own is among them,
-    /// but a program that the node is part of may have some.
-    private static func strays() -> [Int32] {
-        // Where there is no such folder there is nothing to be known.
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
-        return names.compactMap { Int32($0) }.filter { file in
-            file > 2 && fcntl(file, F_GETFD) == 0
-        }.sorted()
     }
 
     /// Waits until a process has ended, and leaves it to be waited for: till then its number is its own.
