@@ -125,7 +125,8 @@ final class CausesPresent: Checker {
             let roster = try node.roster(of: space)
         else { return false }
         return try world.honestNodes.contains { other in
-            guard roster.contains(other.identity.device),
+            // Who was invited and has not accepted serves nobody.
+            guard roster.takesPart(other.identity.device),
                 let record = try other.store.space(space.id),
                 let log = try other.store.log(cause.tag, in: record.number)
             else { return false }

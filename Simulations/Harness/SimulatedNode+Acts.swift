@@ -187,6 +187,7 @@ extension CommandRefusal {
         case .rejoining: "it must first take back what it forgot"
         case .awaitsOwn: "the conversation waits for what it once wrote there"
         case .ownFork: "it wrote two histories, and nobody takes more from it"
+        case .tooManyChanges(let limit): "its control log takes \(limit) operations at most"
         case .call(.unknownCall): "there is no such call"
         case .call(.busy): "it is in another call"
         case .call(.inIt): "it is in that call"

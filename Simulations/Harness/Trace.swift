@@ -55,6 +55,7 @@ struct Trace {
         case .files: add(29 << 56)
         case .fileRetry: add(30 << 56)
         case .fileRoom: add(33 << 56)
+        case .fileLook: add(34 << 56)
         case .collection: add(31 << 56)
         case .shelves: add(32 << 56)
         case .placing(let space): add(25 << 56 | UInt64(bitPattern: space.rawValue))

@@ -79,7 +79,7 @@ extension World {
         return found
     }
 
-    /// The honest nodes that a node asks for what it lacks of a space: on links, and by letter those
+    /// The honest members whom a node asks for what it lacks of a space: on links, and by letter those
     /// whom it meets through relays alone.
     private func bringers(of space: SpaceID, to node: SimulatedNode) throws -> [SimulatedNode] {
         let linked = wires(of: node.index).map {
@@ -88,9 +88,10 @@ extension World {
         guard let record = try node.store.space(space), let roster = try node.roster(of: record)
         else { return linked.filter(\.isHonest) }
         return try honestNodes.filter { other in
+            // Nobody asks who is out, though they may not know that they are, and would answer.
+            guard other !== node, roster.takesPart(other.identity.device) else { return false }
             if linked.contains(where: { $0 === other }) { return true }
-            return try other !== node && needsRelay(node.index, other.index) && !other.isDown
-                && roster.takesPart(other.identity.device)
+            return try needsRelay(node.index, other.index) && !other.isDown
                 && comes(from: other, to: node, in: record)
         }
     }

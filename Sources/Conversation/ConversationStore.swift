@@ -55,6 +55,18 @@ public struct Entry: Equatable, Sendable {
     }
 }
 
+extension Entry {
+    /// The end of a page, from which the next one goes on: entries are paged by stand and row, and nothing else
+    /// of this one counts.
+    public static func pageEnd(
+        at stand: UInt64, _ operation: OperationNumber, of field: EntryField
+    ) -> Entry {
+        let order = OrderKey(stand: stand, tag: LogTag(0), sequence: 0, id: OperationID { _ in })
+        return Entry(
+            space: SpaceNumber(0), object: .space, field: field, operation: operation, order: order)
+    }
+}
+
 /// One message in a timeline.
 public struct MessageRow: Equatable, Sendable {
     /// A mark on a screen; local unless stated otherwise.

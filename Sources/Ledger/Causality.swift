@@ -52,6 +52,8 @@ public enum Causality {
         // It may never arrive: nobody serves what lies above a proven fork or a cut.
         if let bound = log.bound, cause.sequence >= bound.sequence { return true }
         guard cause.sequence < log.end else { return false }
+        // Its author may have named the branch that does not count: that one never arrives.
+        if let fork = log.proven, cause.sequence >= fork.sequence { return true }
         // Where it costs nothing, the branch is compared as well.
         return cause.sequence + 1 < log.end || cause.check == log.tip.check
     }

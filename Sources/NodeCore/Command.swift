@@ -313,6 +313,8 @@ public enum CommandRefusal: Error, Equatable, Sendable {
     case awaitsOwn
     /// This device wrote two histories, and everybody has the proof: nobody takes more from it.
     case ownFork
+    /// This device has changed the conversation's members and settings so many times: nobody takes more.
+    case tooManyChanges(limit: UInt64)
     /// The call cannot be begun, or is not as it would have to be.
     case call(Calls.Objection)
 }

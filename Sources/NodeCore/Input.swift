@@ -122,6 +122,8 @@ public enum TimerID: Hashable, Sendable {
     case fileRetry
     /// Looks whether files can be given up that others were asked about.
     case fileRoom
+    /// Looks at the next messages that bring files, after many of them may count again.
+    case fileLook
     /// Looks for files that no message names any more.
     case collection
     /// Checks which devices lack files that lie at relays for them.

@@ -170,12 +170,12 @@ extension NodeCore {
         // Where this device can be found stands in no log, and who could help it must find it.
         if rejoin != nil, !command.isOfAddresses, !command.isVolatile { return .rejoining }
         if try hasOwnFork(store) { return .ownFork }
-        if let id = command.governedSpace, let space = try store.space(id),
-            ownHistory.hasGap(in: space.number)
-        {
-            return .awaitsOwn
-        }
-        return nil
+        guard let id = command.governedSpace, let space = try store.space(id) else { return nil }
+        if ownHistory.hasGap(in: space.number) { return .awaitsOwn }
+        // Whoever wants to leave can do so in any case.
+        let reserve = if case .leave = command { 1 } else { Self.controlReserve }
+        return try hasControlRoom(in: space, besides: reserve, store)
+            ? nil : .tooManyChanges(limit: Limits.controlOperationCountMax)
     }
 
     /// Performs commands that change an existing message.

@@ -55,7 +55,8 @@ extension NodeCore {
         _ kind: OperationKind, in space: SpaceRecord, _ turn: inout T,
         payload: (NextPlace, inout T) -> [UInt8]?
     ) throws(StoreError) -> [AppliedOperation] {
-        try write(in: space, &turn) { author, turn throws(StoreError) in
+        guard try hasControlRoom(in: space, besides: 1, turn.store) else { return [] }
+        return try write(in: space, &turn) { author, turn throws(StoreError) in
             try author.append(kind, to: turn.store) { payload($0, &turn) }
         }
     }

@@ -106,22 +106,6 @@ extension NodeCore {
         try holdBound(&turn)
     }
 
-    private static let unlookedKey = Array("files-unlooked".utf8)
-
-    /// Notes that messages were brought in from a backup: the first start looks which of their files are
-    /// wanted.
-    public static func noteFilesUnlooked(in store: some NodeStore) throws(StoreError) {
-        try store.setValue([1], .profile, unlookedKey)
-    }
-
-    /// Wants the files of messages that a backup brought.
-    mutating func lookAtFiles(_ turn: inout some Turn) throws(StoreError) {
-        guard try turn.store.value(.profile, Self.unlookedKey) != nil else { return }
-        try turn.store.setValue(nil, .profile, Self.unlookedKey)
-        let entries = try turn.store.files(in: nil, before: nil, limit: .max)
-        try heedFiles(of: entries.map(\.operation), areNew: false, &turn)
-    }
-
     // MARK: Room
 
     /// Whether a file whose first hashes arrived fits; from now on it reserves its full size. If it does not

@@ -53,12 +53,7 @@ extension NodeCore {
         }
         try heedFiles(of: fresh, areNew: true, &turn)
         guard !refolded.isEmpty else { return }
-        var counting: [OperationNumber] = []
-        for space in refolded.sorted() {
-            let entries = try turn.store.files(in: space, before: nil, limit: .max)
-            counting += entries.map(\.operation)
-        }
-        try heedFiles(of: counting, areNew: false, &turn)
+        for space in refolded.sorted() { try lookAtFiles(FileLook(at: space), &turn) }
         try collectFilesSoon(&turn)
     }
 

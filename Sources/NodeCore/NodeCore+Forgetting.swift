@@ -302,6 +302,20 @@ extension NodeCore {
         return try store.log(LogTag(name), in: space.number)?.end ?? 0 >= former.end
     }
 
+    /// Operations of lane 0 for which a person's commands leave room: new keys, and what ties heads together.
+    static let controlReserve = 256
+
+    /// Whether this device may write so many operations into the control log of a space.
+    func hasControlRoom(
+        in space: SpaceRecord, besides count: Int, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        let name = OperationHash.log(space: space.id, device: identity.device, lane: .control)
+        let end = try store.log(LogTag(name), in: space.number)?.end ?? 0
+        // Each may first have to tie as many heads together as there are devices.
+        let ties = Limits.deviceCountMax / Limits.dependencyCountMax
+        return end + UInt64(count + ties) <= Limits.controlOperationCountMax
+    }
+
     private func formerLog(
         _ lane: Lane, of space: SpaceID, _ store: some Store
     ) throws(StoreError) -> FormerLog? {

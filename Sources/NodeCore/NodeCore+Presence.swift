@@ -127,8 +127,11 @@ extension NodeCore {
     mutating func tellReaders(of relay: NoiseKey?, _ store: some Store) throws(StoreError) {
         guard !lines.isEmpty, desk.presence != .offline || !desk.told.isEmpty else { return }
         var readers: [Participant] = []
-        for (key, card) in try store.values(.card) {
-            guard let person = PersonID(key), try isAccepted(person, store) else { continue }
+        // A relay can connect as often as it likes, and of those who are no contacts there are more.
+        guard let ownSpace else { return }
+        let contacts = try Overview.contacts(ownSpace: ownSpace.number, in: store)
+        for person in [identity.person] + contacts.filter(\.isAccepted).map(\.person) {
+            guard let card = try store.value(.card, person.bytes) else { continue }
             for (device, mailboxes) in CardReader.mailboxes(in: card)
             where device != identity.device && isReader(mailboxes, of: relay) {
                 readers.append(Participant(person: person, device: device))
@@ -143,10 +146,13 @@ extension NodeCore {
         }
     }
 
+    /// Devices beyond this many are not told: presence is said again before others forget it.
+    private static let untoldCountMax = 4_096
+
     private mutating func tellLater(_ devices: [Participant]) {
         let known = Set(desk.untold)
-        desk.untold.append(
-            contentsOf: devices.filter { !known.contains($0) && !isLinked($0.device) })
+        let new = devices.filter { !known.contains($0) && !isLinked($0.device) }
+        desk.untold.append(contentsOf: new.prefix(Self.untoldCountMax - desk.untold.count))
     }
 
     /// Tells the next of the devices that are to be told.

@@ -12,6 +12,11 @@ extension NodeCore {
             try keep(drafts, for: space, &turn)
             return []
         }
+        if drafts.contains(where: { $0.lane == .control }) {
+            guard try hasControlRoom(in: space, besides: drafts.count, turn.store) else {
+                return []
+            }
+        }
         let applied = try write(in: space, &turn) { author, turn throws(StoreError) in
             try author.append(drafts, to: turn.store, using: &turn.random)
         }

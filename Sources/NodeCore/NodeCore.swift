@@ -222,6 +222,7 @@ public struct NodeCore: Sendable {
         case .files: try tendFiles(&turn)
         case .fileRetry: try retryFiles(&turn)
         case .fileRoom: try tendRoom(&turn)
+        case .fileLook: try lookAtFiles(&turn)
         case .collection: try collectFiles(&turn)
         case .shelves: try lookAfterShelves(&turn)
         }

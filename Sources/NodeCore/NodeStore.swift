@@ -92,6 +92,9 @@ public enum ValueTable: UInt8, CaseIterable, Sendable {
     case sentOnce = 45
     /// Which key has each place of the ring of keys; the next place, under the empty key.
     case onceSlot = 46
+    /// Spaces of which it is still to be looked which messages bring files, and from where on, by the space's
+    /// number; under the empty key all spaces. See ``FileLook``.
+    case fileLook = 47
 }
 
 /// The node's data beside logs and views. All of it is sealed at rest, including keys.

@@ -19,11 +19,6 @@ enum EntryCursor {
                 "bad-cursor", "“\(text)” is no cursor.",
                 hint: "Use the `next` of an earlier page as it is.")
         }
-        // They are paged by order and row: nothing else counts.
-        let order = OrderKey(
-            stand: stand, tag: LogTag(0), sequence: 0, id: OperationID { _ in })
-        return ParleyConversation.Entry(
-            space: SpaceNumber(0), object: .space, field: field,
-            operation: OperationNumber(number), order: order)
+        return .pageEnd(at: stand, OperationNumber(number), of: field)
     }
 }

@@ -50,7 +50,7 @@ extension NodeError {
             .ownWordAsName, .deleted, .impossibleTime:
             self.init(writing: refusal)
         case .noFile, .tooManyFiles, .fileNotHeld: self.init(attaching: refusal)
-        case .rejoining, .awaitsOwn, .ownFork:
+        case .rejoining, .awaitsOwn, .ownFork, .tooManyChanges:
             self.init(holdingBack: refusal)
         case .call(let objection): self.init(calling: objection)
         case .together(let objection): self.init(together: objection)
@@ -118,6 +118,12 @@ extension NodeError {
                 hint:
                     "Nobody takes more from it. Keep it to read, and go on with a new device: "
                     + Self.movingOn)
+        case .tooManyChanges(let limit):
+            self.init(
+                "too-many-changes",
+                "This device has changed who is in this conversation, or its rules, almost \(limit) times, "
+                    + "and more than that counts nowhere.",
+                hint: "Nothing was changed. Another device or another admin can still do it.")
         default: preconditionFailure("a refusal that is not about what was written before")
         }
     }

@@ -10,6 +10,9 @@ public enum Limits {
     public static let referenceCountMax = 8
     /// Places in a log stay below 2^62, so that adding two of them cannot overflow.
     public static let placeMax: UInt64 = 1 << 62
+    /// Operations in one log of lane 0. All of lane 0 is held in memory while a roster is in use, so nobody
+    /// may make it long; one operation a day reaches this after eleven years.
+    public static let controlOperationCountMax: UInt64 = 4096
     /// The salt of a payload commitment.
     public static let saltByteCount = 16
     /// A wall clock in Unix milliseconds stays below 2^43 (the year 2248), so that

@@ -144,6 +144,9 @@ extension ByteReader {
             "operations", atMost: min(Limits.runOperationCountMax, room.operationCount))
         room.operationCount -= count
         guard count > 0 else { throw .forbidden(field: "empty run") }
+        if lane == .control, first + UInt64(count) > Limits.controlOperationCountMax {
+            throw .forbidden(field: "place in lane 0")
+        }
         let operations: [Operation]
         if flags & 2 == 2 {
             let byteCount = try self.count("compressed run", atMost: room.byteCount)

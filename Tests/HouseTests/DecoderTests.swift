@@ -11,6 +11,7 @@ struct DecoderTests {
         "Sources/NodeCore/FormerLog.swift": 1,
         "Sources/NodeCore/FormerMarks.swift": 1,
         "Sources/NodeCore/DeletedImports.swift": 1,
+        "Sources/NodeCore/FileLook.swift": 2,
         "Sources/NodeCore/FileSettings.swift": 1,
         "Sources/NodeCore/HeldFile.swift": 1,
         "Sources/NodeCore/Invitation.swift": 2,

@@ -49,6 +49,7 @@ enum OutsideNumbers {
         "Sources/NodeCore/NodeCore+Branches.swift": .init(1, "this device's own rows"),
         "Sources/NodeCore/SentOnce.swift": .init(2, "this device's own rows"),
         "Sources/NodeCore/DeletedImports.swift": .init(3, "this device's own rows"),
+        "Sources/NodeCore/FileLook.swift": .init(3, "this device's own rows"),
         "Sources/NodeCore/FileSettings.swift": .init(4, "own settings, bounded there"),
         "Sources/NodeCore/Invitation.swift": .init(5, "this device's own rows"),
         "Sources/NodeCore/MissingBodies.swift": .init(3, "this device's own rows"),

@@ -25,15 +25,17 @@ extension SeededRandom {
 
     /// A run of any shape that may be written.
     mutating func run() throws -> Run {
-        let first = number(below: 1 << 61)
+        let lane = Lane.allCases[Int(next() % 5)]
         let count = Int.random(in: 1...5, using: &self)
+        let end = lane == .control ? Limits.controlOperationCountMax : 1 << 61
+        let first = number(below: end - UInt64(count) + 1)
         var heads: [SignedHead] = []
         for offset in 0..<count where pick() {
             guard let signature = SignatureBytes(bytes(64)) else { continue }
             heads.append(SignedHead(sequence: first + UInt64(offset), signature: signature))
         }
         return Run(
-            device: identifier(), lane: Lane.allCases[Int(next() % 5)], first: first,
+            device: identifier(), lane: lane, first: first,
             anchor: pick() ? identifier() : nil,
             operations: try (0..<count).map { _ in try operation().operation }, heads: heads)
     }
