@@ -56,6 +56,29 @@ extension Views {
         return try waiting + wishes()
     }
 
+    /// Whether others, or relays that they read, have all that the person wrote in a group.
+    ///
+    /// - Parameter orFail: whether it is an error where they have not.
+    func isDelivered(in space: SpaceRecord, orFail: Bool) throws -> Bool {
+        guard space.kind == .group, let roster = try roster(of: space), !isOut(of: roster),
+            roster.participants.contains(where: { $0.person != ownPerson })
+        else { return true }
+        var view = OutboxView(
+            conversation: space.id.description, name: "", savedCount: 0, relayedCount: 0,
+            changeCount: 0, keptCount: 0)
+        try count(into: &view, space, roster)
+        if view.savedCount == 0 { return true }
+        guard orFail else { return false }
+        let messages =
+            view.savedCount == 1
+            ? "1 message of yours is" : "\(view.savedCount) messages of yours are"
+        throw NodeError(
+            "undelivered",
+            "\(messages) not delivered to anybody in this group, and may be lost if you leave now.",
+            hint: "`parley outbox` shows what waits, and for what. "
+                + "`parley group leave \(space.id.short) --anyway` leaves all the same.")
+    }
+
     /// Which places of own logs relays have that are still there.
     func relayed(of space: SpaceRecord) throws -> [LogTag: [Range<UInt64>]] {
         try Outbox.relayed(

@@ -266,15 +266,16 @@ struct GroupLeave: OneGroupCommand {
         commandName: "leave",
         abstract: "go out of a group",
         discussion: """
-            What was written stays here to read. The last owner makes another one first; with \
-            --anyway they leave all the same, and nobody does what only owners may from then on.
+            What was written stays here to read. The last owner makes another one first, and messages \
+            that nobody has yet are to be delivered first. With --anyway you leave all the same: a group \
+            may then have no owner for good, and those messages may be lost.
 
             Example:
               parley group leave trip
             """)
 
     @OptionGroup var options: GroupOptions
-    @Flag(name: .long, help: "leave also as the last owner")
+    @Flag(name: .long, help: "leave also as the last owner, or before messages are delivered")
     var anyway = false
 
     func run(with node: any NodeService) async throws {

@@ -164,6 +164,7 @@ export default {
   "group.leaveText": "Was geschrieben wurde, bleibt hier lesbar. Neues kommt nicht mehr.",
   "group.leaveAnyway": "Trotzdem verlassen",
   "group.lastOwner": "Mache zuerst jemand anders zum Eigentümer. Sonst kann für immer niemand tun, was nur Eigentümer dürfen.",
+  "group.leaveEarly": "Warte, bis sie zugestellt sind, oder verlasse die Gruppe ohne sie.",
   "rules.change": "Regeln ändern",
   "rules.history": "Was Neue von früher sehen",
   "rules.none": "nichts",

@@ -164,6 +164,7 @@ export default {
   "group.leaveText": "What was written stays here to read. Nothing new comes.",
   "group.leaveAnyway": "Leave all the same",
   "group.lastOwner": "Make somebody else an owner first. Otherwise nobody does what only owners may, for good.",
+  "group.leaveEarly": "Wait until they are delivered, or leave without them.",
   "rules.change": "Change the rules",
   "rules.history": "What newcomers see of the time before",
   "rules.none": "nothing",

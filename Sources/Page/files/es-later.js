@@ -164,6 +164,7 @@ export default {
   "group.leaveText": "Lo escrito se queda aquí para leerlo. No llegará nada nuevo.",
   "group.leaveAnyway": "Salir de todos modos",
   "group.lastOwner": "Antes haz propietario a otra persona. Si no, nadie podrá hacer nunca lo que solo pueden los propietarios.",
+  "group.leaveEarly": "Espera a que se entreguen, o sal sin ellos.",
   "rules.change": "Cambiar las reglas",
   "rules.history": "Qué ven de antes los recién llegados",
   "rules.none": "nada",

@@ -88,8 +88,9 @@ function leaves({ id: conversation }, { name }) {
     try {
       await rpc("leave", { conversation });
     } catch (error) {
-      if (error.code !== "last-owner") throw error;
-      ask(error.message, [], t("group.leaveAnyway"), () => rpc("leave", { conversation, anyway: true }), { text: t("group.lastOwner"), isDangerous: true });
+      const text = { "last-owner": "group.lastOwner", undelivered: "group.leaveEarly" }[error.code];
+      if (!text) throw error;
+      ask(error.message, [], t("group.leaveAnyway"), () => rpc("leave", { conversation, anyway: true }), { text: t(text), isDangerous: true });
     }
   }, { text: t("group.leaveText"), isDangerous: true });
 }

@@ -131,8 +131,11 @@ public struct LeaveGroup: NodeRequest {
 
     /// The conversation: its name, its identifier or a start of that.
     public var conversation: String
-    /// Whether it is wanted where no owner would be left; false where nil.
+    /// Whether it is wanted where no owner would be left, or what was written may be lost; false where nil.
     public var anyway: Bool?
+
+    /// How often, and after what pause, it is looked whether the last messages have been delivered.
+    private static let (lookCount, pause) = (12, Duration.milliseconds(250))
 
     /// A request with these parameters.
     public init(conversation: String, anyway: Bool? = nil) {
@@ -148,8 +151,22 @@ public struct LeaveGroup: NodeRequest {
             if !anyway { try views.requireOwner(after: views.ownPerson, in: record) }
             return record.id
         }
+        if !anyway { try await awaitDelivery(on: node) }
         _ = try await node.running.perform(.leave(space, anyway: anyway))
         return NoReply()
+    }
+
+    /// Waits a moment until somebody, or a relay, has the person's last messages: on links, nobody asks a former
+    /// member for what they wrote.
+    private func awaitDelivery(on node: Node) async throws {
+        for look in 1...Self.lookCount {
+            let isDelivered = try await node.read { views in
+                let record = try views.conversation(conversation)
+                return try views.isDelivered(in: record, orFail: look == Self.lookCount)
+            }
+            if isDelivered { return }
+            try await Task.sleep(for: Self.pause)
+        }
     }
 }
 

@@ -1,0 +1,40 @@
+import Foundation
+import Parley
+import ParleyLocalAPI
+import Testing
+
+/// On links nobody asks a former member for what they wrote: who leaves first waits for it to be delivered.
+@Suite("Leaving a group", .timeLimit(.minutes(5)))
+struct LeavingProcessTests {
+    @Test("is refused while nobody has the last messages, and then takes nothing along")
+    func undelivered() async throws {
+        let pair = try await ProcessPair()
+        let ben = try #require(await pair.ben.client)
+        try await pair.ann.kill()
+        try await ben.perform(SendMessages(conversation: "log", texts: ["goodbye"]))
+        do {
+            try await ben.perform(LeaveGroup(conversation: "log"))
+            Issue.record("left with a message that nobody has")
+        } catch let error as NodeError {
+            #expect(error.code == "undelivered")
+            #expect(error.message.hasPrefix("1 message of yours is not delivered"))
+            #expect(error.hint?.contains("--anyway") == true)
+        }
+        let ann = try await pair.ann.start()
+        try await eventually("ben has left", on: [pair.ann, pair.ben]) {
+            do {
+                try await ben.perform(LeaveGroup(conversation: "log"))
+                return true
+            } catch let error as NodeError where error.code == "undelivered" {
+                return false
+            }
+        }
+        try await eventually("ann knows it", on: [pair.ann, pair.ben]) {
+            try await ann.perform(GetGroup(conversation: "log")).members.count == 1
+        }
+        let page = try await ann.perform(ReadMessages(conversation: "log", limit: 9))
+        #expect(page.messages.last?.text == "goodbye")
+        _ = try await pair.ann.stop()
+        _ = try await pair.ben.stop()
+    }
+}
