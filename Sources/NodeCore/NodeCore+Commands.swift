@@ -26,7 +26,7 @@ extension NodeCore {
         }
         let card = try CardReader.kept(of: identity.person, turn.store)
         if card?.parts.contains(where: { $0.device == identity.device }) != true {
-            try publishCard(name: card?.name ?? "", addresses: [], at: turn.now, turn.store)
+            try publishCard(addresses: [], at: turn.now, turn.store)
         }
         // Others may write to a prekey that went with what the store forgot; of its card as well they
         // know a newer part than it does.
@@ -75,10 +75,11 @@ extension NodeCore {
     /// Signs a new part of the own card.
     ///
     /// - Parameters:
+    ///   - name: what the person calls themself from now on; nil for the present name, whichever device gave it.
     ///   - mailboxes: those to name; nil for the ones that it names already.
     ///   - prekeys: likewise.
     mutating func publishCard(
-        name: String, addresses: [String], mailboxes: [CardMailbox]? = nil,
+        name: String? = nil, addresses: [String], mailboxes: [CardMailbox]? = nil,
         prekeys: [PrekeyCertificate]? = nil, at now: Instant, _ store: some Store
     ) throws(StoreError) {
         let known = try CardReader.kept(of: identity.person, store)
@@ -90,7 +91,7 @@ extension NodeCore {
             after: max(own?.version ?? .zero, cardVersionMin),
             besides: known?.parts.map(\.version) ?? [], at: now.wall)
         let part = CardPart.make(
-            version: version, noiseKey: identity.noiseKey, name: name,
+            version: version, noiseKey: identity.noiseKey, name: name ?? known?.name ?? "",
             addresses: addresses, mailboxes: mailboxes ?? own?.mailboxes ?? [],
             prekeys: prekeys ?? own?.prekeys ?? [], key: identity.key)
         let fresh = Card(
@@ -167,6 +168,8 @@ extension NodeCore {
         ofAny command: Command, _ store: some Store
     ) throws(StoreError) -> CommandRefusal? {
         if identity.isRevoked { return .revoked }
+        // Which files are here stands in no log.
+        if case .file = command { return nil }
         // Where this device can be found stands in no log, and who could help it must find it.
         if rejoin != nil, !command.isOfAddresses, !command.isVolatile { return .rejoining }
         if try hasOwnFork(store) { return .ownFork }
@@ -265,8 +268,9 @@ extension NodeCore {
         if let name, let refusal = Self.refusal(personName: name) { return .failure(refusal) }
         let card = try CardReader.kept(of: identity.person, turn.store)
         let part = card?.parts.first { $0.device == identity.device }
-        let wanted = (name ?? part?.name ?? "", addresses ?? part?.addresses ?? [])
-        guard wanted != (part?.name ?? "", part?.addresses ?? []) else { return .success(.done) }
+        let former = (card?.name ?? "", part?.addresses ?? [])
+        let wanted = (name ?? former.0, addresses ?? former.1)
+        guard wanted != former else { return .success(.done) }
         try publishCard(name: wanted.0, addresses: wanted.1, at: turn.now, turn.store)
         turn.emit(.commitFully)
         for id in links.keys.sorted() where links[id]?.session != nil {

@@ -118,7 +118,7 @@ extension NodeCore {
         try prekey.keep(in: turn.store)
         // The newest alone is of use to others.
         try publishCard(
-            name: part?.name ?? "", addresses: part?.addresses ?? [],
+            addresses: part?.addresses ?? [],
             prekeys: [prekey.certificate], at: turn.now, turn.store)
         turn.emit(.commitFully)
         for id in links.keys.sorted() where links[id]?.session != nil {

@@ -57,8 +57,7 @@ extension NodeCore {
         let part = card?.parts.first { $0.device == identity.device }
         guard try mayWrite(turn.store), part?.mailboxes ?? [] != mailboxes else { return }
         try publishCard(
-            name: part?.name ?? "", addresses: part?.addresses ?? [], mailboxes: mailboxes,
-            at: turn.now, turn.store)
+            addresses: part?.addresses ?? [], mailboxes: mailboxes, at: turn.now, turn.store)
         turn.emit(.commitFully)
         for id in links.keys.sorted() where links[id]?.session != nil {
             try introduce(on: id, &turn)

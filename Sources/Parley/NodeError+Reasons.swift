@@ -229,7 +229,7 @@ extension NodeError {
                 "unknown-person", "That person is no contact.",
                 hint: "`parley contacts` lists them; `parley invite` makes a link for a new one.")
         case .ownInvite:
-            self.init("own-invite", "That invite is your own.", hint: "Pass it to somebody else.")
+            self.init("own-invite", "That is your own.", hint: "Pass it to somebody else.")
         case .expired:
             let now = MomentWords(.current).moment(SystemClock.now.wall)
             self.init(

@@ -114,6 +114,28 @@ struct DeviceTests {
         }
     }
 
+    @Test("change addresses and prekeys without setting the name back that another device gave")
+    func laterName() throws {
+        let home = try Household(seed: 7)
+        let (world, laptop, phone, person) = (
+            home.world, home.laptop, home.phone, home.laptop.identity.person
+        )
+        world.run(for: 5_000)
+        _ = try world.perform(.setProfile(name: "early", addresses: nil), on: laptop)
+        world.run(for: 5_000)
+        _ = try world.perform(.setProfile(name: "late", addresses: nil), on: phone)
+        world.run(for: 5_000)
+        _ = try world.perform(.setProfile(name: nil, addresses: ["elsewhere:1"]), on: laptop)
+        world.run(for: 5_000)
+        for node in [laptop, phone] {
+            #expect(try CardReader.name(of: person, node.store) == "late")
+            #expect(try CardReader.addresses(of: person, node.store).contains("elsewhere:1"))
+        }
+        _ = try world.perform(.setProfile(name: "early", addresses: nil), on: laptop)
+        world.run(for: 5_000)
+        #expect(try CardReader.name(of: person, phone.store) == "early")
+    }
+
     @Test("revoke their juniors; who is not needs the recovery code")
     func ranks() throws {
         let home = try Household(seed: 6)

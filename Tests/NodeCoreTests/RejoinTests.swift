@@ -95,6 +95,8 @@ struct RejoinTests {
         #expect(throws: CommandRefusal.rejoining) {
             try world.perform(.setProfile(name: "anna", addresses: nil), on: ann)
         }
+        // Which files are kept here stands in no log either.
+        _ = try world.perform(.file(.set(FileSettings())), on: ann)
         world.run(for: 60_000)
         #expect(ann.core.rejoin == nil)
         #expect(try CardReader.addresses(of: ann.identity.person, ben.store) == ["elsewhere"])

@@ -47,7 +47,12 @@ struct DeviceProcessTests {
         }
         let machine = String(ProcessInfo.processInfo.hostName.prefix(60))
         #expect(Set(try await laptop.perform(ListDevices()).map(\.name)) == [machine, "phone"])
-        try await laptop.perform(RevokeDevice(device: "phone"))
+        try await client.perform(RenameSelf(name: "Annika"))
+        try await eventually("the laptop knows the name", on: [pair.ann]) {
+            try await laptop.perform(GetStatus()).name == "Annika"
+        }
+        let revocation = try await pair.ann.run("device", "revoke", "phone")
+        #expect(revocation.output.contains("Others call you “ann” again"), "\(revocation)")
         let old = try await pair.ann.run("device", "rename", "phone", "lost").output
         #expect(old.contains("was revoked"), "\(old)")
         try await eventually("the phone knows", on: [phone]) {

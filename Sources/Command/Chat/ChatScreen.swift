@@ -112,10 +112,12 @@ struct ChatScreen {
             if let id = timeline?.conversation { composer.take(draft: list[id]?.draft ?? "") }
         case .page(let conversation, let place, let page, let unreadID):
             guard timeline?.conversation == conversation else { break }
-            let isTaken = take(page, at: place, unreadID: unreadID)
-            if isTaken, timeline?.isStale != true { break }
+            let isLeft = isLeft(by: page, at: place)
+            let moves = isLeft ? false : take(page, at: place, unreadID: unreadID)
+            let notes = moves ? [ChatRequest.notes(conversation)] : []
+            if !isLeft, timeline?.isStale != true { return notes }
             timeline?.isStale = false
-            return refresh()
+            return notes + refresh()
         case .notes(let conversation, let notes):
             if timeline?.conversation == conversation { timeline?.notes = notes }
         case .thread(let message, let page):
@@ -140,21 +142,21 @@ struct ChatScreen {
         return []
     }
 
-    /// - Returns: false where it is of a part that the person has left since.
+    /// Whether a page is of a part that the person has left since.
+    private func isLeft(by page: ChatPage, at place: ChatRequest.Place) -> Bool {
+        guard !place.isJump, let shown = timeline, !shown.isLoading else { return false }
+        guard let anchor = shown.anchor else {
+            return shown.page.belowCount == 0 && page.belowCount > 0
+        }
+        return shown.index(of: anchor.id) != nil
+            && !page.messages.contains { $0.id == anchor.id }
+    }
+
+    /// - Returns: whether it is to be asked again where the lines between messages stand.
     private mutating func take(
         _ page: ChatPage, at place: ChatRequest.Place, unreadID: String?
     ) -> Bool {
-        if !place.isJump, let shown = timeline, !shown.isLoading {
-            if let anchor = shown.anchor {
-                let isLeft =
-                    shown.index(of: anchor.id) != nil
-                    && !page.messages.contains { $0.id == anchor.id }
-                if isLeft { return false }
-            } else if shown.page.belowCount == 0, page.belowCount > 0 {
-                return false
-            }
-        }
-        timeline?.page = page
+        let moves = timeline?.replace(with: page) ?? false
         if timeline?.isLoading == true { timeline?.unreadID = unreadID }
         timeline?.isLoading = false
         var layout = layout(of: timeline)
@@ -173,7 +175,7 @@ struct ChatScreen {
             timeline?.anchor = layout?.anchor(showing: index)
             focus = .timeline
         }
-        return true
+        return moves
     }
 
     private mutating func fail(_ request: ChatRequest, _ error: NodeError) {

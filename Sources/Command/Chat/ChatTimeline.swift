@@ -76,6 +76,20 @@ struct ChatTimeline: Equatable {
         page.messages[index] = message
     }
 
+    /// Puts a later part in place of the one that is shown. Lines that stood at the end stand above what has come
+    /// below them, until it is known anew where they belong.
+    ///
+    /// - Returns: whether there were such lines.
+    mutating func replace(with later: ChatPage) -> Bool {
+        let last = page.belowCount == 0 ? messages.last?.id : nil
+        let index = last.flatMap { id in later.messages.firstIndex { $0.id == id } }
+        page = later
+        guard let next = index.map({ $0 + 1 }), next < messages.count else { return false }
+        let atEnd = notes.indices.filter { notes[$0].below == nil }
+        for index in atEnd { notes[index].below = messages[next].id }
+        return !atEnd.isEmpty
+    }
+
     /// The part of the whole in whose middle a message stands, by how many stand above it.
     func place(around index: Int) -> Int {
         max(0, page.aboveCount + index - ChatPage.countMax / 2)

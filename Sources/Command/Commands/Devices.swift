@@ -313,7 +313,13 @@ struct DeviceRevoke: NodeCommand {
         {
             throw NodeError("not-agreed", "Nothing was changed.")
         }
+        let former = try await node.perform(GetStatus()).name
         try await node.perform(RevokeDevice(device: device, recoveryCode: code))
+        let name = try await node.perform(GetStatus()).name
+        if name != former {
+            let said = "Others call you “\(harmless(name))” again: that device had set “\(harmless(former))”."
+            try await world.say(said, way: "`parley name NAME` sets another name.", on: node)
+        }
         let devices = try await node.perform(ListDevices())
         try Output.show(devices, json: output.json, as: DeviceList.text(devices))
     }

@@ -102,7 +102,7 @@ struct MessageLines {
     /// A line between messages.
     struct Note: Equatable {
         let time: UInt64
-        let below: String?
+        var below: String?
         /// Where it stands between others, as text.
         let order: String
         let text: String?

@@ -42,6 +42,7 @@ export function t(name, values = {}) {
 const clock = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit" });
 const day = new Intl.DateTimeFormat(locale, { weekday: "long", day: "numeric", month: "long", year: "numeric" });
 const shortDay = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short" });
+const shortDate = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", year: "numeric" });
 const moment = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
 const full = new Intl.DateTimeFormat(locale, { dateStyle: "full", timeStyle: "medium" });
 
@@ -53,8 +54,9 @@ export const dayName = (time) => written(day, time);
 export const momentTime = (time) => written(moment, time);
 export const fullTime = (time) => written(full, time);
 export const dayOf = (time) => (Math.abs(time) <= 8.64e15 ? new Date(time).toDateString() : "");
-/** The time of today, else the day. */
-export const shortTime = (time) => (dayOf(time) === dayOf(Date.now()) ? clockTime(time) : written(shortDay, time));
+const isThisYear = (time) => new Date(time).getFullYear() === new Date().getFullYear();
+/** The time of today, else the day, with its year where it is another one. */
+export const shortTime = (time) => (dayOf(time) === dayOf(Date.now()) ? clockTime(time) : written(isThisYear(time) ? shortDay : shortDate, time));
 
 const units = ["byte", "kilobyte", "megabyte", "gigabyte"].map((unit, step) =>
   new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay: step ? "short" : "long", maximumFractionDigits: step > 1 ? 1 : 0 }));
