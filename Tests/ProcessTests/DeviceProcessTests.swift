@@ -47,12 +47,7 @@ struct DeviceProcessTests {
         }
         let machine = String(ProcessInfo.processInfo.hostName.prefix(60))
         #expect(Set(try await laptop.perform(ListDevices()).map(\.name)) == [machine, "phone"])
-        try await client.perform(RenameSelf(name: "Annika"))
-        try await eventually("the laptop knows the name", on: [pair.ann]) {
-            try await laptop.perform(GetStatus()).name == "Annika"
-        }
-        let revocation = try await pair.ann.run("device", "revoke", "phone")
-        #expect(revocation.output.contains("Others call you “ann” again"), "\(revocation)")
+        try await laptop.perform(RevokeDevice(device: "phone"))
         let old = try await pair.ann.run("device", "rename", "phone", "lost").output
         #expect(old.contains("was revoked"), "\(old)")
         try await eventually("the phone knows", on: [phone]) {
@@ -75,6 +70,22 @@ struct DeviceProcessTests {
             try await thief.perform(SendMessages(conversation: "ben", texts: ["x"]))
         }
         #expect(error?.code == "revoked")
+        for node in [pair.ann, pair.ben, phone] { #expect(try await node.stop() == 0) }
+    }
+
+    @Test("the name that a device gave is gone when it is revoked, and that is said")
+    func revokedName() async throws {
+        let pair = try await ProcessPair()
+        let laptop = try #require(await pair.ann.client)
+        let home = try await pair.linkPhone(to: pair.ann)
+        let phone = NodeProcess(home: home, address: "127.0.0.1:\(try FreePort.some())")
+        try await phone.start().perform(RenameSelf(name: "Annika"))
+        try await eventually("the laptop knows the name", on: [pair.ann, phone]) {
+            try await laptop.perform(GetStatus()).name == "Annika"
+        }
+        let said = try await pair.ann.run("device", "revoke", "phone").output
+        #expect(said.contains("Others call you “ann” again: that device had set “Annika”."), "\(said)")
+        #expect(try await laptop.perform(GetStatus()).name == "ann")
         for node in [pair.ann, pair.ben, phone] { #expect(try await node.stop() == 0) }
     }
 
