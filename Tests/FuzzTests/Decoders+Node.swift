@@ -12,7 +12,7 @@ extension Decoder {
             name: "runs and forks", sources: [:], hasOneSpelling: false, inputs: { try frames() },
             decode: { verified($0) ? $0 : nil }),
         Decoder(
-            name: "invite", sources: ["Sources/NodeCore/Invite.swift": 1], hasOneSpelling: false,
+            name: "invite", sources: ["Sources/NodeCore/People/Invite.swift": 1], hasOneSpelling: false,
             inputs: {
                 let places: [Invite.Place] = [
                     .relay(NoiseKey { $0[0] = 2 }, addresses: ["relay.example.org:7448"]),
@@ -31,7 +31,7 @@ extension Decoder {
             },
             decode: { relinked($0) }),
         Decoder(
-            name: "offer to a device", sources: ["Sources/NodeCore/DeviceOffer.swift": 1],
+            name: "offer to a device", sources: ["Sources/NodeCore/People/DeviceOffer.swift": 1],
             hasOneSpelling: false,
             inputs: {
                 let offer = DeviceOffer(
@@ -42,7 +42,7 @@ extension Decoder {
             },
             decode: { reoffered($0) }),
         Decoder(
-            name: "link into a group", sources: ["Sources/NodeCore/GroupLink.swift": 1],
+            name: "link into a group", sources: ["Sources/NodeCore/People/GroupLink.swift": 1],
             hasOneSpelling: false,
             inputs: {
                 let link = GroupLink(
@@ -53,7 +53,7 @@ extension Decoder {
             },
             decode: { regrouped($0) }),
         Decoder(
-            name: "deletion", sources: ["Sources/NodeCore/NodeCore+Preferences.swift": 1],
+            name: "deletion", sources: ["Sources/NodeCore/People/NodeCore+Preferences.swift": 1],
             inputs: {
                 [[], [OperationID { $0[0] = 1 }, OperationID { $0[0] = 2 }]].map {
                     Deletion(expulsions: $0).bytes
@@ -65,7 +65,7 @@ extension Decoder {
             inputs: { [Archive(stand: 1 << 59, unreadCount: 7).bytes] },
             decode: { Archive($0)?.bytes }),
         Decoder(
-            name: "codes to compare", sources: ["Sources/NodeCore/Codes.swift": 1],
+            name: "codes to compare", sources: ["Sources/NodeCore/People/Codes.swift": 1],
             hasOneSpelling: false,
             inputs: {
                 var random = SeededRandom(seed: 53)

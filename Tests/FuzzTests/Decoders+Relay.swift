@@ -51,7 +51,7 @@ extension Decoder {
                 return opened == nil ? nil : bytes
             }),
         Decoder(
-            name: "signals that pass", sources: ["Sources/NodeCore/NodeCore+Passing.swift": 1],
+            name: "signals that pass", sources: ["Sources/NodeCore/Relays/NodeCore+Passing.swift": 1],
             inputs: {
                 [[], [UInt8](repeating: 4, count: 90)].map {
                     PassingContent(
@@ -62,7 +62,7 @@ extension Decoder {
             },
             decode: { bytes in PassingContent(bytes)?.bytes }),
         Decoder(
-            name: "what letters say", sources: ["Sources/NodeCore/LetterBook.swift": 1],
+            name: "what letters say", sources: ["Sources/NodeCore/Relays/LetterBook.swift": 1],
             // What only newer versions know is left out.
             hasOneSpelling: false,
             inputs: {
@@ -79,7 +79,7 @@ extension Decoder {
                 }
             }),
         Decoder(
-            name: "what envelopes carry", sources: ["Sources/NodeCore/Parcel.swift": 1],
+            name: "what envelopes carry", sources: ["Sources/NodeCore/Relays/Parcel.swift": 1],
             // What only newer versions know is left out.
             hasOneSpelling: false,
             inputs: {
