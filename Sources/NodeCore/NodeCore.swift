@@ -159,7 +159,7 @@ public struct NodeCore: Sendable {
     /// everything.
     private mutating func take(_ input: Input, _ turn: inout some Turn) throws(StoreError) {
         // First of all: a frame that is not examined must not cause any of the later work.
-        if case .frame(let link, let bytes) = input, try !mayLook(at: bytes, on: link, &turn) {
+        if case .frame(let link, let bytes) = input, try !admitFrame(bytes, on: link, &turn) {
             return
         }
         watchClock(&turn)

@@ -26,7 +26,9 @@ struct ForkSearches: Sendable {
     var isWaiting: Bool { current?.isWaiting == true }
 
     mutating func begin(_ search: ForkSearch, on ground: Ground) {
-        guard current == nil, attempts[ground, default: RareAttempts()].mayTry() else { return }
+        guard current == nil, attempts[ground, default: RareAttempts()].takeOccasion() else {
+            return
+        }
         current = search
         self.ground = ground
     }
@@ -56,22 +58,22 @@ struct ForkSearches: Sendable {
     /// A search of which no question is open goes nowhere.
     mutating func forget() { current = nil }
 
-    mutating func isEqual() {
+    mutating func noteEqual() {
         audits = []
         unexplained = []
     }
 
-    mutating func tipsDiffer() { unexplained = [] }
+    mutating func noteDifferentTips() { unexplained = [] }
 
     /// All tips are equal, and the digests differ. Once may be chance, since digests and tips are
     /// sent one after the other.
     ///
     /// - Returns: whether the logs are to be looked at one by one.
-    mutating func tipsAreEqual(here: FrontierDigests, there: FrontierDigests) -> Bool {
+    mutating func noteEqualTips(here: FrontierDigests, there: FrontierDigests) -> Bool {
         let seen = [here, there]
         defer { unexplained = seen }
         return unexplained == seen && audits.isEmpty
-            && attempts[.digests, default: RareAttempts()].mayTry()
+            && attempts[.digests, default: RareAttempts()].takeOccasion()
     }
 
     mutating func audit(_ searches: [ForkSearch]) { audits = searches }
@@ -83,7 +85,7 @@ private struct RareAttempts: Sendable {
     private var failureCount = 0
     private var skippedCount = 0
 
-    mutating func mayTry() -> Bool {
+    mutating func takeOccasion() -> Bool {
         guard skippedCount + 1 >= 1 << min(failureCount, 16) else {
             skippedCount += 1
             return false

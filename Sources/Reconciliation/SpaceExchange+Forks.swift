@@ -12,7 +12,7 @@ struct ForkTelling: Sendable {
     /// How often the peer asked for what it lacks.
     private var questionCount: UInt64 = 0
 
-    mutating func isEqual() {
+    mutating func noteEqual() {
         if !isKnown { isOwed = true }
         isKnown = true
     }
@@ -36,10 +36,10 @@ extension SpaceExchange {
         guard scope.isEverything, let shown else { return }
         let logs = try logs(store)
         guard Frontier(of: space, logs, asksForMissing: false).entries == frontier.entries else {
-            return searches.tipsDiffer()
+            return searches.noteDifferentTips()
         }
         let own = try digests(store: store)
-        guard own != shown, searches.tipsAreEqual(here: own, there: shown) else { return }
+        guard own != shown, searches.noteEqualTips(here: own, there: shown) else { return }
         searches.audit(
             logs.reversed().compactMap { log in
                 guard log.bound == nil, let last = log.spans.last else { return nil }

@@ -26,7 +26,7 @@ enum Acceptance: Sendable {
 
 extension SpaceExchange {
     /// The peer has shown that it accepts the space: it announced or sent something of it.
-    mutating func isTaken() {
+    mutating func noteTaken() {
         wasTaken = true
         if offer == .made { offer = .taken }
     }

@@ -119,13 +119,13 @@ struct SpaceExchange: Sendable {
     // MARK: What the peer holds
 
     /// The peer's digests are not our own. Returns whether they are others than it last showed.
-    mutating func differs(showing digests: FrontierDigests) -> Bool {
+    mutating func noteDifference(showing digests: FrontierDigests) -> Bool {
         defer { shown = digests }
         return shown != digests
     }
 
     /// The peer's digests are our own.
-    mutating func isEqual(store: some LogStore) throws(StoreError) {
+    mutating func noteEqual(store: some LogStore) throws(StoreError) {
         var ends: [LogTag: UInt64] = [:]
         for log in try logs(store) where log.end > 0 {
             ends[log.tag] = log.end
@@ -133,14 +133,14 @@ struct SpaceExchange: Sendable {
         peerEnds = ends
         lacked = []
         (wasEqual, hasOwnNews) = (true, false)
-        isTaken()
-        forks.isEqual()
+        noteTaken()
+        forks.noteEqual()
         (unsent, isPlanDue) = ([], false)
         unannounced = []
         windows = [:]
         cannotFill = false
         shown = nil
-        searches.isEqual()
+        searches.noteEqual()
     }
 
     /// Processes the peer's tips. Returns what is missing here according to them, if anything is.
@@ -148,7 +148,7 @@ struct SpaceExchange: Sendable {
         _ frontier: Frontier, store: some LogStore
     ) throws(StoreError) -> Lack? {
         var lack: Lack?
-        isTaken()
+        noteTaken()
         if frontier.isComplete {
             walkedCount += UInt64(try store.logs(in: space.number).count)
             lacked = scope.isMutual ? [] : nil
@@ -234,7 +234,7 @@ struct SpaceExchange: Sendable {
     /// Operations arrived: what was requested is in transit.
     mutating func receivedOperations() {
         isAsking = false
-        isTaken()
+        noteTaken()
     }
 
     /// The peer knows nothing of it and may not want it: until it has shown that, one frame is sent.

@@ -70,14 +70,14 @@ extension SyncSession {
                 continue
             }
             unlisted[number] = nil
-            shared[number]?.isTaken()
+            shared[number]?.noteTaken()
             if theirs == own {
                 outputs += try foundEqual(number, store: store)
                 if try store.agreedLogs(in: number).contains(where: { !$0.isWhole }) {
                     outputs.append(.missing(number, isNews: false))
                 }
             } else {
-                let isNews = shared[number]?.differs(showing: theirs) == true
+                let isNews = shared[number]?.noteDifference(showing: theirs) == true
                 outputs.append(.missing(number, isNews: isNews))
             }
         }
@@ -89,7 +89,7 @@ extension SyncSession {
         _ space: SpaceNumber, store: some LogStore
     ) throws(StoreError) -> [SessionOutput] {
         let isNew = shared[space]?.hasOwnNews == true
-        try shared[space]?.isEqual(store: store)
+        try shared[space]?.noteEqual(store: store)
         return isNew && isEqual(space) ? [.equal(space)] : []
     }
 

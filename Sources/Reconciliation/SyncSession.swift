@@ -169,7 +169,7 @@ public struct SyncSession: Sendable {
             return .success(try received(operations, store: store))
         case .acknowledge(let acknowledgement):
             if let space = try store.space(acknowledgement.space) {
-                shared[space.number]?.isTaken()
+                shared[space.number]?.noteTaken()
             }
             return .success([.acknowledged(acknowledgement)])
         case .credit(let bytes):

@@ -181,13 +181,13 @@ struct LetterCostTests {
         var book = LetterBook()
         let (mallory, ann) = (DeviceID { $0[0] = 1 }, DeviceID { $0[0] = 2 })
         let far = LetterBook.freeStepCount + 1
-        let tried = (0..<100).count { _ in book.mayWalk(far, of: mallory, at: 5) }
+        let tried = (0..<100).count { _ in book.takeSteps(far, of: mallory, at: 5) }
         #expect(tried == 8)
-        let near = (0..<100).count { _ in book.mayWalk(far - 1, of: mallory, at: 5) }
+        let near = (0..<100).count { _ in book.takeSteps(far - 1, of: mallory, at: 5) }
         #expect(near == 100, "what is near costs little")
-        let others = book.mayWalk(.max, of: ann, at: 5)
+        let others = book.takeSteps(.max, of: ann, at: 5)
         #expect(others, "others are not kept waiting")
-        let later = (0..<3).map { _ in book.mayWalk(far, of: mallory, at: 60_005) }
+        let later = (0..<3).map { _ in book.takeSteps(far, of: mallory, at: 60_005) }
         #expect(later == [true, false, false])
     }
 

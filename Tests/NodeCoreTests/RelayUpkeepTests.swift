@@ -148,13 +148,13 @@ struct PassingValueTests {
         let relay = try Self.relay(1)
         var passing = Passing()
         let letters = (0..<1_000).prefix { _ in
-            passing.mayOpen(from: relay, isLetter: true, at: Self.now)
+            passing.takeOpening(from: relay, isLetter: true, at: Self.now)
         }
         let signals = (0..<1_000).prefix { _ in
-            passing.mayOpen(from: relay, isLetter: false, at: Self.now)
+            passing.takeOpening(from: relay, isLetter: false, at: Self.now)
         }
         #expect(letters.count == 160 && signals.count == 160)
-        let isOtherOpen = passing.mayOpen(from: try Self.relay(2), isLetter: true, at: Self.now)
+        let isOtherOpen = passing.takeOpening(from: try Self.relay(2), isLetter: true, at: Self.now)
         #expect(isOtherOpen)
     }
 

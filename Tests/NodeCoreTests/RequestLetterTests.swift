@@ -88,10 +88,10 @@ struct RequestLetterTests {
     @Test("cost no more than as many as may wait, and then one each ten seconds")
     func pace() {
         var book = LetterBook()
-        let first = (0..<LetterBook.requestBurst).map { _ in book.mayProveRequest(at: 0) }
+        let first = (0..<LetterBook.requestBurst).map { _ in book.takeRequestProof(at: 0) }
         #expect(first.allSatisfy { $0 })
         let interval = LetterBook.requestInterval
-        let later = [interval - 1, interval, interval].map { book.mayProveRequest(at: $0) }
+        let later = [interval - 1, interval, interval].map { book.takeRequestProof(at: $0) }
         #expect(later == [false, true, false])
     }
 }

@@ -110,7 +110,7 @@ extension NodeCore {
 
     /// Whether a file whose first hashes arrived fits; from now on it reserves its full size. If it does not
     /// fit, it is not fetched until there is room.
-    mutating func takesRoom(
+    mutating func takeRoom(
         for section: BlobSection, _ turn: inout some Turn
     ) throws(StoreError) -> Bool {
         let blob = section.blob

@@ -135,7 +135,7 @@ extension NodeCore {
             switch reader.read(entry.envelope) {
             case .section(let section):
                 // What does not fit here is no longer fetched, and nothing of it is kept.
-                guard try takesRoom(for: section, &turn) else { return }
+                guard try takeRoom(for: section, &turn) else { return }
                 outputs += try fileDesk.fetcher.takeShelved(
                     section, at: turn.now.monotonic, in: turn.store.blobs)
                 reading.isToBeRepeated = reading.isToBeRepeated || reading.hasPassedOver

@@ -349,7 +349,7 @@ extension NodeCore {
         let able = links.keys.sorted().first { links[$0]?.session?.shares(space.number) == true }
         guard let id = id ?? able else { return }
         if ingested.isDisconnected {
-            try wasDisconnected(space.number, link: id, &turn)
+            try noteDisconnected(space.number, link: id, &turn)
         }
         try fillHoles(of: space.number, from: id, &turn)
         try missHoles(of: space.number, from: id, &turn)

@@ -29,7 +29,7 @@ extension NodeCore {
     static let sourcePatience: UInt64 = 3_000
 
     /// A peer may hold what is missing here: it becomes the source unless another one is.
-    mutating func mayHold(_ space: SpaceNumber, link id: LinkID, _ turn: inout some Turn)
+    mutating func noteHolder(of space: SpaceNumber, link id: LinkID, _ turn: inout some Turn)
         throws(StoreError)
     {
         guard let peer = links[id]?.peer, links[id]?.session != nil,
@@ -62,12 +62,12 @@ extension NodeCore {
 
     /// Operations of the space did not join what is held. The source is asked again, but not for
     /// every frame in transit: it would send everything over and over.
-    mutating func wasDisconnected(_ space: SpaceNumber, link id: LinkID, _ turn: inout some Turn)
+    mutating func noteDisconnected(_ space: SpaceNumber, link id: LinkID, _ turn: inout some Turn)
         throws(StoreError)
     {
         guard let source = sources[space], source.link == id,
             turn.now.monotonic < source.lastAsked + Self.sourcePatience
-        else { return try mayHold(space, link: id, &turn) }
+        else { return try noteHolder(of: space, link: id, &turn) }
         sources[space]?.mustAskAgain = true
     }
 
@@ -118,7 +118,7 @@ extension NodeCore {
         throws(StoreError)
     {
         guard sources[space] == nil, try hasHole(space, turn.store) else { return }
-        try mayHold(space, link: id, &turn)
+        try noteHolder(of: space, link: id, &turn)
     }
 
     /// Lets a source be done as soon as all is held that it said it holds.

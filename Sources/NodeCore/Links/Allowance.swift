@@ -244,7 +244,7 @@ extension NodeCore {
     static let strangerFrameCountMax = 16
 
     /// Whether a link is taken, before anything costly is done for it. One that this node made is.
-    mutating func mayOpen(_ id: LinkID, _ peer: LinkPeer, _ turn: inout some Turn)
+    mutating func admitLink(_ id: LinkID, _ peer: LinkPeer, _ turn: inout some Turn)
         throws(StoreError) -> Bool
     {
         let isShunned = allowances.isShunned(peer.person, at: turn.now.monotonic)
@@ -262,7 +262,7 @@ extension NodeCore {
     }
 
     /// Whether a frame is examined. It was not decoded yet, so refusing it costs next to nothing.
-    mutating func mayLook(at bytes: [UInt8], on id: LinkID, _ turn: inout some Turn)
+    mutating func admitFrame(_ bytes: [UInt8], on id: LinkID, _ turn: inout some Turn)
         throws(StoreError) -> Bool
     {
         guard let peer = links[id]?.peer, links[id]?.isEnding == false else { return false }
@@ -294,7 +294,7 @@ extension NodeCore {
 
     /// Whether a space's roster may be read for somebody who names the space, if it is not in memory:
     /// whether they know more than its name, only the roster tells.
-    mutating func mayHaveRead(
+    mutating func chargeReading(
         rosterOf space: SpaceRecord, _ person: PersonID, at now: Instant, _ store: some Store
     ) throws(StoreError) -> Bool {
         guard judges[space.number] == nil else { return true }

@@ -56,7 +56,7 @@ extension NodeCore {
             turn.emit(.hangUp(id, .stranger))
             return
         }
-        guard try mayOpen(id, peer, &turn) else { return }
+        guard try admitLink(id, peer, &turn) else { return }
         try learn(peer.identity, of: peer.person, &turn)
         guard try isStanding(peer, turn.store) else {
             dialer.drop(peer.device)
@@ -271,7 +271,7 @@ extension NodeCore {
                 links[id]?.session?.offerAll(of: space)
             case .missing(let space, let isNews):
                 if isNews { links[id]?.rounds[space]?.hearNews() }
-                try mayHold(space, link: id, &turn)
+                try noteHolder(of: space, link: id, &turn)
             case .answered(let space):
                 try fillHoles(of: space, from: id, &turn)
             case .forked(let proof):

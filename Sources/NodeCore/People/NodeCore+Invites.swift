@@ -125,7 +125,7 @@ extension NodeCore {
             invite.guests.contains(person)
                 || invite.isOpen(at: invite.moment(of: letter, readAt: turn.now.wall))
         else { return try count(.invite, turn.store) }
-        guard letters.mayProve(from: relay, at: turn.now.monotonic) else {
+        guard letters.takeProof(from: relay, at: turn.now.monotonic) else {
             return try count(.tooManyFrames, turn.store)
         }
         // The reason is not told: the sender is counted.

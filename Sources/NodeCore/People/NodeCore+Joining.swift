@@ -193,7 +193,7 @@ extension NodeCore {
     ) throws(StoreError) -> Sponsored {
         guard try mayWrite(turn.store), let peer = links[id]?.peer,
             let space = try turn.store.space(join.space),
-            try mayHaveRead(rosterOf: space, peer.person, at: turn.now, turn.store),
+            try chargeReading(rosterOf: space, peer.person, at: turn.now, turn.store),
             let roster = try roster(of: space, turn.store)
         else { return .later }
         // A former member lets nobody in any more, and neither do their other devices.

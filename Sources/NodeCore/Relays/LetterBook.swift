@@ -107,32 +107,34 @@ struct LetterBook: Sendable {
     /// Since when devices ask with numbers that were answered before.
     private var agedSince = NameBook<DeviceID, UInt64>(countMax: nameCountMax)
 
-    /// Notes a letter by its hash. Returns whether it is not known again.
-    mutating func isNew(_ hash: Digest) -> Bool {
+    // What begins with `take` counts one more use, where it is within its limit, and returns whether it is.
+
+    /// Notes a letter by its hash. Returns whether it was unknown.
+    mutating func insert(_ hash: Digest) -> Bool {
         recent.insert(hash.bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
     }
 
     /// Whether the identity in one more letter may be proven that is not known.
-    mutating func mayProve(from relay: NoiseKey, at now: UInt64) -> Bool {
+    mutating func takeProof(from relay: NoiseKey, at now: UInt64) -> Bool {
         guard ofRelays.take(relay, at: now) else { return false }
         return ofAll.take(at: now)
     }
 
     /// Whether the contact request of one more stranger may be verified.
-    mutating func mayProveRequest(at now: UInt64) -> Bool { ofStrangers.take(at: now) }
+    mutating func takeRequestProof(at now: UInt64) -> Bool { ofStrangers.take(at: now) }
 
     /// Whether one more part of a card may be proven that a known device shows.
-    mutating func mayProvePart(of device: DeviceID, at now: UInt64) -> Bool {
+    mutating func takePartProof(of device: DeviceID, at now: UInt64) -> Bool {
         ofDevices.take(device, at: now)
     }
 
     /// Whether the key of an envelope may be worked out that is so many steps away in a device's chain.
-    mutating func mayWalk(_ stepCount: UInt32, of device: DeviceID, at now: UInt64) -> Bool {
+    mutating func takeSteps(_ stepCount: UInt32, of device: DeviceID, at now: UInt64) -> Bool {
         stepCount <= Self.freeStepCount || walks.take(device, at: now)
     }
 
     /// Whether a question of a device may be answered again.
-    mutating func mayAnswer(_ device: DeviceID, every interval: UInt64, at now: UInt64) -> Bool {
+    mutating func takeAnswer(_ device: DeviceID, every interval: UInt64, at now: UInt64) -> Bool {
         if let last = answeredAt[device], now < last + interval { return false }
         answeredAt.set(now, of: device, at: now)
         return true
@@ -140,7 +142,7 @@ struct LetterBook: Sendable {
 
     /// Whether a question is answered that has no number above those of before: a relay may bring an old
     /// one again, or a store with a clock that was ahead was set back, and knows no greater one for years.
-    mutating func mayAnswerAged(_ device: DeviceID, every interval: UInt64, at now: UInt64) -> Bool
+    mutating func takeAgedAnswer(_ device: DeviceID, every interval: UInt64, at now: UInt64) -> Bool
     {
         let since = agedSince[device]
         if let since, now < since + interval { return false }

@@ -64,7 +64,8 @@ extension NodeCore {
                 continue
             }
             // What is not opened now is requested, like what can no longer be opened.
-            guard letters.mayWalk(envelope.steps(ahead: chain), of: device, at: turn.now.monotonic)
+            guard
+                letters.takeSteps(envelope.steps(ahead: chain), of: device, at: turn.now.monotonic)
             else {
                 try count(.envelope, turn.store)
                 try scheduleRepair(of: number, from: device, &turn)
@@ -116,7 +117,7 @@ extension NodeCore {
                 }), device != identity.device,
                 let person = judges[number]?.roster.person(of: device),
                 var chain = try chain(of: device, in: &drop, turn.store),
-                letters.mayWalk(envelope.steps(ahead: chain), of: device, at: turn.now.monotonic),
+                letters.takeSteps(envelope.steps(ahead: chain), of: device, at: turn.now.monotonic),
                 // As above.
                 let content = try? envelope.open(from: device, chain: &chain, now: turn.now.wall)
             else { continue }

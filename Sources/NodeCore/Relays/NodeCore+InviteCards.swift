@@ -136,7 +136,7 @@ extension NodeCore {
                 try count(.envelope, turn.store)
                 continue
             }
-            guard letters.mayProve(from: relay, at: turn.now.monotonic) else {
+            guard letters.takeProof(from: relay, at: turn.now.monotonic) else {
                 return try count(.tooManyFrames, turn.store)
             }
             guard let card = CardReader.card(bytes, of: person) else {

@@ -17,7 +17,7 @@ extension NodeCore {
         _ entry: RelayEntry, in inbox: MailboxID, by relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) {
         let bytes = entry.envelope
-        guard letters.isNew(digest(.relayBlob, bytes)) else { return }
+        guard letters.insert(digest(.relayBlob, bytes)) else { return }
         let prekeys = try turn.store.secrets(.prekey, in: nil).compactMap {
             TimedLeaf($0.secret)?.leaf
         }
@@ -86,7 +86,7 @@ extension NodeCore {
         {
             log = kept
         } else {
-            guard letters.mayProve(from: relay, at: turn.now.monotonic) else {
+            guard letters.takeProof(from: relay, at: turn.now.monotonic) else {
                 try count(.tooManyFrames, turn.store)
                 return nil
             }
@@ -113,7 +113,7 @@ extension NodeCore {
     private mutating func answerRevoked(
         _ device: DeviceID, _ card: Card, _ log: IdentityLog, _ turn: inout some Turn
     ) throws(StoreError) {
-        guard letters.mayAnswer(device, every: Self.revokedAnswerInterval, at: turn.now.monotonic),
+        guard letters.takeAnswer(device, every: Self.revokedAnswerInterval, at: turn.now.monotonic),
             let part = card.parts.first(where: { $0.device == device }),
             // By the log that the letter shows it was its person's: it says itself where it is.
             (try? Card(person: card.person, identity: log.encoded, parts: [part]).verified(by: log))
@@ -129,7 +129,7 @@ extension NodeCore {
         guard let card = CardReader.claimed(shown.card), card.person == identity.person,
             !Set(card.identity).isSubset(of: identity.operations)
         else { return }
-        guard letters.mayProve(from: relay, at: turn.now.monotonic) else {
+        guard letters.takeProof(from: relay, at: turn.now.monotonic) else {
             return try count(.tooManyFrames, turn.store)
         }
         try learn(card.identity, of: identity.person, &turn)
@@ -160,7 +160,7 @@ extension NodeCore {
         _ peer: Bringer, of space: SpaceRecord, _ turn: inout some Turn
     ) throws(StoreError) {
         guard let scope = try scope(of: space, with: peer.device, of: peer.person, turn.store),
-            letters.mayAnswer(
+            letters.takeAnswer(
                 peer.device, every: Self.revokedAnswerInterval, at: turn.now.monotonic)
         else { return }
         let frontier = try Catchup.frontier(
@@ -178,7 +178,7 @@ extension NodeCore {
             try CardReader.parts(of: card.person, turn.store)
                 .first(where: { $0.device == device })?.bytes != part.bytes
         else { return false }
-        guard letters.mayProvePart(of: device, at: turn.now.monotonic) else {
+        guard letters.takePartProof(of: device, at: turn.now.monotonic) else {
             try count(.tooManyFrames, turn.store)
             return false
         }
@@ -211,7 +211,7 @@ extension NodeCore {
             try missTips(frontier, of: space, by: peer.device, &turn)
         }
         guard frontier.asksForMissing,
-            try mayAnswer(letter, of: peer.device, at: turn.now, turn.store)
+            try takeAnswer(letter, of: peer.device, at: turn.now, turn.store)
         else {
             return
         }
@@ -232,7 +232,7 @@ extension NodeCore {
     ) throws(StoreError) {
         guard let space = try turn.store.space(want.space),
             let scope = try scope(of: space, with: peer, turn.store),
-            try mayAnswer(letter, of: peer.device, at: turn.now, turn.store)
+            try takeAnswer(letter, of: peer.device, at: turn.now, turn.store)
         else { return }
         let runs = try Catchup.runs(
             answering: want, of: space, scope, room: Self.parcelByteCount,
@@ -249,7 +249,7 @@ extension NodeCore {
         _ frontier: Frontier, in letter: LetterNumber, of peer: LinkPeer, _ turn: inout some Turn
     ) throws(StoreError) {
         guard !frontier.entries.isEmpty, try mayIntroduce(frontier.space, peer.person, turn.store),
-            try mayAnswer(letter, of: peer.device, at: turn.now, turn.store)
+            try takeAnswer(letter, of: peer.device, at: turn.now, turn.store)
         else { return }
         let nothing = Frontier(
             space: frontier.space, isComplete: true, asksForMissing: true, entries: [])
@@ -257,16 +257,16 @@ extension NodeCore {
     }
 
     /// Whether the question in a letter is to be answered; records that it is answered now.
-    private mutating func mayAnswer(
+    private mutating func takeAnswer(
         _ letter: LetterNumber, of device: DeviceID, at now: Instant, _ store: some Store
     ) throws(StoreError) -> Bool {
         let isAged = letter.value <= (try store.number(.answeredLetter, device.bytes) ?? 0)
         if isAged {
             guard
-                letters.mayAnswerAged(device, every: Self.agedAnswerInterval, at: now.monotonic)
+                letters.takeAgedAnswer(device, every: Self.agedAnswerInterval, at: now.monotonic)
             else { return false }
         }
-        guard letters.mayAnswer(device, every: Self.answerInterval, at: now.monotonic) else {
+        guard letters.takeAnswer(device, every: Self.answerInterval, at: now.monotonic) else {
             return false
         }
         if !isAged { try store.setNumber(letter.value, .answeredLetter, device.bytes) }

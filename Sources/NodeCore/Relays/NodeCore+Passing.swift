@@ -124,7 +124,7 @@ extension NodeCore {
         _ bytes: [UInt8], in mailbox: MailboxID, by relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) {
         guard lines[relay]?.inbox == mailbox else { return }
-        guard passing.mayOpen(from: relay, isLetter: false, at: turn.now) else {
+        guard passing.takeOpening(from: relay, isLetter: false, at: turn.now) else {
             return try count(.tooManyFrames, turn.store)
         }
         let name: Digest = digest(.relayBlob, bytes)

@@ -204,7 +204,7 @@ extension NodeCore {
         _ letters: [RelayEntry], in inbox: MailboxID, on relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) -> [RelayEntry] {
         let count = letters.prefix { _ in
-            passing.mayOpen(from: relay, isLetter: true, at: turn.now)
+            passing.takeOpening(from: relay, isLetter: true, at: turn.now)
         }.count
         guard count < letters.count else { return letters }
         try self.count(.tooManyFrames, turn.store)

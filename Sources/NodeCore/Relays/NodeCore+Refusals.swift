@@ -96,7 +96,7 @@ extension NodeCore {
 
     /// A mailbox is subscribed to. If the relay had no time at first, earlier envelopes are
     /// requested: they were not pushed.
-    mutating func wasSubscribed(
+    mutating func noteSubscribed(
         _ mailbox: MailboxID, newest: UInt64, on relay: NoiseKey, _ turn: inout some Turn
     ) {
         guard let open = lines[relay]?.mailboxes[mailbox], open.isSubscribedLate else { return }

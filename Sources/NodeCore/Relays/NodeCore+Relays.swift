@@ -331,16 +331,16 @@ extension NodeCore {
             try noteCounter(counter, of: relay, turn.store)
             try requestIsStored(person, for: device, &turn)
         case (.open(let mailbox, let ticket), .opened(_, let room)):
-            try wasOpened(mailbox, of: room, for: ticket, on: relay, &turn)
+            try noteOpened(mailbox, of: room, for: ticket, on: relay, &turn)
         case (.inviteCard(let number, let card), .stored(let counter)):
             try noteCounter(counter, of: relay, turn.store)
             try cardIsShown(of: number, card, &turn)
         case (.card(let mailbox), .entries(let entries, _, _)):
             try tookCards(entries, in: mailbox, on: relay, &turn)
         case (.subscribe(let mailbox), .subscribed(let newest)):
-            wasSubscribed(mailbox, newest: newest, on: relay, &turn)
+            noteSubscribed(mailbox, newest: newest, on: relay, &turn)
         case (.open(let mailbox, let ticket), .refused(let refusal)):
-            try wasNotOpened(mailbox, for: ticket, refusal, on: relay, &turn)
+            try noteNotOpened(mailbox, for: ticket, refusal, on: relay, &turn)
         case (.reminder(let space, let device), .refused(let refusal)):
             try refused(refusal, asked, by: relay, &turn)
             if case .busy = refusal { return }

@@ -100,7 +100,7 @@ extension NodeCore {
         case .accepted: return false
         case .pending, .declined: break
         case .requested:
-            guard letters.mayProve(from: relay, at: turn.now.monotonic) else { return false }
+            guard letters.takeProof(from: relay, at: turn.now.monotonic) else { return false }
             guard let (sound, root) = Self.proven(card, by: sender) else { return false }
             try accept(sound, root: root, &turn)
             // Where both asked, the lesser makes the conversation.
@@ -111,7 +111,7 @@ extension NodeCore {
         case .none:
             // A person who counts this one among their contacts has been one: links tell that.
             guard introduction.isRequest else { return false }
-            guard letters.mayProveRequest(at: turn.now.monotonic) else {
+            guard letters.takeRequestProof(at: turn.now.monotonic) else {
                 try count(.tooManyFrames, turn.store)
                 break
             }

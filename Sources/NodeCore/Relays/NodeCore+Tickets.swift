@@ -54,7 +54,7 @@ extension NodeCore {
     }
 
     /// A mailbox stands. The ticket, if one was shown, is spent.
-    mutating func wasOpened(
+    mutating func noteOpened(
         _ mailbox: MailboxID, of room: UInt64, for ticket: [UInt8]?, on relay: NoiseKey,
         _ turn: inout some Turn
     ) throws(StoreError) {
@@ -91,7 +91,7 @@ extension NodeCore {
     }
 
     /// A mailbox was refused: the next ticket is shown, if there is one.
-    mutating func wasNotOpened(
+    mutating func noteNotOpened(
         _ mailbox: MailboxID, for ticket: [UInt8]?, _ refusal: RelayRefusal, on relay: NoiseKey,
         _ turn: inout some Turn
     ) throws(StoreError) {

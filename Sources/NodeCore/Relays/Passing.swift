@@ -60,7 +60,7 @@ struct Passing: Sendable {
     /// which are of use now or never.
     ///
     /// - Returns: whether it may be opened.
-    mutating func mayOpen(from relay: NoiseKey, isLetter: Bool, at now: Instant) -> Bool {
+    mutating func takeOpening(from relay: NoiseKey, isLetter: Bool, at now: Instant) -> Bool {
         allowances[relay, default: Allowance()].take(
             Self.work, at: now.monotonic,
             .init(burst: isLetter ? Self.burst / 2 : Self.burst, perSecond: Self.burst),
