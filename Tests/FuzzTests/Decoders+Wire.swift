@@ -38,7 +38,7 @@ extension Decoder {
         var frames = try random.frames() + random.frames()
         var run = try random.run()
         run.operations = try (0..<40).map { _ in try random.operation().operation }
-        run.heads = []
+        (run.first, run.heads) = (0, [])
         let space = random.identifier() as SpaceID
         frames.append(.operations(Operations(space: space, endsAnswer: true, runs: [run, run])))
         let fork = try ForkProof(space: space, left: random.run(), right: random.run())
