@@ -10,6 +10,8 @@ public struct WaitingCounts: Equatable, Sendable {
     public var relayed = 0
     /// Edits, deletions and reactions, and operations of lanes 3 and 4, here or on a relay.
     public var changes = 0
+    /// As many of these changes as a relay holds.
+    public var relayedChanges = 0
     /// What stays here for good: this device wrote it above the fork of its log, and nobody accepts
     /// it.
     public var stranded = 0
@@ -40,26 +42,40 @@ extension Overview {
                 counts.stranded += try writtenCount(in: log, range, store)
             }
             for gap in states.waiting(in: log) {
+                let onRelays = (relayed[log.tag] ?? []).map { $0.clamped(to: gap) }
+                    .filter { !$0.isEmpty }
                 if SharedWord.lanes.contains(log.lane) {
-                    guard let first = known[log.tag], first < gap.upperBound else { continue }
-                    counts.changes += try wordCount(
-                        in: log, max(first, gap.lowerBound)..<gap.upperBound, store)
+                    guard let first = known[log.tag] else { continue }
+                    counts.changes += try wordCount(in: log, from: first, gap, store)
+                    for places in onRelays {
+                        counts.relayedChanges += try wordCount(in: log, from: first, places, store)
+                    }
                     continue
                 }
                 let all = try store.messageCount(in: log.number, gap.closed)
                 var onRelay = 0
-                for range in relayed[log.tag] ?? [] {
-                    let places = range.clamped(to: gap)
-                    guard !places.isEmpty else { continue }
+                for places in onRelays {
                     onRelay += try store.messageCount(in: log.number, places.closed)
                 }
                 counts.saved += all - onRelay
                 counts.relayed += onRelay
                 // Almost always there are messages alone.
-                if all < gap.count { counts.changes += try changeCount(in: log, gap, store) }
+                guard all < gap.count else { continue }
+                counts.changes += try changeCount(in: log, gap, store)
+                for places in onRelays {
+                    counts.relayedChanges += try changeCount(in: log, places, store)
+                }
             }
         }
         return counts
+    }
+
+    /// The words of a log of lane 3 or 4 in a range, as far as it is known from this place on.
+    private static func wordCount(
+        in log: LogRecord, from first: UInt64, _ range: Range<UInt64>, _ store: some MergeStore
+    ) throws(StoreError) -> Int {
+        guard first < range.upperBound else { return 0 }
+        return try wordCount(in: log, max(first, range.lowerBound)..<range.upperBound, store)
     }
 
     /// Messages and what changes them.

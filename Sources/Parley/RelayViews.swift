@@ -26,6 +26,8 @@ public struct OutboxView: Codable, Equatable, Sendable {
     /// Edits, deletions and reactions, and polls, answers, things to be done, pins, names and descriptions,
     /// that no device of another person has.
     public var changeCount: Int
+    /// As many of these changes as a relay has.
+    public var relayedChangeCount = 0
     /// What must happen before any of it arrives, in a phrase; nil if nothing must.
     public var waiting: String? = nil
     /// Relays that take nothing more of the conversation before their day ends, in hex.

@@ -67,14 +67,15 @@ extension Views {
             conversation: space.id.description, name: "", savedCount: 0, relayedCount: 0,
             changeCount: 0, keptCount: 0)
         try count(into: &view, space, roster)
-        if view.savedCount == 0 { return true }
+        let changeCount = view.changeCount - view.relayedChangeCount
+        if view.savedCount + changeCount == 0 { return true }
         guard orFail else { return false }
-        let messages =
-            view.savedCount == 1
-            ? "1 message of yours is" : "\(view.savedCount) messages of yours are"
+        let parts = [(view.savedCount, "message"), (changeCount, "change")].filter { $0.0 > 0 }
+            .map { "\($0) \($1)\($0 == 1 ? "" : "s")" }
         throw NodeError(
             "undelivered",
-            "\(messages) not delivered to anybody in this group, and may be lost if you leave now.",
+            "Nobody in this group has \(parts.joined(separator: " and ")) of yours, which may be lost if you "
+                + "leave now.",
             hint: "`parley outbox` shows what waits, and for what. "
                 + "`parley group leave \(space.id.short) --anyway` leaves all the same.")
     }
@@ -99,7 +100,7 @@ extension Views {
             view.unknownCount = counts.total
         } else {
             (view.savedCount, view.relayedCount) = (counts.saved, counts.relayed)
-            view.changeCount = counts.changes
+            (view.changeCount, view.relayedChangeCount) = (counts.changes, counts.relayedChanges)
             let full = core.relaysFull(of: space.number).map(\.description)
             if counts.saved + counts.changes > 0, !full.isEmpty { view.fullRelays = full }
         }

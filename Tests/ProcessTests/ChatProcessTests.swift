@@ -198,10 +198,11 @@ struct ChatProcessTests {
             lines.contains { $0.hasPrefix("▌") && $0.contains("and back") }
         }
         try await tmux.run("resize-window", "-x", "200", "-y", "60")
-        let wide = try await tmux.shows("two panes") { lines in
+        // It may be looked at in the middle of a drawing.
+        try await tmux.shows("two panes") { lines in
             lines.count >= 60 && lines[0].contains("│  log · ") && lines[0].contains("Parley")
+                && lines[..<59].allSatisfy { $0.contains("│ ") || $0.hasSuffix("│") }
         }
-        #expect(wide[..<59].allSatisfy { $0.contains("│ ") || $0.hasSuffix("│") }, "\(wide)")
     }
 
     @Test("gives the terminal back where it is ended, interrupted twice, or its node stops")

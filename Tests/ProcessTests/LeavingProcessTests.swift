@@ -17,7 +17,7 @@ struct LeavingProcessTests {
             Issue.record("left with a message that nobody has")
         } catch let error as NodeError {
             #expect(error.code == "undelivered")
-            #expect(error.message.hasPrefix("1 message of yours is not delivered"))
+            #expect(error.message.hasPrefix("Nobody in this group has 1 message of yours"))
             #expect(error.hint?.contains("--anyway") == true)
         }
         let ann = try await pair.ann.start()

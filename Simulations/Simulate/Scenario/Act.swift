@@ -221,6 +221,9 @@ public enum RelayTrouble: String, Codable, CaseIterable, Sendable {
         return seed < 300 ? first : first + [.shuffle, .replay, .stale, .cutOff]
     }
 
+    /// What is claimed of days, starts and counters, and is not so.
+    static let lies: [RelayTrouble] = [.wrongDays, .wrongStarts]
+
     /// What loses nothing of what a relay answered for: whoever tries again gets everything through.
     static let harmless: [RelayTrouble] = [.down, .up, .slow, .cutOff, .cutOff]
 }

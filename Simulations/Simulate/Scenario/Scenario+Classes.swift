@@ -13,7 +13,11 @@ extension Scenario {
         func has(_ rate: (Faults) -> UInt64?) -> Bool { faults.contains { rate($0) != nil } }
         return [
             ("relays", relays != nil), ("relays alone", relaysOnly == true),
-            ("relay troubles", has(\.relays)), ("sqlite", store == .sqlite),
+            ("relay troubles", has(\.relays)),
+            (
+                "relays that lie",
+                faults.contains { $0.relayTroubles?.contains(.wrongDays) == true }
+            ), ("sqlite", store == .sqlite),
             ("liars", nodes.contains { $0.malicious?.isEmpty == false }),
             ("thieves", acts.contains { $0.do == .steal }),
             ("devices", workload.devicesPerHour != nil),

@@ -18,6 +18,7 @@ extension Scenario {
         default:
             if seed % 10 == 8 { drawRule(&random) }
             if seed % 5 == 1 { drawOldCopies(&random) }
+            if seed % 6 == 2 { drawLyingRelays() }
             drawLies(minutes: minutes)
             drawLinks(minutes: minutes)
             drawRepeats(minutes: minutes)
@@ -60,6 +61,20 @@ extension Scenario {
             var faults = phases[place].faults ?? Faults()
             faults.restores = restores
             faults.powerLosses = faults.powerLosses ?? losses
+            phases[place].faults = faults
+        }
+    }
+
+    /// Relays tell of days and starts that are not so, among their other troubles.
+    private mutating func drawLyingRelays() {
+        var random = SeededRandom(seed: seed, purpose: "lying relays")
+        relays = relays ?? Int(1 + random.next() % 2)
+        let rate = 10 + random.next() % 40
+        for place in phases.indices
+        where phases[place].heal != true && phases[place].isBusy != false {
+            var faults = phases[place].faults ?? Faults()
+            faults.relays = faults.relays ?? rate
+            faults.relayTroubles = RelayTrouble.drawn(for: seed) + RelayTrouble.lies
             phases[place].faults = faults
         }
     }

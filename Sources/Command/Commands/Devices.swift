@@ -317,8 +317,9 @@ struct DeviceRevoke: NodeCommand {
         try await node.perform(RevokeDevice(device: device, recoveryCode: code))
         let name = try await node.perform(GetStatus()).name
         if name != former {
-            let said = "Others call you “\(harmless(name))” again: that device had set “\(harmless(former))”."
-            try await world.say(said, way: "`parley name NAME` sets another name.", on: node)
+            let said =
+                "others call you “\(harmless(name))” again, and not “\(harmless(former))” as that device did"
+            try await world.say(said, way: "`parley name NAME` sets another name", on: node)
         }
         let devices = try await node.perform(ListDevices())
         try Output.show(devices, json: output.json, as: DeviceList.text(devices))

@@ -267,7 +267,8 @@ struct OutboxCommand: NodeCommand {
             ? ["\(view.keptCount) kept until this device has what it wrote there before"] : []
         return [
             view.name, "\(view.savedCount) saved here", "\(view.relayedCount) on a relay",
-            "\(view.changeCount) changed",
+            "\(view.changeCount) changed"
+                + (view.relayedChangeCount > 0 ? ", \(view.relayedChangeCount) on a relay" : ""),
         ] + stranded + kept + (view.waiting.map { [$0] } ?? [])
     }
 }
