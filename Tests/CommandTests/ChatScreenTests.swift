@@ -5,56 +5,6 @@ import Testing
 @testable import Parley
 @testable import parley
 
-/// A chat without terminal and node: what is shown, and what is asked for.
-private final class Chat {
-    var screen: ChatScreen
-    private static let id = FakeNode.id
-
-    init(_ columns: Int = 60, _ rows: Int = 16, count: Int = 30, isVi: Bool = false) {
-        screen = ChatScreen(
-            .init(columnCount: columns, rowCount: rows, hasColour: false, isVi: isVi))
-        screen.list.ownName = "ada"
-        _ = screen.begin(with: .group("hut"))
-        take(Self.messages(1...max(1, count)))
-    }
-
-    static func messages(_ numbers: ClosedRange<Int>) -> [MessageView] {
-        numbers.map { number in
-            var message = FakeNode.message(
-                Int64(number), "message \(number)", author: number % 2 == 0 ? "ada" : "ben",
-                isOwn: number % 2 == 0)
-            message.id = "id-\(number)"
-            message.time += UInt64(number) * 60_000
-            return message
-        }
-    }
-
-    func take(
-        _ messages: [MessageView], above: Int = 0, below: Int = 0,
-        at place: ChatRequest.Place = .unread, unreadID: String? = nil
-    ) {
-        var page = ChatPage()
-        (page.messages, page.aboveCount, page.belowCount, page.last) = (messages, above, below, 99)
-        _ = screen.take(.page(Self.id, place, page, unreadID: unreadID))
-    }
-
-    /// What each key asked for.
-    @discardableResult
-    func press(_ keys: Key...) -> [ChatRequest] {
-        keys.reduce(into: []) { $0 += screen.handle($1) }
-    }
-
-    /// The lines without colours and places, without blanks at their ends.
-    var lines: [String] {
-        screen.frame().lines.map { line in
-            let plain = StyledLine.plain(line).replacing("\u{200E}", with: "")
-            return String(plain.reversed().drop { $0 == " " }.reversed())
-        }
-    }
-
-    func has(_ text: String) -> Bool { lines.contains { $0.contains(text) } }
-}
-
 @Suite("The screen of a chat", .timeLimit(.minutes(3)))
 struct ChatScreenTests {
     private static let id = FakeNode.id
@@ -343,6 +293,8 @@ struct ChatBehaviourTests {
         (sent.text, sent.replyTo) = ("yes", 29)
         #expect(chat.press(.enter) == [.send(sent)])
         #expect(chat.press(.up, .text("+"), .text("1")) == [.react(30, emoji: "👍", on: true)])
+        // Typed faster than it was read.
+        #expect(chat.press(.text("+2")) == [.react(30, emoji: "❤️", on: true)])
         #expect(
             chat.press(.text("+"), .text("🙈"), .enter) == [.react(30, emoji: "🙈", on: true)])
         chat.press(.text("e"))
@@ -466,6 +418,20 @@ struct ChatBehaviourTests {
         chat.press(.text("x"))
         #expect(chat.press(.control("c")).isEmpty)
         #expect(chat.press(.control("c")).last == .quit)
+    }
+
+    @Test("what is sent from far above leads to the newest, and not through all that is between")
+    func sentFromAbove() {
+        let chat = Chat()
+        chat.take(Chat.messages(1...30), below: 1_000)
+        let requests = chat.press(.text("hello"), .enter)
+        guard case .send(let message)? = requests.last else {
+            Issue.record("\(requests)")
+            return
+        }
+        var own = Chat.messages(40...40)[0]
+        own.conversation = Self.id
+        #expect(chat.screen.take(.sent(message, [own])) == [.page(Self.id, .newest), .list])
     }
 
     @Test("what comes below an event is shown below it, before it is known anew where that stands")

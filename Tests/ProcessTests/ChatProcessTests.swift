@@ -166,11 +166,11 @@ struct ChatProcessTests {
         try await tmux.press("Up")
         try await tmux.shows("▌ ")
         try await tmux.press("+", "1")
+        try await tmux.shows("👍 ann")
         try await eventually("ben has the reply and a reaction to it", on: [pair.ben]) {
             let last = try await messages(ben).last
             return last?.replyTo == answer[0].number && last?.reactions.first?.emoji == "👍"
         }
-        try await tmux.shows("👍 ann")
     }
 
     private func sendFile(_ tmux: Tmux, _ pair: ProcessPair) async throws {

@@ -121,9 +121,16 @@ extension ChatScreen {
         case .escape: if timeline != nil { enter(.composer) }
         case .text("/"): mode = .searching(Chooser())
         case .text("?"): mode = .help
+        case .text(let letters) where letters.count > 1: return handleEach(of: letters)
         default: break
         }
         return []
+    }
+
+    /// Letters that were typed faster than they were read: each may be a command, after which the next is one of
+    /// another place.
+    private mutating func handleEach(of letters: String) -> [ChatRequest] {
+        letters.reduce(into: []) { $0 += handle(.text(String($1))) }
     }
 
     // MARK: The composer
@@ -161,7 +168,7 @@ extension ChatScreen {
         for letter in letters {
             guard focus == .composer, !composer.isInserting else {
                 // What follows was typed into what was begun.
-                requests += handlePlain(.text(String(letter)))
+                requests += handle(.text(String(letter)))
                 continue
             }
             switch composer.editor.handleNormal(letter, pending: &composer.pending) {
@@ -208,8 +215,7 @@ extension ChatScreen {
         case .text("gg"): return showFirst()
         case .text(let letters) where letters.count == 1: return command(letters)
         case .text(let letters):
-            // Typed faster than they were read.
-            return letters.reduce(into: []) { $0 += handlePlain(.text(String($1))) }
+            return handleEach(of: letters)
         default: break
         }
         return []

@@ -129,7 +129,13 @@ struct ChatScreen {
             guard sent.contains(where: { $0.conversation == timeline?.conversation }) else { break }
             // One's own words are looked at.
             thread?.anchor = nil
-            if thread == nil { timeline?.anchor = nil }
+            if thread == nil {
+                // The pages between are not looked at, and so not to be marked as read.
+                if let timeline, timeline.page.belowCount > 0 {
+                    return [.page(timeline.conversation, .newest), .list]
+                }
+                timeline?.anchor = nil
+            }
             return refresh() + [.list]
         case .changed(let message):
             timeline?.replace(message)
