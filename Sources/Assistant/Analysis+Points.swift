@@ -4,7 +4,7 @@ extension Analysis {
 
     /// How much a sentence of its own kind weighs more.
     private enum Weight {
-        static let action = 0.4, decision = 0.8, question = 0.2, reaction = 0.15, reply = 0.1
+        static let action = 0.6, decision = 0.9, question = 0.2, reaction = 0.15, reply = 0.1
         /// Being one of the first or the last of the conversation.
         static let edge = 0.1
         /// How much a sentence that says what another one says loses.

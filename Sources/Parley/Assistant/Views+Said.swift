@@ -28,7 +28,6 @@ struct SaidMessages: Sendable {
         var isForeign: Bool
         var editCount: Int
         var isUnread: Bool
-        var isMention: Bool
     }
     var space: SpaceNumber
     /// Oldest first.
@@ -83,7 +82,10 @@ extension Node {
             }
             before = last
         }
-        said.add(pages.reversed().flatMap { $0.reversed() })
+        let entries = pages.reversed().flatMap { $0.reversed() }
+        // Own messages above what is not read were said before it.
+        let first = filter.isUnread ? entries.firstIndex { $0.origin.isUnread } : 0
+        said.add(Array(entries[(first ?? entries.count)...]))
         return said
     }
 }
@@ -179,7 +181,7 @@ extension Views {
                 reference: message.reference, parent: message.parent,
                 isForeign: message.origin != nil || message.forwardedFrom != nil,
                 editCount: message.editCount,
-                isUnread: !isOwn && unread.contains(message.order), isMention: mentions),
+                isUnread: !isOwn && unread.contains(message.order)),
             thread: message.thread)
     }
 
