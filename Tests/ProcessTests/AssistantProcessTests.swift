@@ -109,6 +109,17 @@ struct AssistantProcessTests {
         let before = try await node.perform(
             Summarize(conversation: "notes", until: first[0].time))
         #expect(before.points.isEmpty)
+        let row = ImportMessages.Row(
+            line: 1, author: "bob", time: 1_700_000_000_000,
+            text: "I'll bring the old lantern tomorrow.", isAction: false)
+        _ = try await node.perform(
+            ImportMessages(
+                conversation: "notes", fileHash: String(repeating: "a", count: 64),
+                throughLine: 1, rows: [row]))
+        let foreign = try await node.perform(SuggestItems(conversation: "notes", zone: "GMT"))
+            .suggestions.filter { $0.line.author == "bob" }
+        #expect(foreign.map(\.assignee) == [nil] && foreign.map(\.line.isOwn) == [false])
+        #expect(foreign.map(\.due) == ["2023-11-15"])
         await #expect(throws: NodeError.self) {
             try await node.perform(SuggestItems(conversation: "notes", zone: "Moon/Sea"))
         }

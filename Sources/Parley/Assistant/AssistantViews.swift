@@ -12,7 +12,7 @@ public struct CitedLine: Codable, Equatable, Sendable {
     public var person: String
     /// When the message was written, in Unix milliseconds.
     public var time: UInt64
-    /// Whether it is this person's own.
+    /// Whether this person wrote it; false for what they imported.
     public var isOwn: Bool
     /// Which sentence of the message it is, counted from 0.
     public var sentence: Int

@@ -163,7 +163,8 @@ extension Views {
         guard let whole = message.text, !message.flags.contains(.deleted) else { return nil }
         // Of a longer one no more is looked at, and five thousand of them would fill the memory.
         let text = String(decoding: whole.utf8.prefix(Analysis.byteCountMax), as: UTF8.self)
-        let isOwn = message.author == ownPerson
+        // Whoever imported what others said did not say it.
+        let isOwn = message.author == ownPerson && message.origin == nil
         let name =
             try message.origin.map { VisibleName.shownPerson($0.author) }
             ?? bareName(of: message.author, in: roster)
@@ -181,7 +182,7 @@ extension Views {
                 reference: message.reference, parent: message.parent,
                 isForeign: message.origin != nil || message.forwardedFrom != nil,
                 editCount: message.editCount,
-                isUnread: !isOwn && unread.contains(message.order)),
+                isUnread: message.author != ownPerson && unread.contains(message.order)),
             thread: message.thread)
     }
 
@@ -208,7 +209,8 @@ extension Views {
                 author: try message.origin.map { VisibleName.shownPerson($0.author) }
                     ?? name(of: message.author, in: roster),
                 person: message.author.description, time: message.time,
-                isOwn: message.author == ownPerson, sentence: sentence.ordinal,
+                isOwn: message.author == ownPerson && message.origin == nil,
+                sentence: sentence.ordinal,
                 text: sentence.text, isCut: sentence.isCut)
         }
         return found
