@@ -92,13 +92,15 @@ let targets: [Target] = [
         ], hasPage: true),
     room("Transport", ["ParleyWire"] + nio),
     room("Search", ["CKernels", "ParleyWords"]),
+    room("Assistant", ["ParleyWords"]),
     room(
         "",
         [
             "CProcess", "ParleyWire", "ParleyFiles", "ParleyWords", "ParleySealing", "ParleyLedger",
             "ParleyRoster",
             "ParleyConversation", "ParleyReconciliation", "ParleySignalling", "ParleyRelaying",
-            "ParleyNodeCore", "ParleyStorage", "ParleyTransport", "ParleySearch", logging,
+            "ParleyNodeCore", "ParleyStorage", "ParleyTransport", "ParleySearch", "ParleyAssistant",
+            logging,
         ], path: "Sources/Parley"),
     room("LocalAPI", ["ParleyWire", "Parley", "ParleyTransport"] + nio),
     room(
@@ -110,7 +112,8 @@ let targets: [Target] = [
         [
             "ParleyWire", "ParleyWords", "ParleySealing", "ParleyLedger", "ParleyConversation",
             "ParleyRelaying", "ParleyNodeCore", "ParleyStorage", "ParleyTransport",
-            "ParleyFiles", "ParleySearch", "ParleySignalling", "ParleyNotes", "Parley",
+            "ParleyFiles", "ParleySearch", "ParleySignalling", "ParleyNotes", "ParleyAssistant",
+            "Parley",
         ]),
     room(
         "RelayServer",
@@ -168,6 +171,7 @@ let targets: [Target] = [
         "Files",
         ["ParleyWire", "ParleySealing", "ParleyLedger", "ParleyFiles", "ParleySimulation"]),
     tests("Search", ["CKernels", "ParleyWords", "ParleySearch"]),
+    tests("Assistant", ["ParleyWords", "ParleyAssistant"]),
     tests("House", []),
     tests("Signalling", ["ParleyWire", "ParleySignalling"]),
     tests("Sealing", ["ParleyWire", "ParleySealing", "CSodium"]),

@@ -280,7 +280,8 @@ struct ParleyCommand: AsyncParsableCommand {
             CommandGroup(
                 name: "Find:",
                 subcommands: [
-                    SearchCommand.self, Similar.self, Ask.self, ModelCommand.self,
+                    SearchCommand.self, Similar.self, Ask.self, SummaryCommand.self,
+                    CatchUpCommand.self, QuestionsCommand.self, ModelCommand.self,
                 ]),
             CommandGroup(
                 name: "Use several devices, and lose nothing:",

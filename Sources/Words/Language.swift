@@ -1,5 +1,6 @@
 /// A language whose word endings are known here.
-enum Language: Int, CaseIterable, Sendable {
+public enum Language: Int, CaseIterable, Sendable {
+    /// One of them.
     case english, german, french, spanish, portuguese, italian, dutch, swedish, russian
 
     /// Words that say little by themselves, folded: they tell the language, and a search for
@@ -60,7 +61,7 @@ enum Language: Int, CaseIterable, Sendable {
     }()
 
     /// Whether a word says little by itself in some language.
-    static func isFrequent(_ word: [UInt8]) -> Bool { languagesByWord[word] != nil }
+    public static func isFrequent(_ word: [UInt8]) -> Bool { languagesByWord[word] != nil }
 
     /// The language that most of the frequent words are of; English where there are none.
     static func ofWords(_ words: [Word]) -> Language {
@@ -74,6 +75,25 @@ enum Language: Int, CaseIterable, Sendable {
             best = language
         }
         return best
+    }
+
+    /// The language among some that most of the frequent words are of; nil where there are none, where two
+    /// are as likely, and where the words are rather of another language.
+    public static func told(by words: [[UInt8]], among wanted: [Language]) -> Language? {
+        if words.contains(where: { isCyrillic($0) }) { return nil }
+        var counts = [Int](repeating: 0, count: allCases.count)
+        for word in words {
+            for language in languagesByWord[word] ?? [] { counts[language.rawValue] += 1 }
+        }
+        let best = wanted.max { counts[$0.rawValue] < counts[$1.rawValue] }
+        guard let best, counts[best.rawValue] > 0 else { return nil }
+        let most = counts[best.rawValue]
+        let others = allCases.filter { $0 != best }
+        // A word or two that another language has as well say nothing.
+        let isDoubtful = others.contains {
+            counts[$0.rawValue] > (wanted.contains($0) ? most - 1 : most + 1)
+        }
+        return isDoubtful ? nil : best
     }
 
     static func isCyrillic(_ word: [UInt8]) -> Bool {

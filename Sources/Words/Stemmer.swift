@@ -1,8 +1,8 @@
 /// Takes the endings off words, so that "server" finds "servers". Lightly: two words that mean
 /// different things must not become one.
-enum Stemmer {
+public enum Stemmer {
     /// The word without its ending, in the language of its text.
-    static func stem(_ word: [UInt8], in language: Language) -> [UInt8] {
+    public static func stem(_ word: [UInt8], in language: Language) -> [UInt8] {
         guard word.count > 3, !hasDigit(word) else { return word }
         // A text of one script may have words of another.
         let language =

@@ -87,10 +87,11 @@ struct CompletionTests {
         "by-itself", "call", "card", "code", "count", "cursor", "edit", "emoji", "expires", "for",
         "from", "history", "host:port", "jobs", "json", "keep-days", "language", "limit", "lines",
         "link", "loss", "mebibytes", "message", "minutes", "models", "name", "new-home", "notes",
-        "number", "options", "others", "pictures", "port", "program", "question", "rotation",
-        "runs", "seconds", "seed", "seed-base", "seeds", "sound", "speed", "status", "stranded",
-        "text", "ticket", "time", "title", "uses", "value", "videos", "what", "word", "words",
-        "zone",
+        "number", "options", "others", "pictures", "points", "port", "program", "question",
+        "rotation", "runs", "seconds", "seed", "seed-base", "seeds", "sound", "speed", "status",
+        "stranded", "suggestion", "text", "ticket", "time", "title", "uses", "value", "videos",
+        "what",
+        "word", "words", "zone",
     ]
 
     @Test("of every argument somebody has decided what its values are")

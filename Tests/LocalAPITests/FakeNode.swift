@@ -27,6 +27,7 @@ final class FakeNode: NodeService {
         var items: [ItemView] = []
         var notes: [Note] = []
         var decisions: [DecisionView] = []
+        var dismissed: Set<String> = []
         var reminders: [ReminderView] = []
         var calls: [String] = []
         var events: [MembershipView] = []
@@ -55,6 +56,7 @@ final class FakeNode: NodeService {
         answerItems()
         answerNotes()
         answerDecisions()
+        answerAssistant()
         answerReminders()
         answerReading()
         answerChanges()

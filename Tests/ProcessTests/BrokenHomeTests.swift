@@ -126,7 +126,11 @@ struct BrokenHomeTests {
         let read = try await Program.run("read", "notes", "--home", home)
         #expect(read.status == 0 && read.output.contains("two"), "\(read.output)")
         #expect(read.output.contains("three") == !wasClosed)
-        for words in [["conversations"], ["status"], ["search", "one"], ["contacts"], ["doctor"]] {
+        for words in [
+            ["conversations"], ["status"], ["search", "one"], ["contacts"], ["doctor"],
+            ["summary", "notes"], ["catchup"], ["questions", "notes"],
+            ["action", "suggest", "notes"], ["decision", "suggest", "notes"],
+        ] {
             let program = try Program(words + ["--home", home])
             #expect(try await program.ended() == 0, "\(words): \(program.output)")
         }

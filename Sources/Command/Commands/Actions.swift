@@ -14,7 +14,8 @@ struct ActionCommand: AsyncParsableCommand {
               parley action done 12
             """,
         subcommands: [
-            ActionNew.self, ActionDone.self, ActionReopen.self, ActionEdit.self, ActionShow.self,
+            ActionNew.self, ActionSuggest.self, ActionDone.self, ActionReopen.self, ActionEdit.self,
+            ActionShow.self,
             ActionList.self, ActionDelete.self,
         ])
 }

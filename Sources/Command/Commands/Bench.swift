@@ -24,8 +24,11 @@ struct BenchCommand: AsyncParsableCommand {
               parley bench search --texts logs --set chat-search.json
               parley bench --json
               parley bench search-quality chat-search.json
+              parley bench assistant meetings
             """,
-        subcommands: [BenchFigures.self, BenchNotes.self, BenchSearchQuality.self],
+        subcommands: [
+            BenchFigures.self, BenchNotes.self, BenchSearchQuality.self, BenchAssistant.self,
+        ],
         defaultSubcommand: BenchFigures.self)
 }
 

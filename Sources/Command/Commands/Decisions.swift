@@ -17,9 +17,9 @@ struct DecisionCommand: AsyncParsableCommand {
               parley decision accept 12
             """,
         subcommands: [
-            DecisionPropose.self, DecisionApprove.self, DecisionAccept.self, DecisionReject.self,
-            DecisionReopen.self, DecisionSupersede.self, DecisionShow.self, DecisionListing.self,
-            DecisionDelete.self,
+            DecisionPropose.self, DecisionSuggest.self, DecisionApprove.self, DecisionAccept.self,
+            DecisionReject.self, DecisionReopen.self, DecisionSupersede.self, DecisionShow.self,
+            DecisionListing.self, DecisionDelete.self,
         ])
 }
 

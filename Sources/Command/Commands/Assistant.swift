@@ -1,0 +1,135 @@
+import ArgumentParser
+import Foundation
+import Parley
+
+struct SummaryCommand: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "summary",
+        abstract: "sum up a conversation in a few of its sentences",
+        discussion: """
+            Every line is a sentence of a message, with its number: `parley read … --around 12` shows it \
+            where it stands. Nothing is written by a machine, nothing leaves this device, and nothing is \
+            kept: what was deleted is in no summary. The newest 5,000 messages are looked at.
+
+            Example:
+              parley summary trip --since 2026-11-23 --points 5
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "the conversation, or the person")
+    var conversation: String
+    @Option(
+        name: .long,
+        help: ArgumentHelp("only the thread of this message", valueName: "message"))
+    var thread: MessageArgument?
+    @Option(
+        name: .long,
+        help: ArgumentHelp("only what was written from this day on", valueName: "2026-12-01"))
+    var since: String?
+    @Option(
+        name: .long,
+        help: ArgumentHelp("only what was written until this day", valueName: "2026-12-01"))
+    var until: String?
+    @Option(name: .long, help: "how many sentences, 1 to \(Summarize.countMax)")
+    var points = 5
+
+    func validate() throws {
+        try Check.name(conversation, "a conversation's name")
+        try ActionEdit.check(since)
+        try ActionEdit.check(until)
+        guard (1...Summarize.countMax).contains(points) else {
+            throw ValidationError("--points is 1 to \(Summarize.countMax)")
+        }
+    }
+
+    func run(with node: any NodeService) async throws {
+        let clock = Clock()
+        let summary = try await node.perform(
+            Summarize(
+                conversation: conversation, thread: thread?.reference,
+                since: since.flatMap(CalendarDay.day).map { clock.start(ofDay: $0) },
+                until: until.flatMap(CalendarDay.day).map { clock.start(ofDay: $0 + 1) },
+                count: points))
+        try Output.show(summary, json: output.json, as: AssistantLines.text(summary.points))
+        guard !output.json else { return }
+        if summary.points.isEmpty { World.current.say("nothing was said that sums it up") }
+        AssistantLines.sayWhatIsLeft(summary.looked)
+    }
+}
+
+struct CatchUpCommand: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "catchup",
+        abstract: "show what you missed, the most urgent first",
+        discussion: """
+            Of each conversation with unread messages: what mentions you, asks you or gives you something \
+            to do, what may be decided, and a few sentences of what else was said. Every line is a sentence \
+            of a message. Nothing is marked as read: `parley read` does that.
+
+            Example:
+              parley catchup
+              parley catchup trip --points 5
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "only this conversation")
+    var conversation: String?
+    @Option(
+        name: .long, help: "how many sentences of each conversation, 1 to \(Summarize.countMax)")
+    var points = 3
+
+    func validate() throws {
+        if let conversation { try Check.name(conversation, "a conversation's name") }
+        guard (1...Summarize.countMax).contains(points) else {
+            throw ValidationError("--points is 1 to \(Summarize.countMax)")
+        }
+    }
+
+    func run(with node: any NodeService) async throws {
+        let view = try await node.perform(
+            CatchUp(
+                conversation: conversation, count: points,
+                zone: World.current.timeZone.identifier))
+        try Output.show(view, json: output.json, as: CatchUpLines.text(view))
+        guard !output.json else { return }
+        if view.parts.allSatisfy({ $0.unreadCount == 0 }) { World.current.say("you have read all") }
+        if view.leftCount > 0 {
+            World.current.say(
+                "\(view.leftCount) more conversations have unread messages: parley conversations")
+        }
+        for part in view.parts { AssistantLines.sayWhatIsLeft(part.looked) }
+    }
+}
+
+struct QuestionsCommand: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "questions",
+        abstract: "list the questions of a conversation that nobody answered",
+        discussion: """
+            A question counts as answered once somebody replies to it, turns to whoever asked, speaks of the \
+            same soon after, or whoever asked gives thanks. That is a guess.
+
+            Example:
+              parley questions trip
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "the conversation, or the person")
+    var conversation: String
+
+    func validate() throws { try Check.name(conversation, "a conversation's name") }
+
+    func run(with node: any NodeService) async throws {
+        let list = try await node.perform(ListOpenQuestions(conversation: conversation))
+        let rows = AssistantLines.rows(list.questions.map(\.line)) {
+            list.questions[$0].isToMe ? ["asks you"] : []
+        }
+        try Output.show(list, json: output.json, as: AssistantLines.text(rows))
+        guard !output.json else { return }
+        if list.questions.isEmpty { World.current.say("no question is open") }
+        AssistantLines.sayWhatIsLeft(list.looked)
+    }
+}
