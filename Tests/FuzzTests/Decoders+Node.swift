@@ -12,7 +12,8 @@ extension Decoder {
             name: "runs and forks", sources: [:], hasOneSpelling: false, inputs: { try frames() },
             decode: { verified($0) ? $0 : nil }),
         Decoder(
-            name: "invite", sources: ["Sources/NodeCore/People/Invite.swift": 1], hasOneSpelling: false,
+            name: "invite", sources: ["Sources/NodeCore/People/Invite.swift": 1],
+            hasOneSpelling: false,
             inputs: {
                 let places: [Invite.Place] = [
                     .relay(NoiseKey { $0[0] = 2 }, addresses: ["relay.example.org:7448"]),

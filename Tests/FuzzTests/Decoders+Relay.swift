@@ -51,7 +51,8 @@ extension Decoder {
                 return opened == nil ? nil : bytes
             }),
         Decoder(
-            name: "signals that pass", sources: ["Sources/NodeCore/Relays/NodeCore+Passing.swift": 1],
+            name: "signals that pass",
+            sources: ["Sources/NodeCore/Relays/NodeCore+Passing.swift": 1],
             inputs: {
                 [[], [UInt8](repeating: 4, count: 90)].map {
                     PassingContent(

@@ -82,11 +82,14 @@ enum OutsideNumbers {
         "Sources/NodeCore/Conversations/HeldImports.swift": .init(2, "times of a log, below 2^43"),
         "Sources/NodeCore/Rosters/MembershipPlacing.swift": .init(1, "a clock is below 2^43"),
         "Sources/NodeCore/Keys/NodeCore+Epochs.swift": .init(1, "own times"),
-        "Sources/NodeCore/Relays/NodeCore+Inboxes.swift": .init(3, "own times, below 2^43 by `step`"),
+        "Sources/NodeCore/Relays/NodeCore+Inboxes.swift": .init(
+            3, "own times, below 2^43 by `step`"),
         "Sources/NodeCore/Relays/NodeCore+InviteCards.swift": .init(1, "an end below 2^43"),
         "Sources/NodeCore/Keys/NodeCore+Keys.swift": .init(4, "own times, below 2^43 by `step`"),
-        "Sources/NodeCore/Relays/NodeCore+Letters.swift": .init(1, "own times, below 2^43 by `step`"),
-        "Sources/NodeCore/Conversations/NodeCore+Ringing.swift": .init(1, "the lesser is taken off"),
+        "Sources/NodeCore/Relays/NodeCore+Letters.swift": .init(
+            1, "own times, below 2^43 by `step`"),
+        "Sources/NodeCore/Conversations/NodeCore+Ringing.swift": .init(
+            1, "the lesser is taken off"),
         "Sources/NodeCore/Relays/NodeCore+Refusals.swift": .init(1, "own patience"),
         "Sources/NodeCore/People/OpenInvite.swift": .init(2, "an own end, bounded; a part"),
         "Sources/Reconciliation/SyncSession.swift": .init(1, "bytes that were counted here"),

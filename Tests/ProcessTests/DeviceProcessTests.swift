@@ -84,7 +84,9 @@ struct DeviceProcessTests {
             try await laptop.perform(GetStatus()).name == "Annika"
         }
         let said = try await pair.ann.run("device", "revoke", "phone").output
-        #expect(said.contains("others call you “ann” again, and not “Annika” as that device did:"), "\(said)")
+        #expect(
+            said.contains("others call you “ann” again, and not “Annika” as that device did:"),
+            "\(said)")
         #expect(try await laptop.perform(GetStatus()).name == "ann")
         for node in [pair.ann, pair.ben, phone] { #expect(try await node.stop() == 0) }
     }
