@@ -231,7 +231,12 @@ struct OutboxCommand: NodeCommand {
             shown += [harmless(one.name) + ":"] + lines.filter { !$0.isEmpty }
         }
         try Output.show(words, json: output.json, as: shown.joined(separator: "\n"))
-        if all.isEmpty { World.current.say("nothing: all that was written here can leave") }
+        guard all.isEmpty else { return }
+        let mayWrite = try await node.perform(GetStatus()).readOnlyReason == nil
+        World.current.advise(
+            mayWrite
+                ? "nothing: all that was written here can leave"
+                : "nothing is kept here by a fork; `parley outbox` shows what else waits")
     }
 
     /// What a device that was revoked cannot tell.

@@ -77,6 +77,8 @@ extension Views {
     /// What became of calls in a conversation, or in all.
     func callRecords(in space: SpaceRecord?) throws -> [CallRecordView] {
         let spaces = try space.map { [$0] } ?? store.spaces().filter { $0.kind != .own }
+        // Of a call that still rings nobody knows what becomes of it.
+        let current = Set(core.calls.all.map(\.id))
         let views = try spaces.flatMap { space -> [CallRecordView] in
             let (roster, title) = (try roster(of: space), try title(of: space.id))
             return try Overview.calls(in: space.number, store: store).map { record in
@@ -88,7 +90,7 @@ extension Views {
                     outcome: "\(record.summary.outcome)",
                     milliseconds: Int(clamping: record.summary.duration),
                     people: try record.summary.persons.map { try name(of: $0, in: roster) },
-                    isMissed: record.isMissed(by: ownPerson),
+                    isMissed: record.isMissed(by: ownPerson) && !current.contains(record.call),
                     isDeclined: space.kind == .direct && record.founder != ownPerson
                         && record.summary.outcome == .declined,
                     wasIn: record.summary.persons.contains(ownPerson),

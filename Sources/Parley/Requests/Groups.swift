@@ -148,12 +148,25 @@ public struct LeaveGroup: NodeRequest {
         let anyway = anyway ?? false
         let space = try await node.read { views in
             let record = try views.conversation(conversation)
-            if !anyway { try views.requireOwner(after: views.ownPerson, in: record) }
+            // A revoked device is told that, and nothing that it could not do.
+            if !anyway, !views.core.node.isRevoked { try Self.requireOwner(in: record, views) }
             return record.id
         }
         if !anyway { try await awaitDelivery(on: node) }
         _ = try await node.running.perform(.leave(space, anyway: anyway))
         return NoReply()
+    }
+
+    /// Says of a last owner as well that others lack something of theirs: with `anyway` both is accepted.
+    private static func requireOwner(in record: SpaceRecord, _ views: Views) throws {
+        do {
+            try views.requireOwner(after: views.ownPerson, in: record)
+        } catch let error as NodeError {
+            guard try !views.isDelivered(in: record, orFail: false) else { throw error }
+            throw NodeError(
+                error.code, error.message + " Nor has anybody there all that you wrote.",
+                hint: error.hint)
+        }
     }
 
     /// Waits a moment until somebody, or a relay, has the person's last messages: on links, nobody asks a former
