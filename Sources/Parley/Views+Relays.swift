@@ -56,7 +56,8 @@ extension Views {
         return try waiting + wishes()
     }
 
-    /// Whether others, or relays that they read, have all that the person wrote in a group.
+    /// Whether others have all that the person wrote in a group. What a relay alone has does not count: of whoever
+    /// is out by then nobody takes anything, wherever it comes from.
     ///
     /// - Parameter orFail: whether it is an error where they have not.
     func isDelivered(in space: SpaceRecord, orFail: Bool) throws -> Bool {
@@ -67,10 +68,10 @@ extension Views {
             conversation: space.id.description, name: "", savedCount: 0, relayedCount: 0,
             changeCount: 0, keptCount: 0)
         try count(into: &view, space, roster)
-        let changeCount = view.changeCount - view.relayedChangeCount
-        if view.savedCount + changeCount == 0 { return true }
+        let messageCount = view.savedCount + view.relayedCount
+        if messageCount + view.changeCount == 0 { return true }
         guard orFail else { return false }
-        let parts = [(view.savedCount, "message"), (changeCount, "change")].filter { $0.0 > 0 }
+        let parts = [(messageCount, "message"), (view.changeCount, "change")].filter { $0.0 > 0 }
             .map { "\($0) \($1)\($0 == 1 ? "" : "s")" }
         throw NodeError(
             "undelivered",

@@ -3,7 +3,7 @@ import Parley
 import ParleyLocalAPI
 import Testing
 
-/// On links nobody asks a former member for what they wrote: who leaves first waits for it to be delivered.
+/// Nobody takes what a former member wrote: who leaves first waits for it to be delivered.
 @Suite("Leaving a group", .timeLimit(.minutes(5)))
 struct LeavingProcessTests {
     @Test("is refused while nobody has the last messages, and then takes nothing along")

@@ -169,8 +169,7 @@ public struct LeaveGroup: NodeRequest {
         }
     }
 
-    /// Waits a moment until somebody, or a relay, has the person's last messages: on links, nobody asks a former
-    /// member for what they wrote.
+    /// Waits a moment until somebody has the person's last messages: nobody takes them of a former member.
     private func awaitDelivery(on node: Node) async throws {
         for look in 1...Self.lookCount {
             let isDelivered = try await node.read { views in
