@@ -150,7 +150,7 @@ public struct JoinView: Codable, Equatable, Sendable {
             ? "you were removed from that group since it was made."
             : wasOwnUse
                 ? "you have used it yourself, and it lets in nobody any more."
-                : "it was used up or ended, or who made it is not in the group any more."
+                : "it was used up or ended, does not let you in, or who made it is out of the group."
         return "\(inviter) did not take the link into “\(name)”: \(reason)"
     }
 }

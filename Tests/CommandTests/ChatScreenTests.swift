@@ -186,6 +186,13 @@ struct ChatBehaviourTests {
         #expect(chat.has("message 45"))
         chat.take(Chat.messages(1...46), at: .newest)
         #expect(chat.has("message 46"), "who is at the end follows")
+        chat.press(.pageUp)
+        chat.take(Chat.messages(1...46), below: 900, at: .from(0))
+        let above = chat.lines[1..<12]
+        #expect(chat.press(.end) == [.page(Self.id, .newest)])
+        #expect(chat.lines[1..<12] == above, "the end of a part is not the end, and was not seen")
+        chat.take(Chat.messages(1...46), at: .newest)
+        #expect(chat.has("message 46"))
         for _ in 0..<20 { chat.press(.pageUp) }
         #expect(chat.lines[2].hasSuffix("message 1"), "\(chat.lines)")
         for _ in 0..<20 { chat.press(.pageDown) }

@@ -292,10 +292,13 @@ extension ChatScreen {
 
     mutating func showNewest() -> [ChatRequest] {
         guard let timeline = active else { return [] }
+        if timeline.page.belowCount > 0 {
+            // The end of what is loaded is not the end: it is not shown meanwhile, and so not marked as read.
+            return [.page(timeline.conversation, .newest)]
+        }
         active?.anchor = nil
         if focus == .timeline { active?.selectedID = timeline.messages.last?.id }
-        guard timeline.page.belowCount > 0 else { return [] }
-        return [.page(timeline.conversation, .newest)]
+        return []
     }
 
     private mutating func showFirst() -> [ChatRequest] {

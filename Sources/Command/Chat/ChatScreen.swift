@@ -168,7 +168,9 @@ struct ChatScreen {
         var layout = layout(of: timeline)
         switch place {
         case .from, .refresh: break
-        case .newest: timeline?.anchor = nil
+        case .newest:
+            timeline?.anchor = nil
+            if focus == .timeline { timeline?.selectedID = page.messages.last?.id }
         case .first: timeline?.anchor = layout?.anchor(beginningAt: 0)
         case .unread:
             let start = timeline?.index(of: unreadID)
