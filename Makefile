@@ -17,9 +17,14 @@ SWIFT_FORMAT_PATHS := $(wildcard Package.swift Sources Tests Simulations)
 SEEDS ?= 24@1 8@100 8@200 10@300 8@400 10@500 10@600 12@1000
 MINUTES ?= 2
 
-# How programs are built that run long. With PARLEY_OPTIMIZED=1 all builds optimize the rooms (Package.swift): one
-# build then serves what runs long, the tests, and what people do.
-RELEASE := swift build $(if $(PARLEY_OPTIMIZED),,-c release)
+# OPTIMIZED=1 builds all with optimization, tests too, so that one build serves what runs long and what people
+# use. Tests see what is internal, and what allows that has to be the same for all of a build.
+OPTIMIZATION := -c release -Xswiftc -enable-testing
+FLAGS := $(if $(OPTIMIZED),$(OPTIMIZATION))
+
+# How release builds are made. RELEASE_FOLDER=FOLDER puts them apart: of two builds in one folder, one waits.
+RELEASE := swift build $(if $(OPTIMIZED),$(OPTIMIZATION),-c release)
+RELEASE += $(if $(RELEASE_FOLDER),--scratch-path $(RELEASE_FOLDER))
 
 # Where `make install` puts the program, PREFIX/bin, and its manual and completions, PREFIX/share.
 PREFIX ?= $(HOME)/.local
@@ -48,8 +53,8 @@ help:
 
 # Debug, not release: it builds in half the time, and the demo is quick either way.
 run: packages swift
-	swift build --product parley
-	"$$(swift build --show-bin-path)/parley" demo $(if $(LOG),--log '$(LOG)')
+	swift build $(FLAGS) --product parley
+	"$$(swift build $(FLAGS) --show-bin-path)/parley" demo $(if $(LOG),--log '$(LOG)')
 	command -v parley >/dev/null || echo '  make install         puts parley where your shell finds it'
 
 # For use, not for a look: a release build takes its minutes.
@@ -98,13 +103,13 @@ test-dist: dist
 # at once: a test that waits would stand in a queue of hundreds, and its deadline would mean nothing.
 test: packages swift
 	export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=6
-	exec swift test --disable-xctest $(TEST_OPTIONS)
+	exec swift test $(FLAGS) --disable-xctest $(TEST_OPTIONS)
 
 # Nodes and relays in network namespaces: those who are not root make them in a world of their own.
 # `make test` runs these tests too where it may, and leaves them out where it may not; here that is
 # an error.
 test-network: packages swift
-	tests=(swift test --disable-xctest --filter 'RealNetworkTests|RelayedNetworkTests|NeighbourTests')
+	tests=(swift test $(FLAGS) --disable-xctest --filter 'RealNetworkTests|RelayedNetworkTests|NeighbourTests')
 	probe=parley-$$$$-make
 	if ip netns add "$$probe" 2>/dev/null; then
 	    ip netns del "$$probe"
@@ -121,7 +126,7 @@ test-network: packages swift
 # Calls between real nodes whose programs for sound and pictures are aiortc's. What cannot be had on
 # this machine is left out with a word: aiortc from PyPI all of it, coturn and nft their stories.
 test-calls: packages swift
-	swift build --product parley
+	swift build $(FLAGS) --product parley
 	venv=.build/calls-venv
 	missing=()
 	for pair in turnserver:coturn nft:nftables ip:iproute2; do
@@ -147,12 +152,12 @@ test-calls: packages swift
 	    fi
 	fi
 	PATH=$$PATH:/usr/sbin:/sbin exec "$$venv/bin/python" Tests/CallTests/stories.py \
-	    "$$(swift build --show-bin-path)/parley" $(STORIES)
+	    "$$(swift build $(FLAGS) --show-bin-path)/parley" $(STORIES)
 
 # The page in a real browser, over real nodes. Where browser or driver cannot be had, all of it is left out
 # with a word. OPTIONS goes to pytest.
 test-page: packages swift
-	swift build --product parley
+	swift build $(FLAGS) --product parley
 	venv=.build/page-venv
 	browser() { command -v chromium-headless-shell || command -v chromium; }
 	missing=()
@@ -180,7 +185,7 @@ test-page: packages swift
 	        exit 0
 	    fi
 	fi
-	export PARLEY="$$(swift build --show-bin-path)/parley" PYTHONDONTWRITEBYTECODE=1
+	export PARLEY="$$(swift build $(FLAGS) --show-bin-path)/parley" PYTHONDONTWRITEBYTECODE=1
 	exec timeout 600 "$$venv/bin/pytest" -q -p no:cacheprovider --tb short Tests/PageTests $(OPTIONS)
 
 # The simulator, in a release build: stories, runs that once found something, one seed in two
@@ -237,7 +242,7 @@ lint: swift
 # The import check finds what an incremental build lets through: a room that imports a sibling
 # it does not declare. It exits with 1 even where its last line says "Build complete!".
 build: packages swift
-	swift build --build-tests --explicit-target-dependency-import-check error
+	swift build $(FLAGS) --build-tests --explicit-target-dependency-import-check error
 
 release: packages swift
 	$(RELEASE) --product parley

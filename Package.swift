@@ -10,10 +10,6 @@ let house: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-/// PARLEY_OPTIMIZED=1: debug builds with optimized rooms, so that one build serves what runs long and the tests.
-let isOptimized = Context.environment["PARLEY_OPTIMIZED"] == "1"
-let houseOfRooms = house + (isOptimized ? [.unsafeFlags(["-O"])] : [])
-
 /// A room: the folder `Sources/<name>` is the target `Parley<name>`.
 ///
 /// - Parameter hasPage: whether a README lies in the folder.
@@ -23,7 +19,7 @@ func room(
 ) -> Target {
     .target(
         name: "Parley\(name)", dependencies: dependencies, path: path ?? "Sources/\(name)",
-        exclude: hasPage ? ["README.md"] : [], swiftSettings: houseOfRooms)
+        exclude: hasPage ? ["README.md"] : [], swiftSettings: house)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -54,9 +50,7 @@ let targets: [Target] = [
     .systemLibrary(
         name: "CZstd", path: "Sources/CZstd", pkgConfig: "libzstd",
         providers: [.apt(["libzstd-dev"])]),
-    .target(
-        name: "CKernels", path: "Sources/CKernels",
-        cSettings: isOptimized ? [.unsafeFlags(["-O2"])] : []),
+    .target(name: "CKernels", path: "Sources/CKernels"),
     .target(name: "CTunnel", path: "Sources/CTunnel"),
     .target(name: "CProcess", path: "Sources/CProcess"),
     // What a page in a browser is made of; the compiler takes the files in.
