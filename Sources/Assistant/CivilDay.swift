@@ -1,13 +1,15 @@
 /// A day of the Gregorian calendar, in days since 1970-01-01.
-struct CivilDay: Hashable, Comparable, Sendable {
+public struct CivilDay: Hashable, Comparable, Sendable {
     /// 9999-12-31.
     static let last = 2_932_896
-    let number: Int
+    /// Days since 1970-01-01, not negative.
+    public let number: Int
 
-    init(_ number: Int) { self.number = number }
+    /// The day of this number.
+    public init(_ number: Int) { self.number = number }
 
-    /// Nil where the calendar has no such day.
-    init?(year: Int, month: Int, day: Int) {
+    /// A day from 1970 to 9999; nil where the calendar has no such day.
+    public init?(year: Int, month: Int, day: Int) {
         guard (1970...9999).contains(year), (1...12).contains(month), day >= 1,
             day <= Self.length(ofMonth: month, year)
         else { return nil }
@@ -19,7 +21,7 @@ struct CivilDay: Hashable, Comparable, Sendable {
     }
 
     /// Year, month and day of the month.
-    var parts: (year: Int, month: Int, day: Int) {
+    public var parts: (year: Int, month: Int, day: Int) {
         let shifted = number + 719_468
         let (era, ofEra) = (shifted / 146_097, shifted % 146_097)
         let year = (ofEra - ofEra / 1_460 + ofEra / 36_524 - ofEra / 146_096) / 365
@@ -40,7 +42,8 @@ struct CivilDay: Hashable, Comparable, Sendable {
         return CivilDay(number + Self.length(ofMonth: month, year) - day)
     }
 
-    static func < (left: CivilDay, right: CivilDay) -> Bool { left.number < right.number }
+    /// The earlier day is the lesser.
+    public static func < (left: CivilDay, right: CivilDay) -> Bool { left.number < right.number }
 
     private static func length(ofMonth month: Int, _ year: Int) -> Int {
         switch month {

@@ -35,6 +35,14 @@ public struct Timeline {
     public func page(
         before: OrderKey? = nil, limit: Int, in store: some MergeStore
     ) throws(StoreError) -> [Message] {
+        try part(before: before, limit: limit, in: store).messages
+    }
+
+    /// The same page, and the place of the last row that was read for it, which may show no message; nil where
+    /// nothing stands below `before`.
+    public func part(
+        before: OrderKey?, limit: Int, in store: some MergeStore
+    ) throws(StoreError) -> (messages: [Message], end: OrderKey?) {
         let rows = try store.messages(in: space.number, before: before, limit: limit)
         let states = try MessageStates(
             in: space, roster: roster, besides: ownPerson, relayed: relayed, store: store)
@@ -45,7 +53,7 @@ public struct Timeline {
                 messages.append(message)
             }
         }
-        return messages
+        return (messages, rows.last?.order)
     }
 
     /// The message in this row of the store, or nil if it is not of this space.

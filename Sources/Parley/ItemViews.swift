@@ -1,3 +1,4 @@
+import ParleyAssistant
 import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
@@ -105,8 +106,8 @@ extension Views {
 public enum CalendarDay {
     /// The day as `2026-12-01`.
     static func text(_ day: UInt32) -> String {
-        let (year, month, date) = civil(Int64(day))
-        func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        let (year, month, date) = CivilDay(Int(day)).parts
+        func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
         return "\(year)-\(two(month))-\(two(date))"
     }
 
@@ -115,31 +116,10 @@ public enum CalendarDay {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.map(\.utf8.count) == [4, 2, 2],
             parts.allSatisfy({ $0.utf8.allSatisfy { (48...57).contains($0) } }),
-            let year = Int64(parts[0]), let month = Int64(parts[1]), let date = Int64(parts[2]),
-            (1970...2199).contains(year), (1...12).contains(month), (1...31).contains(date)
+            let year = Int(parts[0]), let month = Int(parts[1]), let date = Int(parts[2]),
+            (1970...2199).contains(year),
+            let day = CivilDay(year: year, month: month, day: date)?.number, day > 0
         else { return nil }
-        // Counted from March on, so that the leap day is the last of its year.
-        let shifted = month > 2 ? year : year - 1
-        let (era, monthOfYear) = (shifted / 400, (month + 9) % 12)
-        let yearOfEra = shifted - era * 400
-        let dayOfYear = (153 * monthOfYear + 2) / 5 + date - 1
-        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-        let day = era * 146_097 + dayOfEra - 719_468
-        // There is no 31st of June.
-        guard day > 0, civil(day) == (year, month, date) else { return nil }
         return UInt32(day)
-    }
-
-    private static func civil(_ day: Int64) -> (year: Int64, month: Int64, date: Int64) {
-        let shifted = day + 719_468
-        let era = shifted / 146_097
-        let dayOfEra = shifted - era * 146_097
-        let yearOfEra =
-            (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let monthOfYear = (5 * dayOfYear + 2) / 153
-        let date = dayOfYear - (153 * monthOfYear + 2) / 5 + 1
-        let month = monthOfYear < 10 ? monthOfYear + 3 : monthOfYear - 9
-        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, date)
     }
 }

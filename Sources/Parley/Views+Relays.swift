@@ -56,27 +56,20 @@ extension Views {
         return try waiting + wishes()
     }
 
-    /// Whether others have all that the person wrote in a group. What a relay alone has does not count: of whoever
-    /// is out by then nobody takes anything, wherever it comes from.
-    ///
-    /// - Parameter orFail: whether it is an error where they have not.
-    func isDelivered(in space: SpaceRecord, orFail: Bool) throws -> Bool {
-        guard space.kind == .group, let roster = try roster(of: space), !isOut(of: roster),
-            roster.participants.contains(where: { $0.person != ownPerson })
-        else { return true }
-        var view = OutboxView(
-            conversation: space.id.description, name: "", savedCount: 0, relayedCount: 0,
-            changeCount: 0, keptCount: 0)
-        try count(into: &view, space, roster)
-        let messageCount = view.savedCount + view.relayedCount
-        if messageCount + view.changeCount == 0 { return true }
-        guard orFail else { return false }
-        let parts = [(messageCount, "message"), (view.changeCount, "change")].filter { $0.0 > 0 }
-            .map { "\($0) \($1)\($0 == 1 ? "" : "s")" }
-        throw NodeError(
+    /// Why leaving a group loses something: others lack what this device knows that the person wrote there. Nil
+    /// where they do not. What a relay alone has does not count: nobody takes anything of whoever is out by then.
+    func loss(byLeaving space: SpaceRecord) throws -> NodeError? {
+        guard space.kind == .group, !core.node.isRevoked, let roster = try roster(of: space),
+            !isOut(of: roster), roster.participants.contains(where: { $0.person != ownPerson })
+        else { return nil }
+        let counts = try waitingCounts(in: space, roster)
+        let parts = [(counts.saved + counts.relayed, "message"), (counts.changes, "change")]
+            .filter { $0.0 > 0 }.map { "\($0) \($1)\($0 == 1 ? "" : "s")" }
+        if parts.isEmpty { return nil }
+        return NodeError(
             "undelivered",
-            "Nobody in this group has \(parts.joined(separator: " and ")) of yours, which may be lost if you "
-                + "leave now.",
+            "Nobody in this group has \(parts.joined(separator: " and ")) of yours, and nobody gets "
+                + "them once you have left.",
             hint: "`parley outbox` shows what waits, and for what. "
                 + "`parley group leave \(space.id.short) --anyway` leaves all the same.")
     }
@@ -87,13 +80,16 @@ extension Views {
             of: space, by: core.node.device, besides: mistakenRelays, in: store)
     }
 
+    private func waitingCounts(in space: SpaceRecord, _ roster: Roster) throws -> WaitingCounts {
+        try Overview.waitingCounts(
+            of: space, roster: roster, ownPerson: ownPerson, device: core.node.device,
+            known: wordsKnown(in: space), relayed: relayed(of: space), in: store)
+    }
+
     private func count(
         into view: inout OutboxView, _ space: SpaceRecord, _ roster: Roster
     ) throws {
-        let counts = try Overview.waitingCounts(
-            of: space, roster: roster, ownPerson: ownPerson, device: core.node.device,
-            known: wordsKnown(in: space),
-            relayed: relayed(of: space), in: store)
+        let counts = try waitingCounts(in: space, roster)
         view.strandedCount = counts.stranded
         // Nobody tells a former member what arrives: it would wait forever.
         if isOut(of: roster) { return }

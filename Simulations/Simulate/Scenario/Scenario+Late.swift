@@ -44,11 +44,8 @@ extension Scenario {
         workload.actsPerMinute = max(workload.actsPerMinute, 24)
         relays = relays ?? Int(1 + random.next() % 2)
         let rate = 10 + random.next() % 40
-        for place in phases.indices
-        where phases[place].heal != true && phases[place].isBusy != false {
-            var faults = phases[place].faults ?? Faults()
+        changeFaults { faults in
             faults.relays = faults.relays ?? rate
-            phases[place].faults = faults
         }
     }
 
@@ -56,12 +53,9 @@ extension Scenario {
     private mutating func drawOldCopies(_ random: inout SeededRandom) {
         relays = relays ?? Int(1 + random.next() % 2)
         let (restores, losses) = (8 + random.next() % 16, 10 + random.next() % 40)
-        for place in phases.indices
-        where phases[place].heal != true && phases[place].isBusy != false {
-            var faults = phases[place].faults ?? Faults()
+        changeFaults { faults in
             faults.restores = restores
             faults.powerLosses = faults.powerLosses ?? losses
-            phases[place].faults = faults
         }
     }
 
@@ -70,11 +64,19 @@ extension Scenario {
         var random = SeededRandom(seed: seed, purpose: "lying relays")
         relays = relays ?? Int(1 + random.next() % 2)
         let rate = 10 + random.next() % 40
+        let troubles = RelayTrouble.drawn(for: seed) + RelayTrouble.lies
+        changeFaults { faults in
+            faults.relays = faults.relays ?? rate
+            faults.relayTroubles = troubles
+        }
+    }
+
+    /// Changes what goes wrong while people are busy.
+    private mutating func changeFaults(_ change: (inout Faults) -> Void) {
         for place in phases.indices
         where phases[place].heal != true && phases[place].isBusy != false {
             var faults = phases[place].faults ?? Faults()
-            faults.relays = faults.relays ?? rate
-            faults.relayTroubles = RelayTrouble.drawn(for: seed) + RelayTrouble.lies
+            change(&faults)
             phases[place].faults = faults
         }
     }

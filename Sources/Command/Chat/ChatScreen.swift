@@ -129,14 +129,9 @@ struct ChatScreen {
             guard sent.contains(where: { $0.conversation == timeline?.conversation }) else { break }
             // One's own words are looked at.
             thread?.anchor = nil
-            if thread == nil {
-                // The pages between are not looked at, and so not to be marked as read.
-                if let timeline, timeline.page.belowCount > 0 {
-                    return [.page(timeline.conversation, .newest), .list]
-                }
-                timeline?.anchor = nil
-            }
-            return refresh() + [.list]
+            let isInThread = thread != nil
+            let jump = isInThread ? [] : showNewest()
+            return (jump.isEmpty ? refresh() : jump) + [.list]
         case .changed(let message):
             timeline?.replace(message)
             thread?.replace(message)

@@ -268,7 +268,7 @@ struct GroupLeave: OneGroupCommand {
         discussion: """
             What was written stays here to read. The last owner makes another one first, and messages \
             that nobody has yet are to be delivered first. With --anyway you leave all the same: a group \
-            may then have no owner for good, and those messages may be lost.
+            may then have no owner for good, and nobody gets those messages.
 
             Example:
               parley group leave trip

@@ -37,8 +37,8 @@ extension NodeCore {
     }
 
     /// Uploads own operations that peers lack to the relays those peers read. A former member also
-    /// uploads the part of its log that still counts, so that its Leave and its last messages reach
-    /// the others.
+    /// uploads the part of its log that still counts, so that its Leave reaches the others. Of content they
+    /// take nothing more once they know that (`Protocol/08-roster.md`, "What it does not give").
     ///
     /// - Parameter besidesLinks: also for linked devices that have not acknowledged everything.
     mutating func post(_ number: SpaceNumber, besidesLinks: Bool = false, _ turn: inout some Turn)

@@ -152,9 +152,8 @@ extension Views {
         guard let space = try store.space(number), let roster = try roster(of: space),
             let unread = try unreadPlaces(in: number)
         else { return ([], nil) }
-        let page = try timeline(of: space, roster).page(before: before, limit: limit, in: store)
-        let entries = try page.compactMap { try entry(for: $0, roster, unread, zone) }
-        return (entries, try store.messages(in: number, before: before, limit: limit).last?.order)
+        let part = try timeline(of: space, roster).part(before: before, limit: limit, in: store)
+        return (try part.messages.compactMap { try entry(for: $0, roster, unread, zone) }, part.end)
     }
 
     private func entry(

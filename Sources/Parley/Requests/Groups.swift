@@ -162,7 +162,7 @@ public struct LeaveGroup: NodeRequest {
         do {
             try views.requireOwner(after: views.ownPerson, in: record)
         } catch let error as NodeError {
-            guard try !views.isDelivered(in: record, orFail: false) else { throw error }
+            guard try views.loss(byLeaving: record) != nil else { throw error }
             throw NodeError(
                 error.code, error.message + " Nor has anybody there all that you wrote.",
                 hint: error.hint)
@@ -172,11 +172,11 @@ public struct LeaveGroup: NodeRequest {
     /// Waits a moment until somebody has the person's last messages: nobody takes them of a former member.
     private func awaitDelivery(on node: Node) async throws {
         for look in 1...Self.lookCount {
-            let isDelivered = try await node.read { views in
-                let record = try views.conversation(conversation)
-                return try views.isDelivered(in: record, orFail: look == Self.lookCount)
+            let loss = try await node.read { views in
+                try views.loss(byLeaving: views.conversation(conversation))
             }
-            if isDelivered { return }
+            guard let loss else { return }
+            if look == Self.lookCount { throw loss }
             try await Task.sleep(for: Self.pause)
         }
     }
