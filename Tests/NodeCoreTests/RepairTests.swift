@@ -135,6 +135,28 @@ struct RepairTests {
         }
     }
 
+    /// Seed 71000447: the roster did not know whom to ask, so that nobody was.
+    @Test("is asked for from a device that let itself in unseen", arguments: [7, 8])
+    func unseenDevice(seed: UInt64) throws {
+        let pair = try Pair(seed: seed)
+        let world = pair.world
+        try pair.say("held by all", by: pair.ann)
+        world.run(for: 60_000)
+        world.keepToRelays()
+        world.stopProcess(of: pair.ben)
+        pair.relay.lossEvery = 1
+        let phone = try world.addDevice("phone", of: pair.ann)
+        world.run(for: 60_000)
+        try pair.say("lost", by: phone)
+        world.run(for: 60_000)
+        pair.relay.lossEvery = 0
+        // Who knew the phone first is gone for good.
+        world.stopProcess(of: pair.ann)
+        world.start(pair.ben)
+        world.run(for: 86_400_000)
+        #expect(try pair.ben.texts(in: pair.space) == ["held by all", "lost"])
+    }
+
     @Test("is what proves a fork, too: it comes by letter", arguments: [5, 6])
     func forks(seed: UInt64) throws {
         let village = try Village(seed: seed)

@@ -2,6 +2,7 @@ import ParleyConversation
 import ParleyLedger
 import ParleyReconciliation
 import ParleyRoster
+import ParleySealing
 import ParleyWire
 
 /// What relays did not bring is asked for, by letters.
@@ -82,7 +83,7 @@ extension NodeCore {
         let others = members.filter { $0 != identity.device && !linked.contains($0) }
         var isAsked = false
         for device in repair.devices(among: others) {
-            guard let person = roster.person(of: device),
+            guard let person = try person(of: device, in: roster, turn.store),
                 let scope = !belongs(to: roster) || roster.contains(device)
                     ? .everything() : try scope(of: space, with: device, of: person, turn.store)
             else { continue }
@@ -92,6 +93,19 @@ extension NodeCore {
                 try send([.frontier(frontier)], to: device, of: person, &turn) || isAsked
         }
         return isAsked
+    }
+
+    /// Whose a device is that said it holds more: that it let itself in may be what is missing, and then
+    /// the identity logs of the members know it, and the roster does not.
+    private func person(
+        of device: DeviceID, in roster: Roster, _ store: some Store
+    ) throws(StoreError) -> PersonID? {
+        if let person = roster.person(of: device) { return person }
+        for member in roster.members {
+            let log = try CardReader.identity(of: member.person, store)
+            if log?.certificate(of: device) != nil { return member.person }
+        }
+        return nil
     }
 
     /// Whether logs are held without a gap up to these places.
