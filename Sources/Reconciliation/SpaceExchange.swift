@@ -12,6 +12,10 @@ struct SpaceExchange: Sendable {
     private(set) var scope: SharingScope
     /// The place after the last that the peer holds or was sent, by log; nil before it told us.
     private var peerEnds: [LogTag: UInt64]?
+    /// The same as the peer itself told it last, or showed by what it brought.
+    private var toldEnds: [LogTag: UInt64] = [:]
+    /// Whether the peer brought operations since more or less of the space passes: so it holds it now.
+    private(set) var hasBrought = false
     /// What the peer said it holds and is missing here: the place, by log. Nil before it told all.
     private var lacked: [(tag: LogTag, place: UInt64)]?
     /// How far sending everything unasked has come.
@@ -76,10 +80,9 @@ struct SpaceExchange: Sendable {
         if scope.isEverything { hasTold = false }
         // That both hold the same of lane 0 says nothing of the rest.
         (wasEqual, hasOwnNews) = (false, true)
-        forks = ForkTelling()
-        answers = OpenWants()
-        windows = [:]
-        unannounced = []
+        hasBrought = false
+        (forks, answers) = (ForkTelling(), OpenWants())
+        (unannounced, windows) = ([], [:])
         if peerEnds != nil { unsent = Set(try logs(store).map(\.tag)) }
     }
 
@@ -136,8 +139,7 @@ struct SpaceExchange: Sendable {
         noteTaken()
         forks.noteEqual()
         (unsent, isPlanDue) = ([], false)
-        unannounced = []
-        windows = [:]
+        (unannounced, windows) = ([], [:])
         cannotFill = false
         shown = nil
         searches.noteEqual()
@@ -155,6 +157,7 @@ struct SpaceExchange: Sendable {
             try compareAll(frontier, showing: shown, store: store)
         }
         var ends = frontier.isComplete ? [:] : peerEnds ?? [:]
+        if frontier.isComplete { toldEnds = [:] }
         for entry in frontier.entries {
             let log = try log(entry.tag, store)
             if scope.isMutual, entry.sequence >= log?.end ?? 0, log?.endsAtBound != true {
@@ -165,10 +168,10 @@ struct SpaceExchange: Sendable {
             if let log { try compare(entry, with: log, store: store) }
             unannounced.remove(entry.tag)
             // Tips of logs that nobody has must not fill the memory.
-            guard ends[entry.tag] != nil || ends.count < Limits.frontierEntryCountMax else {
-                continue
-            }
+            guard ends[entry.tag] != nil || ends.count < Limits.frontierEntryCountMax
+            else { continue }
             ends[entry.tag] = max(ends[entry.tag] ?? 0, entry.sequence + 1)
+            if frontier.isComplete { toldEnds[entry.tag] = ends[entry.tag] }
         }
         if frontier.isComplete {
             if frontier.asksForMissing {
@@ -246,9 +249,11 @@ struct SpaceExchange: Sendable {
 
     /// All of the space is to be sent.
     ///
-    /// - Parameter holdsLane0: whether the peer holds of lane 0 what it told, or was sent.
-    mutating func introduce(holdsLane0: Bool) {
-        if !holdsLane0 || peerEnds == nil { peerEnds = [:] }
+    /// - Parameters:
+    ///   - holdsLane0: whether the peer holds of lane 0 what it told, or was sent.
+    ///   - letItselfIn: whether what the peer brought is why: then it holds what it told.
+    mutating func introduce(holdsLane0: Bool, letItselfIn: Bool = false) {
+        if !holdsLane0 || peerEnds == nil { peerEnds = letItselfIn ? toldEnds : [:] }
         offer = .taken
         isPlanDue = true
     }
@@ -257,6 +262,8 @@ struct SpaceExchange: Sendable {
         unannounced.remove(tag)
         let end = peerEnds?[tag] ?? 0
         peerEnds?[tag] = max(end, place + 1)
+        toldEnds[tag] = max(toldEnds[tag] ?? 0, place + 1)
+        hasBrought = true
     }
 
     /// What the peer holds it may not have said: the last operation is sent once more.

@@ -118,6 +118,7 @@ public struct SyncSession: Sendable {
         _ space: SpaceRecord, _ scope: SharingScope?, store: some LogStore
     ) throws(StoreError) -> Bool {
         let before = shared[space.number]?.scope
+        let hasBrought = shared[space.number]?.hasBrought == true
         guard before != scope else { return false }
         guard let scope else {
             shared[space.number] = nil
@@ -134,7 +135,8 @@ public struct SyncSession: Sendable {
             ? before?.isEverything != true : scope.isMutual && before?.isMutual != true
         // A person who accepts got lane 0 before: of that only the rest is sent.
         if isIntroduced {
-            shared[space.number]?.introduce(holdsLane0: before == .welcome)
+            shared[space.number]?.introduce(
+                holdsLane0: before == .welcome, letItselfIn: hasBrought)
         }
         return isIntroduced
     }

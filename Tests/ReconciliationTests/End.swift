@@ -51,10 +51,12 @@ final class End {
     }
 
     /// Writes so many operations at once, and tells the session.
-    func write(_ count: Int, of byteCount: Int = 100, in number: Int = 1) throws {
+    func write(
+        _ count: Int, of byteCount: Int = 100, in number: Int = 1, lane: Lane = .content
+    ) throws {
         let drafts = (0..<count).map { place in
             Draft(
-                kind: OperationKind(rawValue: 64), lane: .content,
+                kind: OperationKind(rawValue: 64), lane: lane,
                 payload: [UInt8](repeating: UInt8(truncatingIfNeeded: place), count: byteCount))
         }
         let space = try space(number)

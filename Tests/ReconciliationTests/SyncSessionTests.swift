@@ -57,6 +57,29 @@ struct SyncSessionTests {
         #expect(operationCount(pair.ann.sent) == 700)
     }
 
+    /// Seed 71000433: a liar's flood of lane 0 was sent back to a device that had just brought its end.
+    @Test("who lets itself in is sent nothing of lane 0 that it told it holds")
+    func lettingItselfIn() throws {
+        for hasBrought in [false, true] {
+            let pair = try Pair(seed: 6)
+            try pair.ann.write(20, lane: .control)
+            try pair.open()
+            let space = try pair.ann.space()
+            let log = try #require(try pair.ann.store.agreedLogs(in: space.number).first)
+            try pair.ann.session.share(
+                space, .control(below: [log.tag: log.end]), store: pair.ann.store)
+            try pair.ann.receive(.frontier(Frontier(of: space, [log], asksForMissing: true)))
+            if hasBrought {
+                pair.ann.session.peerHolds(log.tag, through: log.end - 1, in: space.number)
+            }
+            let before = operationCount(pair.ann.sent)
+            try pair.ann.session.share(space, .everything(), store: pair.ann.store)
+            try pair.ann.flush()
+            let count = operationCount(pair.ann.sent) - before
+            #expect(count == (hasBrought ? 0 : 20))
+        }
+    }
+
     /// With every list it was once sent whole to a contact who had declined the group.
     @Test("a space that the peer does not take is offered ever more rarely")
     func offeredMoreRarely() throws {
