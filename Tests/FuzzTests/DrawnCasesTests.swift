@@ -89,6 +89,24 @@ struct DrawnCasesTests {
         #expect(expected.subtracting(world.inputs).sorted() == [])
     }
 
+    @Test func `everything that reaches a relay is drawn`() throws {
+        var clients = try HostileClients(seed: FuzzPlan.seed)
+        var (inputs, actions): (Set<String>, Set<String>) = (["performed", "failed"], [])
+        var pipes: Set<String> = []
+        for _ in 0..<Self.drawCount {
+            // A clock goes wrong and a relay leaves in every other life.
+            inputs.insert(caseName(of: try clients.input()))
+            actions.insert(caseName(of: clients.action()))
+            pipes.insert(caseName(of: clients.pipeFrame()))
+        }
+        let (relay, wire) = ("Sources/Relaying/Relay", "Sources/Wire/RelayFrame")
+        var expected = try cases(of: "RelayInput", in: relay)
+        if clients.isOrderly { expected.remove("leaving") }
+        #expect(expected.subtracting(inputs).sorted() == [])
+        #expect(try cases(of: "RelayAction", in: wire).subtracting(actions).sorted() == [])
+        #expect(try cases(of: "PipeFrame", in: wire).subtracting(pipes).sorted() == [])
+    }
+
     private func cases(of type: String, in path: String) throws -> Set<String> {
         try SourceText.cases(of: type, in: path)
     }

@@ -1,14 +1,10 @@
-import ParleyConversation
 import ParleyLedger
-import ParleyRoster
-import ParleySignalling
 import ParleyWire
 
 @testable import ParleyNodeCore
-@testable import ParleySealing
 @testable import ParleySimulation
 
-// What comes from Ann's own machine: commands at their bounds, timers, and a clock that jumps.
+// What comes from Ann's own machine: timers, and a clock that jumps.
 extension HostileWorld {
     /// A timer fires, at a moment of its own choice.
     func fire() {
