@@ -12,14 +12,14 @@ import ParleyWire
 extension HostileWorld {
     func frame(of node: SimulatedNode) throws -> Frame {
         let space = try space()
-        return switch random.next() % 14 {
+        return switch random.next() % 18 {
         case 0:
             .hello(
                 Hello(
                     capabilities: random.hostile(),
                     wallClock: random.hostile(),
                     generation: random.hostile(), credit: random.hostile()))
-        case 1: .spaces(Spaces(salt: random.next(), entries: []))
+        case 1: .spaces(spaceList())
         case 2, 3: .frontier(try frontier(of: space))
         case 4: .want(try want(of: space))
         case 5, 6, 7: try operations(of: node, in: space).map { .operations($0) } ?? .bye
@@ -31,9 +31,13 @@ extension HostileWorld {
                     card: card(of: node),
                     redemption: random.happens(onceIn: 8)
                         ? .init(invite: random.hostile(), proof: random.identifier()) : nil,
+                    join: random.happens(onceIn: 4) ? join(of: node, in: space) : nil,
                     isRequest: random.flip(), isContact: random.flip()))
         case 11: .heartbeat(random.identifier())
         case 12: try fork(of: node, in: space).map { .fork($0) } ?? .credit(1)
+        case 13, 14: fileFrame()
+        case 15: .error(WireError.allCases[random.below(WireError.allCases.count)])
+        case 16: random.happens(onceIn: 4) ? .bye : .credit(1)
         default: .signal(signal(in: space))
         }
     }
@@ -43,7 +47,46 @@ extension HostileWorld {
         for _ in 0..<random.below(4) { tips[try tag(in: space)] = place() }
         return Frontier(
             space: space, isComplete: random.flip(), asksForMissing: random.flip(),
-            entries: tips.sorted { $0.key < $1.key }.map { entry(of: $0.key, $0.value) })
+            entries: tips.sorted { $0.key < $1.key }.map { entry(of: $0.key, $0.value) },
+            ownTips: random.happens(onceIn: 4) ? [ownTip(in: space)].compactMap { $0 } : [])
+    }
+
+    /// Ann's own log as far as she never wrote, with whatever signature.
+    private func ownTip(in space: SpaceID) -> Frontier.OwnTip? {
+        guard let signature = SignatureBytes(random.bytes(Signature.byteCount)) else { return nil }
+        let log = OperationHash.log(space: space, device: ann.identity.device, lane: .content)
+        return Frontier.OwnTip(
+            tag: LogTag(log), sequence: place(), operation: random.identifier(),
+            signature: signature)
+    }
+
+    private func spaceList() -> Spaces {
+        let hashes = Set((0..<random.below(4)).map { _ in random.hostile() as UInt64 }).sorted()
+        return Spaces(
+            salt: random.next(),
+            entries: hashes.map {
+                .init(
+                    hash: $0,
+                    digests: FrontierDigests(
+                        control: random.check(), content: random.check(), receipts: random.check()))
+            })
+    }
+
+    /// The wish to come into a group, by a key that no link held.
+    private func join(of node: SimulatedNode, in space: SpaceID) -> Introduction.Join? {
+        let invite: OperationID = random.identifier()
+        let departures = Set((0..<random.below(3)).map { _ in random.identifier() as OperationID })
+        let (person, key) = (node.identity.person, node.identity.key)
+        let signature = Redeem.signature(
+            to: invite, in: space, for: person, key.device, with: .generate(using: &random))
+        let consent = Redeem.consent(
+            to: invite, in: space, for: person, after: departures.sorted(), with: key)
+        guard let signature = SignatureBytes(signature.bytes),
+            let consent = SignatureBytes(consent.bytes)
+        else { return nil }
+        return .init(
+            space: space, invite: invite, signature: signature, consent: consent,
+            departures: departures.sorted())
     }
 
     private func entry(of tag: LogTag, _ place: UInt64) -> Frontier.Entry {
@@ -174,7 +217,7 @@ extension HostileWorld {
         let call = CallID(Check(high: 1, low: random.next() % 3))
         let text = "v=0"
         let said: CallSignal =
-            switch random.next() % 11 {
+            switch random.next() % 12 {
             case 0, 1: .ring(MediaState(rawValue: 1), elapsed: random.hostile())
             case 2: .ringing
             case 3: .join(MediaState(rawValue: 7))
@@ -184,13 +227,17 @@ extension HostileWorld {
             case 7: .state(MediaState(rawValue: 3))
             case 8: .leg(.offer(offer(), startsAnew: random.flip(), text))
             case 9: .leg(.answer(offer(), text))
+            case 10: .leg(.renegotiate(startsAnew: random.flip()))
             default:
                 .leg(.candidate(offer(), Candidate(text: "c", part: "0", index: 255)))
             }
         let body: SignalBody =
             switch random.next() % 4 {
             case 0: .typing(random.flip())
-            case 1: .presence(.online, lastSeen: random.hostile())
+            case 1:
+                .presence(
+                    Presence.allCases[random.below(Presence.allCases.count)],
+                    lastSeen: random.hostile())
             default: .call(call, said)
             }
         // Most are fresh: what is stale goes no further.

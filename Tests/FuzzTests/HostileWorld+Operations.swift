@@ -17,7 +17,8 @@ extension HostileWorld {
         let space = try space()
         try world.observe {
             guard let forgery = try Forgery(node, in: space) else { return }
-            var draft = try random.happens(onceIn: 6) ? copied(of: node, in: space) : draft()
+            var draft =
+                try random.happens(onceIn: 6) ? copied(of: node, in: space) : draft(in: space)
             if random.flip(), let payload = draft.payload {
                 var hostile = HostilePayload(seed: random.next())
                 draft.payload = hostile.changed(payload)
@@ -64,7 +65,7 @@ extension HostileWorld {
     private func copied(of node: SimulatedNode, in space: SpaceID) throws -> Draft {
         guard let runs = try operations(of: node, in: space)?.runs.first,
             !runs.operations.isEmpty
-        else { return draft() }
+        else { return try draft(in: space) }
         let operation = runs.operations[random.below(runs.operations.count)]
         let isControl = runs.lane == .control || random.happens(onceIn: 8)
         return Draft(
@@ -78,25 +79,17 @@ extension HostileWorld {
         return PlaceSet((last & 1 == 0 ? 0 : last / 2)..<last &+ (last == .max ? 0 : 1))
     }
 
-    private func draft() -> Draft {
-        let reference = OperationReference(
-            tag: LogTag(random.next()), sequence: place(), check: random.check())
-        return switch random.next() % 24 {
-        case 16:
-            Settling(.superseded, by: random.flip() ? reference : nil).draft(of: reference)
-        case 17: Approval.draft(of: reference, isOn: random.flip())
-        case 0, 1:
-            TextMessage(
-                text: "t",
-                origin: ImportedOrigin(
-                    author: "x", time: random.hostile(as: WallTime.self).value, isAction: false)
-            ).draft()
-        case 2, 3, 4:
+    func draft(in space: SpaceID) throws -> Draft {
+        let reference = try reference(in: space)
+        return switch random.next() % 32 {
+        case 0...3: try messageDraft(of: reference)
+        case 4...6:
             Receipts(
-                read: [.init(tag: (try? tag(in: group)) ?? LogTag(1), places: places())],
-                delivered: [.init(tag: (try? tag(in: group)) ?? LogTag(1), places: places())]
+                read: [.init(tag: try tag(in: space), places: places())],
+                delivered: [.init(tag: try tag(in: space), places: places())],
+                held: [.init(tag: try tag(in: space), places: places())]
             ).draft()
-        case 5, 6:
+        case 7, 8:
             CallRecord(
                 call: CallID(Check(high: 1, low: 2)), founder: person(),
                 began: random.hostile(as: WallTime.self).value,
@@ -104,28 +97,110 @@ extension HostileWorld {
                     outcome: .talked, duration: random.hostile(as: WallTime.self).value, persons: []
                 )
             ).draft()
-        case 7: ConversationName(name: "n").draft(replacing: [])
-        case 8: MessageEdit(text: "e", mentions: mentions()).draft(of: reference)
-        case 14:
+        case 9: ConversationName(name: "n").draft(replacing: random.flip() ? [] : [reference])
+        case 10: GroupDescription(text: "d").draft(replacing: [reference])
+        case 11: GroupPicture(content: [1]).draft(replacing: [reference])
+        case 12: SharedCard(card: card(of: eve)).draft()
+        case 13: Pin(isOn: random.flip()).draft(of: reference)
+        case 14...17: personalDraft(about: reference, in: space)
+        case 18...23: togetherDraft(of: reference)
+        default: try controlDraft(in: space)
+        }
+    }
+
+    /// An operation that is there, or none.
+    private func reference(in space: SpaceID) throws -> OperationReference {
+        if random.flip(), let record = try ann.store.space(space) {
+            let logs = try ann.store.logs(in: record.number).filter { $0.end > 0 }
+            let log = logs.isEmpty ? nil : logs[random.below(logs.count)]
+            if let log,
+                let stored = try ann.store.operation(at: random.next() % log.end, in: log.number)
+            {
+                return OperationReference(
+                    tag: log.tag, sequence: stored.sequence, check: stored.id.check)
+            }
+        }
+        return OperationReference(
+            tag: LogTag(random.next()), sequence: place(), check: random.check())
+    }
+
+    private func messageDraft(of reference: OperationReference) throws -> Draft {
+        switch random.next() % 8 {
+        case 0:
+            TextMessage(
+                text: "t",
+                origin: ImportedOrigin(
+                    author: "x", time: random.hostile(as: WallTime.self).value, isAction: false)
+            ).draft()
+        case 1, 2, 3:
+            TextMessage(text: "f", files: (0...random.below(3)).map { _ in attachment() }).draft()
+        case 4:
             Draft(
                 kind: .text, lane: .content, references: [reference, reference],
                 payload: TextMessage(text: "@t", mentions: mentions()).draft().payload)
-        case 15: GroupDescription(text: "d").draft(replacing: [reference])
-        case 18: GroupPicture(content: [1]).draft(replacing: [reference])
-        case 9: Reaction(emoji: "👍", isOn: true).draft(to: reference)
-        case 10: MessageDeletion.draft(of: reference)
-        case 11: SharedCard(card: card(of: eve)).draft()
-        case 12:
+        case 5: MessageEdit(text: "e", mentions: mentions()).draft(of: reference)
+        case 6: Reaction(emoji: "👍", isOn: random.flip()).draft(to: reference)
+        default: MessageDeletion.draft(of: reference)
+        }
+    }
+
+    /// What only counts in a person's own space.
+    private func personalDraft(about reference: OperationReference, in space: SpaceID) -> Draft {
+        switch random.next() % 9 {
+        case 0:
             RelayChoice(
                 relay: relay.key, addresses: ["relay"],
                 until: random.hostile(as: WallTime.self).value
             ).draft()
-        case 13: Mute(space: group, isOn: random.flip()).draft()
-        case 22: random.flip() ? NoteTitle("n").draft() : NoteTitle("m").draft(of: reference)
-        case 23:
+        case 1: Mute(space: space, isOn: random.flip()).draft()
+        case 2: Star(space: space, message: reference, isOn: random.flip()).draft()
+        case 3: DeviceName(device: device(), name: "d").draft()
+        case 4:
+            Contact(
+                person: person(), root: random.identifier(),
+                state: ContactState.allCases[random.below(ContactState.allCases.count)],
+                isBlocked: random.happens(onceIn: 8), card: random.flip() ? card(of: eve) : []
+            ).draft()
+        case 5: AdditionPolicy.allCases[random.below(AdditionPolicy.allCases.count)].draft()
+        case 6: ProfileField(.status, "s")?.draft() ?? merge
+        default:
+            Preference(
+                PreferenceKey.all[random.below(PreferenceKey.all.count)],
+                about: random.flip() ? space.bytes : random.bytes(atMost: 40),
+                random.flip() ? random.bytes(8) : random.bytes(atMost: 200)
+            ).draft()
+        }
+    }
+
+    private func togetherDraft(of reference: OperationReference) -> Draft {
+        switch random.next() % 13 {
+        case 0: Settling(.superseded, by: random.flip() ? reference : nil).draft(of: reference)
+        case 1: Approval.draft(of: reference, isOn: random.flip())
+        case 2: random.flip() ? NoteTitle("n").draft() : NoteTitle("m").draft(of: reference)
+        case 3:
             NoteEdits(at: Int(random.next() % 9), deleting: 1, inserting: "x")
                 .draft(of: reference, after: [reference])
-        default: controlDraft()
+        case 4:
+            PollQuestion(
+                question: "q", options: ["a", "b"], isMultiple: random.flip(),
+                until: random.hostile(as: WallTime.self).value
+            ).draft()
+        case 5: PollChoices([0, random.below(33)]).draft(in: reference)
+        case 6, 7:
+            PollClose([PollClose.Vote(operation: reference, choices: PollChoices([0]))])
+                .draft(of: reference)
+        case 8: Withdrawal.draft(of: reference)
+        case 9:
+            ItemBeginning(
+                title: "t", assignees: [person()],
+                due: UInt32(truncatingIfNeeded: random.hostile())
+            ).draft(from: random.flip() ? reference : nil)
+        case 10:
+            ItemChange.due(UInt32(truncatingIfNeeded: random.hostile())).draft(of: reference)
+        case 11: ItemChange.assignee(person(), random.flip()).draft(of: reference)
+        default:
+            DecisionProposal(title: "d", text: "t", tags: ["a"])
+                .draft(from: random.flip() ? reference : nil)
         }
     }
 
@@ -141,13 +216,13 @@ extension HostileWorld {
         Draft(kind: .merge, lane: .control, payload: nil, isErasable: false)
     }
 
-    private func controlDraft() -> Draft {
+    private func controlDraft(in space: SpaceID) throws -> Draft {
         let cut = Cut([
             LogPlace(
                 device: device(), lane: [.content, .receipts, .shared][random.below(3)],
                 sequence: place(), operation: random.identifier())
         ])
-        return switch random.next() % 12 {
+        return switch random.next() % 14 {
         case 0: SpaceSettings(history: .days(3_650), rotationHours: 1).draft()
         case 1:
             GroupInvite.open(
@@ -178,8 +253,26 @@ extension HostileWorld {
                     horizon: random.flip() ? cut : Horizon()),
                 role: [.reader, .member, .admin, .owner][random.below(4)]
             ).draft()
+        case 11: try redemption(in: space).draft()
+        case 12:
+            Draft(
+                kind: random.flip() ? .genesis : .epoch, lane: .control,
+                payload: random.bytes(atMost: 200), isErasable: false)
         default:
             Draft(kind: .acknowledgement, lane: .control, payload: nil, isErasable: false)
         }
+    }
+
+    /// Somebody is taken in by a link that was never given, or that ended.
+    private func redemption(in space: SpaceID) throws -> Redeem {
+        let invite: OperationID = random.identifier()
+        let (person, key) = (eve.identity.person, eve.identity.key)
+        let newcomer = Newcomer(
+            person: person, name: "e", identity: eve.core.node.log.encoded, horizon: Horizon())
+        return Redeem(
+            invite: invite, newcomer: newcomer, device: key.device,
+            signature: Redeem.signature(
+                to: invite, in: space, for: person, key.device, with: .generate(using: &random)),
+            consent: Redeem.consent(to: invite, in: space, for: person, with: key))
     }
 }

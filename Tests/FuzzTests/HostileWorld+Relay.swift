@@ -11,23 +11,25 @@ import ParleyWire
 extension HostileWorld {
     /// The relay says something that nobody asked for, or answers as it likes.
     func tellAsRelay() {
-        let line = ann.core.lines[relay.key]
-        let news: RelayNews
+        let news = relayNews()
+        feed(.relay(relay.key, news), "\(news)".prefix(120).description)
+    }
+
+    func relayNews() -> RelayNews {
         switch random.next() % 10 {
-        case 0: news = .opened(welcome())
-        case 1: news = random.happens(onceIn: 3) ? .closed : .leaving(retryAfter: delay())
-        case 2: news = .day(random.hostile())
-        case 3: news = .missed(mailbox())
-        case 4: news = .arrived(mailbox(), entries())
-        case 5: news = .passed(mailbox(), random.bytes(512))
+        case 0: return .opened(welcome())
+        case 1: return random.happens(onceIn: 3) ? .closed : .leaving(retryAfter: delay())
+        case 2: return .day(random.hostile())
+        case 3: return .missed(mailbox())
+        case 4: return .arrived(mailbox(), entries())
+        case 5: return .passed(mailbox(), random.bytes(512))
         default:
-            let open = line?.questions.numbers ?? []
+            let open = ann.core.lines[relay.key]?.questions.numbers ?? []
             let number =
                 open.isEmpty || random.happens(onceIn: 8)
                 ? random.hostile() : open[random.below(open.count)]
-            news = .answered(number, answer())
+            return .answered(number, answer())
         }
-        feed(.relay(relay.key, news), "\(news)".prefix(120).description)
     }
 
     private func welcome() -> RelayWelcome {
@@ -77,7 +79,11 @@ extension HostileWorld {
         let kept = relay.contents.filter { RelayEntry.isSize($0.count) }
         return (0..<random.below(4)).map { _ in
             let envelope =
-                kept.isEmpty || random.flip() ? random.bytes(512) : kept[random.below(kept.count)]
+                switch random.next() % 3 {
+                case 0 where !kept.isEmpty: kept[random.below(kept.count)]
+                case 1: shelfEnvelope()
+                default: random.bytes(512)
+                }
             return RelayEntry(counter: random.hostile(), envelope: envelope)
         }
     }

@@ -26,6 +26,10 @@ final class HostileWorld {
     /// The greatest that one input has cost.
     private(set) var effectCount = 0
     private(set) var effectByteCount = 0
+    /// What Ann's node was fed so far, by the names of the cases.
+    private(set) var inputs: Set<String> = []
+    /// Whether Ann's store may fail in the middle of a step.
+    private var mayFail = false
     /// Links that only Ann's node believes in, and how many there were.
     private var pretended: [LinkID] = []
     private var pretendedCount: UInt64 = 0
@@ -45,23 +49,38 @@ final class HostileWorld {
         world.run(for: 5_000)
         phone.isHonest = false
         eve.isHonest = false
-        world.onStep = { [unowned self] step in
-            guard step.node === ann else { return }
-            var byteCount = 0
-            for effect in step.effects {
-                switch effect {
-                case .send(_, let bytes): byteCount += bytes.count
-                case .askRelay(_, let request): byteCount += request.action.encodedByteCount
-                case .hangUp(let link, _) where pretended.contains(link):
-                    // The world knows nothing of this link, and a shell says when one has ended.
-                    pretended.removeAll { $0 == link }
-                    world.schedule(.linkClosed(link), for: ann.index, at: world.now + 1)
-                default: break
-                }
+        world.onStep = { [unowned self] in if $0.node === ann { follow($0) } }
+        world.onDeath = { [unowned self] node, _ in if node === ann { pretended = [] } }
+    }
+
+    /// Counts what a step of Ann's node cost, and plays its shell where the world cannot.
+    private func follow(_ step: StepReport) {
+        inputs.insert(caseName(of: step.input))
+        if step.isLost {
+            switch step.input {
+            case .frame(let link, _): end(link)
+            case .linkOpened(let link, _): pretended.removeAll { $0 == link }
+            default: break
             }
-            effectCount = max(effectCount, step.effects.count)
-            effectByteCount = max(effectByteCount, byteCount)
         }
+        var byteCount = 0
+        for effect in step.effects {
+            switch effect {
+            case .send(_, let bytes): byteCount += bytes.count
+            case .askRelay(_, let request): byteCount += request.action.encodedByteCount
+            case .hangUp(let link, _): end(link)
+            default: break
+            }
+        }
+        effectCount = max(effectCount, step.effects.count)
+        effectByteCount = max(effectByteCount, byteCount)
+    }
+
+    /// The world knows nothing of a pretended link, and a shell says when one has ended.
+    private func end(_ link: LinkID) {
+        guard let place = pretended.firstIndex(of: link) else { return }
+        pretended.remove(at: place)
+        world.schedule(.linkClosed(link), for: ann.index, at: world.now + 1)
     }
 
     /// The conversations that Ann has with Ben: the group, and that of the two. A thief of her
@@ -79,14 +98,28 @@ final class HostileWorld {
     /// Feeds Ann's node an input.
     func feed(_ input: Input, _ words: String) {
         note(words)
-        world.offer(input, to: ann.index)
+        failingNowAndThen { world.offer(input, to: ann.index) }
+    }
+
+    /// Something happens to Ann's node while its store may fail, if that is to be tried.
+    func failingNowAndThen<Result>(_ body: () throws -> Result) rethrows -> Result {
+        guard mayFail, random.happens(onceIn: 12) else { return try body() }
+        let (call, code) = (
+            1 + random.below(60), random.flip() ? StoreError.Code.full : .inputOutput
+        )
+        note("its store fails at call \(call): \(code)")
+        ann.store.fail(atCall: call, code)
+        // Whoever looks on meets no failure.
+        defer { ann.store.failNoMore() }
+        return try body()
     }
 
     /// One more hostile thing happens.
     ///
     /// - Parameter isLocal: whether Ann's own programs and clocks may do anything as well.
     func advance(isLocal: Bool) throws {
-        switch random.next() % (isLocal ? 24 : 16) {
+        mayFail = isLocal
+        switch random.next() % (isLocal ? 32 : 20) {
         case 0...3: tellAsRelay()
         case 4, 5: try writeLetter()
         case 6: try pass()
@@ -95,8 +128,11 @@ final class HostileWorld {
         case 13: try sealEnvelope()
         case 14: pretendLink()
         case 15: world.run(for: random.next() % 3 == 0 ? 60_000 : 500)
-        case 16, 17: fire()
-        case 18: setClock()
+        case 16, 17: try giveFile()
+        case 18, 19: tellOfSurroundings()
+        case 20, 21: fire()
+        case 22: setClock()
+        case 23: disturb()
         default: try command()
         }
         world.run(for: random.next() % 50)
@@ -180,11 +216,31 @@ final class HostileWorld {
     /// A linked peer says something.
     private func sendFrame() throws {
         let node = liar()
-        let bytes = try frame(of: node).encoded()
-        note("a frame of \(node.name)")
-        world.inject(bytes, from: node, to: ann)
+        say(try frame(of: node), by: node)
         world.run(for: 20)
     }
+
+    /// A frame comes, over a link that stands or one that only Ann's node believes in.
+    func say(_ frame: Frame, by node: SimulatedNode) {
+        let words = "the frame \(caseName(of: frame)) of \(node.name)"
+        guard !pretended.isEmpty, random.happens(onceIn: 3) else {
+            note(words)
+            return world.inject(frame.encoded(), from: node, to: ann)
+        }
+        feed(.frame(pretended[random.below(pretended.count)], frame.encoded()), words)
+    }
+
+    /// A link, of those that are open if there is one.
+    func link() -> LinkID {
+        let open = ann.core.links.keys.sorted()
+        return open.isEmpty || random.happens(onceIn: 4)
+            ? LinkID(random.hostile()) : open[random.below(open.count)]
+    }
+}
+
+/// Which case of its enumeration a value is.
+func caseName(of value: some Any) -> String {
+    Mirror(reflecting: value).children.first?.label ?? "\(value)"
 }
 
 extension SeededRandom {

@@ -1,5 +1,6 @@
 import Foundation
 import ParleyConversation
+import ParleyFiles
 import ParleyLedger
 import ParleyNodeCore
 import ParleyWire
@@ -47,16 +48,23 @@ struct StepFuzzTests {
 }
 
 extension HostileWorld {
-    /// Whatever that was, the two who are honest still reach each other wherever both are, and see
-    /// the same of what they wrote.
+    /// Whatever that was, the two who are honest still reach each other wherever both are, see the
+    /// same of what they wrote, and have each other's files.
     func expectService(_ words: String) throws {
+        world.heal()
         world.run(for: 300_000)
         let spaces = try spaces()
+        let file = SampleFile(byteCount: 100_000, seed: 99)
+        try file.put(into: ben.store.blobs)
         for (place, space) in spaces.enumerated() {
             try world.type("from ben \(place)", on: ben, in: space)
             try world.type("from ann \(place)", on: ann, in: space)
+            let message = TextMessage(text: "", files: [file.attachment])
+            _ = try world.perform(.send(space, [message], replyingTo: nil), on: ben)
         }
         world.run(for: 600_000)
+        let isHeld = try ann.store.blobs.heldBlob(file.blob)?.chunks.isWhole == true
+        #expect(isHeld || spaces.isEmpty, "\(words), a file of Ben's")
         for (place, space) in spaces.enumerated() {
             let seen = try honestTexts(ann, in: space)
             let expected = try honestTexts(ben, in: space)
