@@ -15,7 +15,7 @@ struct ItemSessionTests {
             "--notes", "by telephone\nbefore noon", "--from", "7")
         #expect(
             noted.output == """
-                #1  ☐ book the hut  ben, until 2026-12-01
+                #1  ☐ book the hut  ben, due 2026-12-01
                       by telephone
                       before noon
                       from the message 7

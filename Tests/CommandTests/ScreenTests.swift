@@ -240,8 +240,7 @@ struct ErrorTests {
         #expect(
             await terminal.run("send", "home", "-hi").talk == """
                 parley: error: “-hi” begins with a hyphen, as options do. Nothing was done.
-                parley: hint: a text that begins with a hyphen stands behind two of them: \
-                parley send … -- -hi
+                parley: hint: put -- before a text that begins with a hyphen: parley send … -- -hi
 
                 """)
         let sent = await terminal.run("send", "home", "--", "-hi")
@@ -323,7 +322,7 @@ struct ErrorTests {
         #expect(result.status == 1)
         #expect(
             result.talk == """
-                parley: error: The node does not run.
+                parley: error: The node is not running.
                 parley: hint: start it with: parley run
 
                 """)

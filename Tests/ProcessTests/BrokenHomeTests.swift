@@ -144,7 +144,7 @@ struct BrokenHomeTests {
             #expect(program.output.hasSuffix(said), "\(words): \(program.output)")
         }
         let cut = try await Program.run("offline", "on", "--home", home)
-        #expect(cut.status == 1 && cut.output.contains("The node does not run:"), "\(cut.output)")
+        #expect(cut.status == 1 && cut.output.contains("The node is not running:"), "\(cut.output)")
         #expect(!cut.output.contains("parley run"), "\(cut.output)")
         let found = try await Program.run("search", "one", "--home", home)
         #expect(
@@ -183,7 +183,11 @@ struct BrokenHomeTests {
         for (words, said) in [
             (["search", "check"], "every text that was indexed is found"),
             (["recovery", "check", "--code-file", file], "that is the recovery code of this node"),
-            (["presence"], "no node runs here, so nobody is heard: the home may not be written"),
+            (
+                ["presence"],
+                "no node is running here, so nobody's presence is known: the home may not "
+                    + "be written"
+            ),
         ] {
             let program = try Program(words + ["--home", home])
             #expect(try await program.ended() == 0, "\(words): \(program.output)")

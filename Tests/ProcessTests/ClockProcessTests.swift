@@ -238,7 +238,7 @@ struct ClockProcessTests {
         #expect(made.status == 0)
         let words = "warning: This device's clock seems wrong: it is behind those of 2 of 2 peers ("
         #expect(made.output.contains(words), "\(made.output)")
-        #expect(made.output.contains("The link ends by this device's clock"), "\(made.output)")
+        #expect(made.output.contains("The link expires by this device's clock"), "\(made.output)")
         let link = try await trip.nodes.client(ben).perform(CreateInvite(hours: 1)).link
         let dora = try await NodeProcess(
             home: trip.nodes.folder.home("dora"), name: "dora", port: try FreePort.some())

@@ -111,8 +111,8 @@ struct FirstContactProcessTests {
         let number = try #require(page.messages.first?.number)
         let fate = "did not take the invite: somebody else has used it"
         for (words, said) in [
-            (["send", "ann", "two"], "✓ waits for another invite of theirs"),
-            (["read", "ann"], "✓ waits for another invite of theirs"),
+            (["send", "ann", "two"], "✓ waits for another invite from them"),
+            (["read", "ann"], "✓ waits for another invite from them"),
             (["why", "\(number)"], fate), (["status"], fate), (["outbox"], "another invite"),
         ] {
             let told = try Program(words + ["--home", all.ben.home])

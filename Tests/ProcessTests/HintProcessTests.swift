@@ -18,7 +18,7 @@ struct HintProcessTests {
             let page = try await ben.perform(ReadMessages(conversation: name, limit: 1))
             let number = try #require(page.messages.first?.number)
             let refused = try await all.ben.run("delete", "\(number)")
-            #expect(refused.status == 1 && refused.output.contains("Only who wrote a message"))
+            #expect(refused.status == 1 && refused.output.contains("Only the author of a message"))
             #expect(!refused.output.contains("--others"), "\(refused.output)")
         }
         let own = try await all.ann.run("group", "remove", "club", "ann")

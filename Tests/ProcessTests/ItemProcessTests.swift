@@ -20,7 +20,7 @@ struct ItemProcessTests {
         let noted = try await run(
             "action", "new", "club", "book the hut", "--for", "ben", "--due", "2026-12-01",
             "--from", message.id, at: all.ann)
-        #expect(noted.contains("☐ book the hut  ben, until 2026-12-01"), "\(noted)")
+        #expect(noted.contains("☐ book the hut  ben, due 2026-12-01"), "\(noted)")
         #expect(noted.contains("from the message \(message.id)"), "\(noted)")
         try await eventually("ben has it to do", on: [all.ben]) {
             try await ben.perform(ListItems(mine: true)).map(\.title) == ["book the hut"]

@@ -100,7 +100,7 @@ struct PlantedKeyTests {
         try Data(ruled.code.revealed().utf8).write(to: URL(filePath: codeFile))
         let check = try await Program.run(
             "recovery", "check", "--home", home, "--code-file", codeFile)
-        #expect(check.status == 0 && check.output.contains("sealed to it from now on"))
+        #expect(check.status == 0 && check.output.contains("encrypted to it from now on"))
         #expect(try await Program.run("backup", "create", file, "--home", home).status == 0)
         #expect(
             try await Program.run("backup", "verify", file, "--code-file", codeFile).status == 0)

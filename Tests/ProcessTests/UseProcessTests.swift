@@ -220,7 +220,7 @@ struct UseProcessTests {
         let person = try #require(
             try await all.client(all.ann).perform(ListContacts()).first?.person)
         let cases: [([String], Int32, String)] = [
-            (["send", "ben", "-hi"], 64, "stands behind two of them"),
+            (["send", "ben", "-hi"], 64, "put -- before a text"),
             (["edit", theirs, "yours"], 1, "Only who wrote it may change, end or delete it."),
             (["delete", theirs], 1, "That message is ben's."),
             (["why", "358246"], 1, "There is no such message."),

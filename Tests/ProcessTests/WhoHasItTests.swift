@@ -146,7 +146,8 @@ struct WhoHasItTests {
         }
         #expect(try await states() == ["delivered", "untold"])
         let read = try await phone.run("read", "log", "--newest").output
-        let words = "  ✓ not known whether it arrived: you were out before that was said\n"
+        let words =
+            "  ✓ not known whether it arrived: you were no longer a member by then\n"
         #expect(read.contains("too late" + words), "\(read)")
         #expect(read.contains("in time  ✓✓\n"), "\(read)")
         #expect(try await phone.run("outbox").output == "nothing waits\n")
