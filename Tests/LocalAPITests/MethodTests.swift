@@ -120,11 +120,11 @@ struct MethodTests {
         arguments: [
             (
                 #"{"conversation":"home","person":"ben","role":"king"}"#, "addMember", -32000,
-                "bad-role", "“king” is no role."
+                "bad-role", "“king” is not a role."
             ),
             (
                 #"{"policy":"all"}"#, "setAdditionPolicy", -32000, "bad-policy",
-                "“all” is nobody who could add you."
+                "“all” is not a choice for who may add you."
             ),
             (
                 #"{"policy":1}"#, "setAdditionPolicy", -32602, "invalid-parameters",

@@ -245,7 +245,7 @@ struct ClockProcessTests {
         let refused = try await Program.run("accept", link, "--home", dora.home)
         #expect(refused.status == 1 && refused.output.contains("That invite has expired"))
         #expect(
-            refused.output.contains("or the clock of who made the invite is wrong"),
+            refused.output.contains("or the clock of its maker is wrong"),
             "\(refused.output)")
         try await trip.nodes.end()
     }

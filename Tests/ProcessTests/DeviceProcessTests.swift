@@ -102,7 +102,7 @@ struct DeviceProcessTests {
         try await ann.start(isHidden: true)
         let refused = try await ann.run("device", "link")
         #expect(refused.status == 1, "\(refused.output)")
-        #expect(refused.output.contains("runs and listens nowhere"), "\(refused.output)")
+        #expect(refused.output.contains("is running but does not listen"), "\(refused.output)")
         #expect(
             refused.output.contains("`parley run --home \(ann.home)` without --no-listen"),
             "\(refused.output)")

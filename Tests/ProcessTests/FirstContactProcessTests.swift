@@ -109,7 +109,7 @@ struct FirstContactProcessTests {
         #expect(try await states(of: ben, with: "ann") == ["uninvited"])
         let page = try await ben.perform(ReadMessages(conversation: "ann", limit: 1))
         let number = try #require(page.messages.first?.number)
-        let fate = "did not take the invite: somebody else has used it"
+        let fate = "did not accept the invite: somebody else has used it"
         for (words, said) in [
             (["send", "ann", "two"], "✓ waits for another invite from them"),
             (["read", "ann"], "✓ waits for another invite from them"),

@@ -27,7 +27,7 @@ struct ItemProcessTests {
         }
         let item = try #require(try await ben.perform(ListItems(mine: true)).first)
         #expect(item.place == "club" && item.author == "ann" && item.source == message.id)
-        #expect(try await run("action", "list", "--mine", at: all.ann).contains("nothing is to"))
+        #expect(try await run("action", "list", "--mine", at: all.ann).contains("nothing to do"))
         let stranger = try await Program.run(
             "action", "edit", item.id, "--for", "nobody", "--home", all.ben.home)
         #expect(stranger.status == 1, "\(stranger)")

@@ -204,7 +204,7 @@ struct OwnDeviceProcessTests {
             #expect(command.output.contains(verify), "\(words): \(command.output)")
         }
 
-        let reminder = "never asked back"
+        let reminder = "never checked the recovery code"
         #expect(try await phone.run("status").output.contains(reminder))
         let file = pair.folder.path + "/code"
         try Data(try #require(pair.ben.recoveryCode).utf8).write(to: URL(filePath: file))

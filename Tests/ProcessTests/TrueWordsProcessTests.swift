@@ -33,7 +33,7 @@ struct TrueWordsProcessTests {
         try await eventually("the relay is reached again", on: [all.ann]) {
             try await ann.perform(ListRelays()).first?.state == "connected"
         }
-        #expect(try await !all.ann.run("relays").output.contains("cut off"))
+        #expect(try await !all.ann.run("relays").output.contains("is offline"))
         #expect(try await all.ann.stop() == 0)
         all.relay.signal(SIGTERM)
         #expect(try await all.relay.ended() == 0)
@@ -196,7 +196,7 @@ struct TrueWordsProcessTests {
         #expect(status.contains("whether 1 message or change of yours arrived"), "\(status)")
         // What is advised is not refused.
         let advice = "`parley device accept-link --home FOLDER TEXT`"
-        #expect(status.contains(advice) && status.contains("is told nothing more"), "\(status)")
+        #expect(status.contains(advice) && status.contains("gets nothing more"), "\(status)")
         let refused = try await phone.run("send", "ben", "and this?")
         #expect(refused.status == 1 && refused.output.contains(advice), "\(refused.output)")
         #expect(try await phone.run("relays").output == "no relay\n")
@@ -205,7 +205,7 @@ struct TrueWordsProcessTests {
         let number = try #require(page.messages.first?.number)
         let why = try await phone.run("why", "\(number)").output
         #expect(
-            why.contains("not known here: this device was revoked, and hears no more"), "\(why)")
+            why.contains("not known here: this device was revoked, and learns no more"), "\(why)")
         #expect(!why.contains("not known to have it"), "\(why)")
         for node in [pair.ann, phone] { #expect(try await node.stop() == 0) }
     }
@@ -266,7 +266,7 @@ struct TrueWordsProcessTests {
         let status = try await node.run("status").output
         #expect(
             status.contains(
-                "link-unsupported: 1, a call that does not begin as those of this protocol do\n"),
+                "link-unsupported: 1, a connection that does not begin as this protocol does\n"),
             "\(status)")
         await transport.shutdown()
         #expect(try await node.stop() == 0)

@@ -77,7 +77,7 @@ public struct NoteRecoveryCode: NodeRequest {
     /// Answers the request.
     public func perform(on node: Node) async throws -> BackupKeyFinding {
         guard let bytes = bytes(hex: backupKey + signature), let backup = BackupCertificate(bytes)
-        else { throw NodeError("bad-code", "That is no key of a recovery code.") }
+        else { throw NodeError("bad-code", "That is not the key of a recovery code.") }
         let own = try await node.running.read { $0.core.node.log.root }
         guard root == own.description else {
             throw NodeError(

@@ -93,7 +93,7 @@ public struct MarkRead: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "markRead", RequestScope.write,
-        "Marks messages as read that a screen showed; the reply is how many were unread."
+        "Marks messages that a screen showed as read; the reply is how many were unread."
     )
     /// An example of the request.
     public static let example = MarkRead(conversation: "trip", messages: [12, 13], last: 40)
@@ -118,7 +118,7 @@ public struct MarkRead: NodeRequest {
         guard messages.count <= MessagePage.messageCountMax else {
             throw NodeError(
                 "too-many",
-                "At most \(MessagePage.messageCountMax) messages are marked at once.")
+                "At most \(MessagePage.messageCountMax) messages can be marked at once.")
         }
         let (space, numbers) = try await node.read { views in
             (
@@ -139,7 +139,8 @@ public struct MarkUnread: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "markUnread", RequestScope.write,
-        "Marks a conversation as unread for oneself, until something is read there, or ends that."
+        "Marks a conversation as unread for oneself, until something is read there, or removes "
+            + "that mark."
     )
     /// An example of the request.
     public static let example = MarkUnread(conversation: "trip", on: true)
