@@ -209,7 +209,7 @@ struct BrokenHomeTests {
             #expect(try await other.ended() == 1)
             #expect(
                 other.output.contains("\(node.home) belongs to another user"), "\(other.output)")
-            #expect(!other.output.contains("node that runs"), "\(other.output)")
+            #expect(!other.output.contains("running node"), "\(other.output)")
         }
         #expect(try await node.stop() == 0)
     }

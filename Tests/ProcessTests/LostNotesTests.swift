@@ -89,7 +89,7 @@ struct LostNotesTests {
             """)
         let repair = try await pair.ann.run("doctor", "--repair")
         #expect(repair.status == 0, "\(repair.output)")
-        #expect(repair.output.contains("named anew by what is left"), "\(repair.output)")
+        #expect(repair.output.contains("were rebuilt from the rest"), "\(repair.output)")
         let ann = try await pair.ann.start()
         #expect(try await ann.perform(ListContacts()).map(\.state) == ["accepted"])
         try await ann.perform(SendMessages(conversation: "ben", texts: ["after"]))

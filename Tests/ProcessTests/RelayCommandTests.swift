@@ -39,7 +39,7 @@ struct RelayCommandTests {
         #expect(second.output.contains("--listen names another address"), "\(second.output)")
         #expect(
             second.output.contains(
-                "Cannot listen on \(relay.endpoint): another program listens there already."),
+                "Cannot listen on \(relay.endpoint): another program is already listening there."),
             "\(second.output)")
         let third = try Program([
             "relay", "run", "--home", folder.path + "/relay", "--listen", "127.0.0.1:0",

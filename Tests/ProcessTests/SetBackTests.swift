@@ -117,7 +117,7 @@ struct SetBackTests {
         let pair = try await SetBackPair(written: Self.texts, after: earlier)
         try pair.setBack { $0.hasPrefix("database") }
         let ann = try await pair.open {
-            try await pair.isReadOnly($0, because: "before what was once")
+            try await pair.isReadOnly($0, because: "before the last operation")
         }
         try await pair.isWhole(ann, earlier + Self.texts)
     }
