@@ -141,8 +141,7 @@ extension Views {
         if let failure {
             warnings.append(
                 failure.code == .full
-                    ? "The disk is full: nothing is saved until there is space. What is here can "
-                        + "be read."
+                    ? "The disk is full: nothing is saved until there is space. You can still read."
                     : "The store failed: \(failure).")
         }
         if case .damaged = bar {
@@ -154,16 +153,14 @@ extension Views {
             let noun = loss.operationCount == 1 ? "operation" : "operations"
             // Of a conversation whose records were damaged nobody knows how many there were.
             let part = loss.operationCount > 0 ? "\(loss.operationCount) \(noun) of " : ""
-            return
-                "A repair of the database lost \(part)\(loss.name), which have not come back: "
+            return "A repair of the database lost \(part)\(loss.name), which did not come back: "
                 + "`parley doctor` says who may have them."
         }
         if let rejoin = core.rejoin {
             // A database that does not say is damaged, and others may help.
             let isAlone = (try? isAlone()) == true
             warnings.append(
-                "This node writes nothing until it has got back what it wrote before: "
-                    + "\(rejoin.reason). "
+                "This node writes nothing until it has back what it wrote: \(rejoin.reason). "
                     + (isAlone
                         ? "Nobody else is known to have it: "
                         : "Any contact that is reached sends it; if nobody has it: ")

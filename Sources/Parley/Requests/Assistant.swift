@@ -71,7 +71,7 @@ public struct SuggestItems: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "suggestItems", RequestScope.read,
-        "What somebody may have to do, as messages of a conversation say."
+        "Action items that messages of a conversation suggest."
     )
     /// An example of the request.
     public static let example = SuggestItems(conversation: "trip", zone: "Europe/Madrid")
@@ -113,7 +113,7 @@ public struct SuggestDecisions: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "suggestDecisions", RequestScope.read,
-        "What may have been decided, as messages of a conversation say."
+        "Decisions that messages of a conversation suggest."
     )
     /// An example of the request.
     public static let example = SuggestDecisions(conversation: "trip")

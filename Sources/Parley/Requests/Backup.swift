@@ -53,7 +53,7 @@ public struct NoteRecoveryCode: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "noteRecoveryCode", RequestScope.admin,
-        "Notes that the person has the recovery code, by its public keys."
+        "Records that the person has the recovery code, by its public keys."
     )
     /// An example of the request.
     public static let example = NoteRecoveryCode(

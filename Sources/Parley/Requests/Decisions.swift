@@ -165,7 +165,7 @@ public struct GetDecision: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "decision", RequestScope.read,
-        "A decision as it stands."
+        "A decision with its state and its approvals."
     )
     /// An example of the request.
     public static let example = GetDecision(decision: 12)

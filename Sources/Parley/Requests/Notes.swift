@@ -96,7 +96,7 @@ public struct ChangeNote: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "changeNote", RequestScope.write,
-        "Edits a note: all edits are of one version, each of the text of the one before."
+        "Edits a note: all edits start from one version, each from the text after the one before."
     )
     /// An example of the request.
     public static let example = ChangeNote(

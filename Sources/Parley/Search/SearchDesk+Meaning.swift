@@ -40,9 +40,7 @@ extension SearchDesk {
         var result = Opinions()
         let installed = indexer.shelf.folder.installed
         guard !installed.isEmpty else {
-            result.notes = [
-                "Searched only by words: no model is installed (parley model install)."
-            ]
+            result.notes = ["Searched only by words: no model installed (parley model install)."]
             return result
         }
         guard !query.isExact, !query.question.isEmpty else {
@@ -53,8 +51,7 @@ extension SearchDesk {
         let packages = try await usable(installed)
         if packages.count < installed.count {
             result.notes = [
-                "Messages that no model has read yet are found only by words, because the home is "
-                    + "read-only."
+                "What no model has read yet is found only by words: the home is read-only."
             ]
         }
         let held = try await running.read { $0.store.operationCount }
@@ -93,8 +90,7 @@ extension SearchDesk {
         }
         if result.isLoading {
             result.state = "loading"
-            result.notes.append(
-                "Found only by words so far: the index of meanings is being read into memory.")
+            result.notes.append("Found only by words so far: meanings are being read into memory.")
         }
         return result
     }
