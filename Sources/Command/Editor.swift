@@ -10,7 +10,7 @@ enum Editor {
     static func text(_ bytes: [UInt8]) throws(NodeError) -> String {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw NodeError(
-                "not-text", "It is no UTF-8 text.",
+                "not-text", "It is not UTF-8 text.",
                 hint: "iconv turns other encodings into UTF-8")
         }
         return text
@@ -46,8 +46,8 @@ enum Editor {
                 return
             }
             throw NodeError(
-                "no-file", "There is no folder for the text that is to be edited.",
-                hint: "Let TMPDIR name one that you may write.")
+                "no-file", "There is no folder for the text to edit.",
+                hint: "Set TMPDIR to a folder that you may write to.")
         }
 
         /// Lets the person edit it, and returns its content then.
@@ -62,23 +62,23 @@ enum Editor {
                     status == 127
                         ? "There is no editor “\(editor)”."
                         : "The editor “\(editor)” ended with \(status).",
-                    hint: "The note is as it was. EDITOR names another one.")
+                    hint: "The note did not change. Set EDITOR to use another editor.")
             }
             guard FileManager.default.fileExists(atPath: path) else {
                 throw NodeError(
                     "no-file", "The editor left no text: \(path) is gone.",
-                    hint: "The note is as it was.")
+                    hint: "The note did not change.")
             }
             // Why it cannot be read is nothing that anybody does something about here.
             guard let bytes = try? Data(contentsOf: URL(fileURLWithPath: path)) else {
                 throw NodeError(
                     "no-file", "What the editor left cannot be read.",
-                    hint: "The note is as it was.")
+                    hint: "The note did not change.")
             }
             guard bytes.count <= Editor.byteCountMax else {
                 throw NodeError(
                     "too-large", "A note has at most \(Editor.byteCountMax) bytes.",
-                    hint: "The note is as it was.")
+                    hint: "The note did not change.")
             }
             let text = try Editor.text(Array(bytes))
             return endsLine && text.hasSuffix("\n") ? String(text.dropLast()) : text

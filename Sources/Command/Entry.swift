@@ -196,7 +196,7 @@ enum Entry {
             hint: "\(name) --help says what each does")
     }
 
-    private static let behindHyphens = "a text that begins with a hyphen stands behind two of them"
+    private static let behindHyphens = "put -- before a text that begins with a hyphen"
 
     private static func usage(_ error: any Error) -> NodeError {
         let message = ParleyCommand.message(for: error)
@@ -221,15 +221,15 @@ struct ParleyCommand: AsyncParsableCommand {
         commandName: "parley",
         abstract: "private conversations, held on your own devices",
         discussion: """
-            A node holds your conversations, seals what leaves it, and meets other nodes whenever \
-            it can. While a node runs, commands go through it; else they open its home \
-            themselves, and send and fetch what they can while they last.
+            A node holds your conversations, encrypts what leaves it, and meets other nodes \
+            whenever it can. While a node is running, commands go through it; else they open its \
+            home themselves, and send and fetch what they can while they last.
 
             The home is --home or --profile, else $PARLEY_HOME or $PARLEY_PROFILE, else \
-            $XDG_DATA_HOME/parley, else ~/.local/share/parley. Lines are as long as $COLUMNS says, 20 at \
-            least, else as the terminal is wide; in a pipe they are whole.
+            $XDG_DATA_HOME/parley, else ~/.local/share/parley. Lines are as wide as $COLUMNS says, \
+            at least 20, else as wide as the terminal; in a pipe they are not wrapped.
 
-            `help` has two pages of its own: exit-codes, how it ends, and environment, what it reads.
+            `help` has two more pages: exit-codes, and environment, the variables that it reads.
 
             Example:
               parley init --name Ada

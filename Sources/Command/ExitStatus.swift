@@ -19,11 +19,11 @@ enum ExitStatus: CaseIterable {
     /// Its meaning, as a sentence without its end.
     var meaning: String {
         switch self {
-        case .done: "what was asked for is done"
+        case .done: "what you asked for is done"
         case .failed:
             "it could not be done; an error says why, in two lines or, with --json, as JSON"
-        case .misused: "the command line means nothing; nothing was opened or changed"
-        case .interrupted: "it was ended by a second Ctrl-C, or before it had done all"
+        case .misused: "the command line is wrong; nothing was opened or changed"
+        case .interrupted: "it was interrupted by a second Ctrl-C, or before it had done everything"
         }
     }
 }
@@ -37,7 +37,7 @@ enum HelpTopic: String, CaseIterable {
 
     var summary: String {
         switch self {
-        case .exitCodes: "how the program ends"
+        case .exitCodes: "with which status the program exits"
         case .environment: "variables that it reads"
         }
     }
@@ -57,12 +57,15 @@ enum HelpTopic: String, CaseIterable {
     /// Variables and what each is for.
     static let variables: [(name: String, meaning: String)] =
         [
-            ("PARLEY_HOME", "the folder of the node, where neither --home nor --profile is given"),
-            ("PARLEY_CONFIG", "the file with what is set, where --config is not given"),
-            ("XDG_DATA_HOME", "where homes are, in parley; else ~/.local/share"),
-            ("XDG_CONFIG_HOME", "where parley/config.toml is; else ~/.config"),
-            ("COLUMNS", "how wide lines are, 20 at least"),
-            ("NO_COLOR", "without colours where it is not empty"),
-            ("VISUAL, EDITOR", "what notes are written in"),
-        ] + ConfigKey.all.map { ($0.variable, "stands above the key \($0.name): " + $0.meaning) }
+            ("PARLEY_HOME", "the folder of the node, if neither --home nor --profile is given"),
+            ("PARLEY_CONFIG", "the configuration file, if --config is not given"),
+            (
+                "XDG_DATA_HOME",
+                "the folder whose folder parley holds the homes; else ~/.local/share"
+            ),
+            ("XDG_CONFIG_HOME", "the folder with parley/config.toml; else ~/.config"),
+            ("COLUMNS", "how wide lines are, at least 20"),
+            ("NO_COLOR", "no colours, if it is not empty"),
+            ("VISUAL, EDITOR", "the editor for notes"),
+        ] + ConfigKey.all.map { ($0.variable, "overrides the key \($0.name): " + $0.meaning) }
 }

@@ -31,8 +31,9 @@ enum HomeNode {
             running: { client in
                 await client.close()
                 throw NodeError(
-                    "running", "A node runs in \(home).",
-                    hint: "stop it (Ctrl-C where it runs), say this again, then: parley run")
+                    "running", "A node is running in \(home).",
+                    hint:
+                        "stop it (Ctrl-C where it runs), run this command again, then: parley run")
             },
             home: { try body($0) })
     }

@@ -17,19 +17,19 @@ struct HomeOptions: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "a file whose first line is the passphrase; without it, it is asked for if the home has"
-                + " one, and a new home gets none",
+            "a file whose first line is the passphrase; without this option, you are asked "
+                + "for it if the home has one, and a new home gets none",
             valueName: "file"),
         completion: .file())
     var passphraseFile: String?
 
     @Option(
         name: .long,
-        help: ArgumentHelp("the file with what is set, see parley config", valueName: "file"),
+        help: ArgumentHelp("the configuration file, see parley config", valueName: "file"),
         completion: .file())
     var config: String?
 
-    @Flag(name: .shortAndLong, help: "say nothing but what was asked for, and errors")
+    @Flag(name: .shortAndLong, help: "print only what was asked for, and errors")
     var quiet = false
 
     func validate() throws {

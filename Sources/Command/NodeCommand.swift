@@ -47,7 +47,7 @@ enum Check {
 
     static func file(_ file: String) throws {
         guard !file.isEmpty, file.utf8.count < 4096 else {
-            throw ValidationError("that is no name of a file")
+            throw ValidationError("that is not the name of a file")
         }
     }
 

@@ -149,7 +149,7 @@ struct World: Sendable {
             return try FileHandle.standardInput.read(upToCount: 1 << 16)
         } catch {
             throw NodeError(
-                "no-input", "The input cannot be read: it is closed, or is no file.",
+                "no-input", "The input cannot be read: it is closed, or is not a file.",
                 hint: "Give the text as an argument, or from a file: < FILE")
         }
     }

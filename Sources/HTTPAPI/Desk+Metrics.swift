@@ -14,7 +14,7 @@ extension Desk {
         Self.addStore(status, to: &metrics)
         Self.addTraffic(status, to: &metrics)
         metrics.add(
-            "parley_outbox", .gauge, "What no device of another person has, by where it is.",
+            "parley_outbox", .gauge, "What no device of another person has, by where it is stored.",
             by: "state",
             [
                 "saved": outbox.reduce(0) { $0 + $1.savedCount },
@@ -23,13 +23,14 @@ extension Desk {
                 "kept": outbox.reduce(0) { $0 + $1.keptCount },
             ])
         metrics.add(
-            "parley_http_connections", .gauge, "Connections over HTTP that are open.",
+            "parley_http_connections", .gauge, "Open HTTP connections.",
             gate.connectionCount)
         metrics.add(
-            "parley_http_turned_away", .counter, "Connections over HTTP that had no place.",
+            "parley_http_turned_away", .counter,
+            "HTTP connections that were refused for lack of space.",
             gate.refusedCount)
         metrics.add(
-            "parley_event_streams", .gauge, "Streams of events that are open.", gate.streamCount)
+            "parley_event_streams", .gauge, "Open streams of events.", gate.streamCount)
         return Answer(mediaType: Metrics.mediaType, body: ByteBuffer(string: metrics.text))
     }
 
@@ -40,42 +41,44 @@ extension Desk {
         metrics.add(
             "parley_database_bytes", .gauge, "The database on the disk.", status.databaseByteCount)
         metrics.add(
-            "parley_disk_full", .gauge, "Whether the disk had no room for what came last.",
+            "parley_disk_full", .gauge, "Whether the disk had no space for what came last.",
             status.isDiskFull ? 1 : 0)
         metrics.add(
-            "parley_read_only", .gauge, "Whether nothing may be written.",
+            "parley_read_only", .gauge, "Whether the node only reads.",
             status.readOnlyReason == nil ? 0 : 1)
         metrics.add(
             "parley_pending_messages", .gauge, "Own messages that no other person's device has.",
             status.pendingCount)
         metrics.add(
-            "parley_stranded_messages", .gauge, "Own messages that nobody takes.",
+            "parley_stranded_messages", .gauge, "Own messages that nobody accepts.",
             status.strandedCount)
         metrics.add(
-            "parley_wanted_files", .gauge, "Files that are wanted and not all here.",
+            "parley_wanted_files", .gauge, "Files that are wanted and not complete here.",
             status.files.wantedCount)
         metrics.add(
-            "parley_wanted_file_bytes", .gauge, "What of them is not here.",
+            "parley_wanted_file_bytes", .gauge, "Bytes of them that are missing here.",
             status.files.wantedByteCount)
         metrics.add(
-            "parley_warnings", .gauge, "What the person should know.", status.warnings.count)
+            "parley_warnings", .gauge, "Warnings for the person.", status.warnings.count)
     }
 
     private static func addTraffic(_ status: NodeStatus, to metrics: inout Metrics) {
-        metrics.add("parley_links", .gauge, "Links to other devices.", status.links.count)
+        metrics.add("parley_links", .gauge, "Connections to other devices.", status.links.count)
         metrics.add(
-            "parley_offline", .gauge, "Whether the node was cut off.", status.isOffline ? 1 : 0)
+            "parley_offline", .gauge, "Whether the node is offline.", status.isOffline ? 1 : 0)
         metrics.add(
             "parley_catching_up", .gauge, "Whether something that others hold is being fetched.",
             status.isCatchingUp ? 1 : 0)
         metrics.add(
-            "parley_link_sent_bytes", .counter, "What links sent since the node was started.",
+            "parley_link_sent_bytes", .counter,
+            "Bytes sent to other devices since the node was started.",
             status.sentByteCount)
         metrics.add(
-            "parley_link_received_bytes", .counter, "What they received.",
+            "parley_link_received_bytes", .counter,
+            "Bytes received from other devices since the node was started.",
             status.receivedByteCount)
         metrics.add(
-            "parley_refusals", .counter, "What was refused, by its reason.", by: "reason",
+            "parley_refusals", .counter, "What was refused, by reason.", by: "reason",
             status.refusals)
     }
 }

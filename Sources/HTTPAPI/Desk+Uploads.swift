@@ -96,7 +96,7 @@ extension Desk {
         _ query: [String: String], _ head: RequestHead
     ) throws -> UploadBook.Description {
         guard let name = query["name"], (1...nameByteCountMax).contains(name.utf8.count) else {
-            throw Refusal.badQuery("name", "what the file is called, at most 1024 bytes")
+            throw Refusal.badQuery("name", "the name of the file, at most 1024 bytes")
         }
         let told = query["size"] ?? head.byteCount.map { "\($0)" }
         guard let size = told.flatMap({ UInt64($0) }) else {

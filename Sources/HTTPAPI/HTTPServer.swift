@@ -134,7 +134,7 @@ public final class HTTPServer: Sendable {
 
     private static func first(of news: AsyncStream<Result<Int, any Error>>) async throws -> Int {
         for await outcome in news { return try outcome.get() }
-        throw NodeError("no-http", "The server for HTTP ended before it began.")
+        throw NodeError("no-http", "The HTTP server stopped before it started.")
     }
 
     /// A file of mode 0600 that is complete whenever it exists.
@@ -160,7 +160,7 @@ public final class HTTPServer: Sendable {
         guard let error = error as? IOError else { return error }
         guard error.errnoCode == EADDRINUSE else {
             return NodeError(
-                "no-http", "Nothing can be listened to on \(address): \(error.description)")
+                "no-http", "Cannot listen on \(address): \(error.description)")
         }
         return NodeError(
             "http-in-use", "Another program listens on \(address).",

@@ -16,18 +16,18 @@ struct Refusal: Error, Equatable {
 
     static let busy = Refusal(
         .serviceUnavailable,
-        NodeError("busy", "There is no place for another connection.", hint: "try again later"))
+        NodeError("busy", "There are too many connections.", hint: "try again later"))
     static let tooManyStreams = Refusal(
         .serviceUnavailable,
         NodeError(
-            "too-many-streams", "There is no place for another stream of events.",
-            hint: "close one: a token has \(HTTPAPI.streamOfTokenCountMax)"))
+            "too-many-streams", "There are too many streams of events.",
+            hint: "close one: a token can have \(HTTPAPI.streamOfTokenCountMax)"))
     static let foreignHost = Refusal(
         .forbidden,
         NodeError("foreign-host", "The Host field must name this server, with its port."))
     static let foreignOrigin = Refusal(
         .forbidden,
-        NodeError("foreign-origin", "A page that was made elsewhere may ask nothing here."))
+        NodeError("foreign-origin", "Pages from elsewhere may not use this server."))
     static let unauthorized = Refusal(
         .unauthorized,
         NodeError(
@@ -36,14 +36,14 @@ struct Refusal: Error, Equatable {
     static let noSession = Refusal(
         .unauthorized,
         NodeError(
-            "no-session", "This browser is not let in, or not any more.", hint: "parley open"))
+            "no-session", "This browser is not signed in, or no longer.", hint: "parley open"))
     static let linkOver = Refusal(
         .forbidden,
         NodeError(
             "link-over", "The link was used already, or is older than a minute.",
             hint: "parley open makes another one"))
     static let notOfPage = Refusal(
-        .forbidden, NodeError("foreign-origin", "Here the page itself asks, and nobody else."))
+        .forbidden, NodeError("foreign-origin", "Only the page itself may use this path."))
     static let otherVersion = Refusal(
         .preconditionFailed,
         NodeError(
@@ -54,34 +54,37 @@ struct Refusal: Error, Equatable {
             "unknown-path", "There is nothing at this path.",
             hint: "POST /rpc, /upload, GET /events, /changes, /file, /metrics, /healthz"))
     static let tooLarge = Refusal(
-        .contentTooLarge, NodeError("too-large", "The body is more than the node takes at once."))
+        .contentTooLarge,
+        NodeError(
+            "too-large",
+            "The body is larger than the node accepts at once."))
     static let tooManyUploads = Refusal(
         .serviceUnavailable,
         NodeError(
-            "too-many-uploads", "There is no place for another file that comes in.",
-            hint: "send those that are there, or drop them: DELETE /upload?id=…"))
+            "too-many-uploads", "Too many files are being uploaded.",
+            hint: "send those that are complete, or drop them: DELETE /upload?id=…"))
     static let noUpload = Refusal(
         .notFound,
         NodeError(
-            "no-upload", "There is no file of that name that comes in.",
-            hint: "it was dropped, or the node was started again: begin anew"))
+            "no-upload", "No file with that id is being uploaded.",
+            hint: "it was dropped, or the node was started again: upload it again"))
     static let uploadTaken = Refusal(
         .conflict,
-        NodeError("upload-taken", "Another request goes on with that file.", hint: "wait for it"))
+        NodeError("upload-taken", "Another request is uploading that file.", hint: "wait for it"))
     static let noLength = Refusal(
         .badRequest, NodeError("bad-request", "The request cannot be read."))
 
     static func wrongMethod(_ allowed: [HTTPRequest.Method]) -> Refusal {
         let names = allowed.map(\.rawValue).joined(separator: ", ")
         return Refusal(
-            .methodNotAllowed, NodeError("wrong-method", "This path takes \(names) alone."))
+            .methodNotAllowed, NodeError("wrong-method", "This path accepts only \(names)."))
     }
 
     /// A part of a file was asked for that begins behind its end.
     static func beyondEnd(_ size: UInt64) -> Refusal {
         var refusal = Refusal(
             .rangeNotSatisfiable,
-            NodeError("bad-range", "The file has \(size) bytes, and none from there on."))
+            NodeError("bad-range", "The file has only \(size) bytes."))
         refusal.size = size
         return refusal
     }
@@ -94,7 +97,9 @@ struct Refusal: Error, Equatable {
     static func otherOffset(_ offset: UInt64) -> Refusal {
         Refusal(
             .conflict,
-            NodeError("other-offset", "The file goes on at \(offset).", hint: "send it from there"))
+            NodeError(
+                "other-offset",
+                "The file continues at \(offset).", hint: "send it from there"))
     }
 
     /// A file cannot be sent, for a reason that lies in itself.

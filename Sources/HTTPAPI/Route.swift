@@ -56,7 +56,9 @@ enum Route: String, CaseIterable {
         guard route.methods.contains(head.method) else { throw .wrongMethod(route.methods) }
         guard let query = head.query else { throw .badQuery("?", "texts, each name once") }
         if let stranger = query.keys.filter({ !route.queryNames.contains($0) }).min() {
-            throw .badQuery(String(stranger.prefix(64)), "left out: \(head.path) does not take it")
+            throw .badQuery(
+                String(stranger.prefix(64)),
+                "left out: \(head.path) does not accept it")
         }
         return route
     }

@@ -33,10 +33,10 @@ public enum SkipReason: Int, CaseIterable, Comparable, Sendable {
         case .channel: "modes and topics"
         case .server: "other === lines"
         case .blank: "blank lines"
-        case .emptyText: "messages without words"
+        case .emptyText: "empty messages"
         case .tooLong: "messages or names that are too long"
         case .badTime: "lines with an impossible time"
-        case .unknown: "lines of another form"
+        case .unknown: "lines in another format"
         }
     }
 }

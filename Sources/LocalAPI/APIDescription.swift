@@ -40,8 +40,9 @@ public struct APIDescription: Encodable, Sendable {
     }
 
     private static let contract =
-        "One JSON object a line over the socket in the node's home, in JSON-RPC 2.0. Parameters are "
-        + "named; null is as good as left out. x-scope is what a token must allow."
+        "One JSON object per line over the socket in the node's home, in JSON-RPC 2.0. Parameters "
+        + "are named; null means the same as leaving one out. x-scope is the scope that a "
+        + "token needs."
 
     private static func description<R: NodeRequest>(
         of type: R.Type, _ parameters: [ValueForm.Member], _ schemas: inout SchemaTable
@@ -84,7 +85,7 @@ public struct APIDescription: Encodable, Sendable {
         let cursor = FollowAnswer(cursor: "1a2b3c4d5.7")
         var method = method(
             "follow",
-            summary: "Tells what changes from now on, or after a cursor, as notifications.",
+            summary: "Sends what changes from now on, or after a cursor, as notifications.",
             scope: .read, parameters: try FormReader.form(of: FollowParameters.self).members,
             result: try FormReader.form(of: FollowAnswer.self),
             example: try JSONTree(FollowParameters(after: cursor.cursor)),

@@ -14,7 +14,7 @@ struct Failure: Error, Codable, Equatable, Sendable {
     var data: Details
 
     static let parse = Failure(
-        code: -32700, message: "the line is no JSON object", data: Details(code: "no-json"))
+        code: -32700, message: "the line is not a JSON object", data: Details(code: "no-json"))
     static func invalidRequest(_ message: String) -> Failure {
         Failure(code: -32600, message: message, data: Details(code: "invalid-request"))
     }
@@ -27,11 +27,11 @@ struct Failure: Error, Codable, Equatable, Sendable {
         Failure(code: -32602, message: message, data: Details(code: "invalid-parameters"))
     }
     static let answerTooLarge = Failure(
-        code: -32603, message: "the answer is longer than a line may be",
+        code: -32603, message: "the answer is longer than a line can be",
         data: Details(code: "answer-too-large", hint: "ask for fewer messages"))
 
     static let tooManyRequests = Failure.invalidRequest(
-        "a batch has 1 to \(LocalAPI.batchRequestCountMax) requests")
+        "a batch must have 1 to \(LocalAPI.batchRequestCountMax) requests")
 
     /// What the node threw. An error that it did not mean for people is reported by its kind only:
     /// its description might contain what must not leave the node.

@@ -26,8 +26,8 @@ final class ClientLink: ConnectionHandler {
     }
 
     static let lost = NodeError(
-        "connection-lost", "the running node has stopped or hung up",
-        hint: "parley status says whether it runs")
+        "connection-lost", "the running node has stopped or closed the connection",
+        hint: "parley status shows whether it is running")
 
     private let state = Mutex(State())
 

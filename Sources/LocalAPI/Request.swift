@@ -119,7 +119,7 @@ struct Arguments {
             throw failure
         } catch {
             // Half of a surrogate pair is a failure of the decoder that has no public name.
-            throw Failure.invalidParameters("the parameters have another form")
+            throw Failure.invalidParameters("the parameters have the wrong type")
         }
     }
 
@@ -132,11 +132,11 @@ struct Arguments {
         case .keyNotFound(_, let context), .valueNotFound(_, let context),
             .typeMismatch(_, let context), .dataCorrupted(let context):
             guard let name = context.codingPath.dropFirst(depth).first?.stringValue else {
-                return "the parameters have another form"
+                return "the parameters have the wrong type"
             }
-            return "parameter \"\(name)\" has another form"
+            return "parameter \"\(name)\" has the wrong type"
         @unknown default:
-            return "the parameters have another form"
+            return "the parameters have the wrong type"
         }
     }
 }

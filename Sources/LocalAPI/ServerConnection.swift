@@ -75,7 +75,7 @@ final class ServerConnection: ConnectionHandler {
     private func refuse() {
         let connection = state.withLock { $0.connection }
         let failure = Failure.invalidRequest(
-            "a line has at most \(LocalAPI.lineByteCountMax) bytes")
+            "a line can have at most \(LocalAPI.lineByteCountMax) bytes")
         // Encoding three texts cannot fail; without them the hanging up says it all.
         if let bytes = try? line(Answer(id: .none, error: failure)) {
             connection?.send(bytes)
@@ -124,7 +124,7 @@ final class ServerConnection: ConnectionHandler {
         }
         try Method.check(request.arguments, allowed: ["after", "seat"], method: request.method)
         guard state.withLock({ $0.follower == nil && $0.changes == nil }) else {
-            throw Failure.invalidRequest("this connection follows already")
+            throw Failure.invalidRequest("this connection already follows changes")
         }
         let given = try request.arguments.decode(FollowParameters.self)
         let after =

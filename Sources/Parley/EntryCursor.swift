@@ -16,7 +16,7 @@ enum EntryCursor {
             let number = Int64(parts[1]), stand < Limits.clockMax, number > 0
         else {
             throw NodeError(
-                "bad-cursor", "“\(text)” is no cursor.",
+                "bad-cursor", "“\(text)” is not a cursor.",
                 hint: "Use the `next` of an earlier page as it is.")
         }
         return .pageEnd(at: stand, OperationNumber(number), of: field)

@@ -147,11 +147,12 @@ public struct JoinView: Codable, Equatable, Sendable {
     public var fate: String {
         let reason =
             isBeforeRemoval
-            ? "you were removed from that group since it was made."
+            ? "you were removed from that group after it was made."
             : wasOwnUse
-                ? "you have used it yourself, and it lets in nobody any more."
-                : "it was used up or ended, does not let you in, or who made it is out of the group."
-        return "\(inviter) did not take the link into “\(name)”: \(reason)"
+                ? "you have used it yourself, and it has no uses left."
+                : "it was used up or revoked, or it does not let you in, or whoever made it is "
+                    + "no longer in the group."
+        return "\(inviter) did not accept the link into “\(name)”: \(reason)"
     }
 }
 

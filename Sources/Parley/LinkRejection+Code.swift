@@ -47,23 +47,23 @@ enum LinkRefusal: String, CaseIterable {
     /// What was refused, in a few words.
     var meaning: String {
         switch self {
-        case .unsupported: "a call that does not begin as those of this protocol do"
-        case .malformedHandshake: "a call whose greeting has a length that none has"
-        case .weakKey: "a call with a key that keeps nothing secret"
+        case .unsupported: "a connection that does not begin as this protocol does"
+        case .malformedHandshake: "a connection whose handshake has an impossible length"
+        case .weakKey: "a connection with a weak key"
         case .undecipherable:
-            "bytes that were not sealed for this link: changed on the way, sent again, or meant for "
-                + "another device"
-        case .malformedHello: "a caller who shows nothing that can be read of who it is"
-        case .badIdentity: "a caller whose list of devices does not hold"
-        case .notCertified: "a caller whose key no list of devices names"
-        case .otherDevice: "another device answered than the one that was called"
-        case .overAllowance: "a caller who is not known here showed too much"
-        case .malformedRecord: "a record that opens and is not as records are"
-        case .frameTooLarge: "a message longer than any may be"
-        case .rekeyOverdue: "a peer kept a key for longer than it may"
-        case .nobodyAwaited: "a device wants to be linked while none is waited for"
-        case .secretSpent: "a device wants to be linked by a text that another has used"
-        case .badProof: "a device wants to be linked and does not hold the keys that it names"
+            "bytes that were not encrypted for this connection: changed on the way, sent again, or "
+                + "meant for another device"
+        case .malformedHello: "a caller whose identity cannot be read"
+        case .badIdentity: "a caller whose list of devices is not valid"
+        case .notCertified: "a caller whose key is on no list of devices"
+        case .otherDevice: "an answer from another device than the one that was called"
+        case .overAllowance: "a caller who is not known here, and sent too much"
+        case .malformedRecord: "a record that can be decrypted but is malformed"
+        case .frameTooLarge: "a frame that is too long"
+        case .rekeyOverdue: "a peer that used a key for too long"
+        case .nobodyAwaited: "a device that wants to be linked while none is expected"
+        case .secretSpent: "a device that wants to be linked with a text that another one has used"
+        case .badProof: "a device that wants to be linked without having the keys that it names"
         case .badBackupKey: "a key for backups that the recovery code did not sign"
         }
     }
@@ -86,13 +86,13 @@ enum ConnectionRefusal: String, CaseIterable {
     /// What was refused, in a few words.
     var meaning: String {
         switch self {
-        case .tooMany: "connections beyond what may be open at a time"
-        case .tooManyStrangers: "callers who are not known here, beyond their share"
-        case .displaced: "a caller who is not known here gave way to another"
-        case .handshakeRate: "more calls from one place than may come in that time"
-        case .handshakeTimeout: "a caller who did not say in time who it is"
-        case .idle: "a connection on which nothing came for too long"
-        case .slowReader: "a peer who took too long to take what was sent"
+        case .tooMany: "connections beyond the limit"
+        case .tooManyStrangers: "callers who are not known here, beyond their limit"
+        case .displaced: "a caller who is not known here, disconnected in favour of another"
+        case .handshakeRate: "too many connections from one address"
+        case .handshakeTimeout: "a caller who did not identify itself in time"
+        case .idle: "a connection that was silent for too long"
+        case .slowReader: "a peer that read too slowly"
         }
     }
 }
@@ -104,9 +104,10 @@ extension PipeRefusal {
     /// What was refused, in a few words.
     var meaning: String {
         switch self {
-        case .tooManyStrangers: "callers through a relay who are not known here, beyond their share"
-        case .displaced: "a caller through a relay who is not known here gave way to another"
-        case .handshakeTimeout: "a caller through a relay who did not say in time who it is"
+        case .tooManyStrangers: "callers through a relay who are not known here, beyond their limit"
+        case .displaced:
+            "a caller through a relay who is not known here, disconnected in favour of another"
+        case .handshakeTimeout: "a caller through a relay who did not identify itself in time"
         }
     }
 }

@@ -59,7 +59,7 @@ package struct MentionResolver {
         guard mentions.persons.count <= Limits.mentionCountMax else {
             throw NodeError(
                 "too-many-mentions",
-                "A message mentions at most \(Limits.mentionCountMax) persons.",
+                "A message can mention at most \(Limits.mentionCountMax) people.",
                 hint: "@\(Self.everyone) mentions everybody in the conversation.")
         }
         return (written, mentions)

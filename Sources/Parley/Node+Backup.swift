@@ -80,7 +80,7 @@ extension Node {
         let plan = try await running.read { try BackupPlan($0, files) }
         var random = SystemRandom()
         guard let sealer = BackupSealer(to: plan.publicKey, using: &random) else {
-            throw NodeError("damaged", "The key that backups are sealed to is no key.")
+            throw NodeError("damaged", "The key for backups is damaged.")
         }
         do {
             if let found = try BackupWriter.occupant(of: file, besides: sealer),

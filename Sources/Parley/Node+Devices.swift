@@ -25,13 +25,13 @@ extension Node {
             offer = try DeviceOffer(text: text)
         } catch {
             throw NodeError(
-                "bad-link", "That is no text of `parley device link`, or part of it is missing.",
+                "bad-link", "That is not a text of `parley device link`, or part of it is missing.",
                 not: text, prefix: "parley-device:1:",
                 hint: "It begins with `parley-device:1:` and is one long word.")
         }
         guard SystemClock.now.wall < offer.expires else {
             throw NodeError(
-                "expired", "That text is over: it is good for five minutes.",
+                "expired", "That text has expired: it works for five minutes.",
                 hint: "Make a new one there: “parley device link”. Are both clocks right?")
         }
         var random = SystemRandom()

@@ -16,8 +16,8 @@ extension Node {
         } catch let error as NodeError where error.code == "disk-full" {
             // A home that was opened on a full disk is only read until it is opened again.
             throw NodeError(
-                "disk-full", "The disk is full: nothing was freed yet.",
-                hint: "Say it again: the node has given back the room that it keeps for this.")
+                "disk-full", "The disk is full: nothing was deleted yet.",
+                hint: "Try again: the node has released the space that it reserves for this.")
         }
     }
 }

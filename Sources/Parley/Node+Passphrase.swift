@@ -12,7 +12,7 @@ extension Node {
         guard exists(at: home) else {
             throw NodeError(
                 "no-node", "There is no node in \(home).",
-                hint: "`parley init --name YOURNAME` makes one.")
+                hint: "`parley init --name YOURNAME` creates one.")
         }
         do {
             return try Home(home).isProtectedByPassphrase()

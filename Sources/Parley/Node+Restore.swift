@@ -72,7 +72,7 @@ extension Node {
             invite = try Invite(link: link)
         } catch {
             throw NodeError(
-                "bad-link", "That is no invite link, or part of it is missing.", not: link,
+                "bad-link", "That is not an invite link, or part of it is missing.", not: link,
                 prefix: "parley:1:", hint: "It begins with `parley:1:` and is one long word.")
         }
         let network = NetworkID(named: network)
@@ -84,18 +84,19 @@ extension Node {
         guard let found = answer.card else {
             guard answer.wasReached else {
                 throw NodeError(
-                    "not-reached", "Whoever made that invite cannot be reached.",
-                    hint: "Their node must run, where this machine can reach it.")
+                    "not-reached", "The person who made that invite cannot be reached.",
+                    hint: "Their node must be running, where this machine can reach it.")
             }
             throw NodeError(
-                "not-known", "Whoever made that invite knows nobody with this recovery code.",
+                "not-known",
+                "The person who made that invite knows nobody with this recovery code.",
                 hint: "Ask somebody who was your contact, or use a backup.")
         }
         do {
             return FoundPerson(
                 card: found, identity: try IdentityLog(operations: found.identity), invite: invite)
         } catch {
-            throw NodeError("not-known", "What they know of you does not hold.")
+            throw NodeError("not-known", "What they know of you is not valid.")
         }
     }
 
@@ -105,13 +106,13 @@ extension Node {
         case .found(let card): return card
         case .absent:
             throw NodeError(
-                "no-card", "The card of whoever made that invite is not on its relay.",
+                "no-card", "The card of the person who made that invite is not on its relay.",
                 hint: "Their node must have run, where it reaches the relay, since they made the "
                     + "invite.")
         case .unreached:
             throw NodeError(
                 "not-reached", "The relay that the invite names cannot be reached from here.",
-                hint: "Try again when it can: whoever made the invite is found through it.")
+                hint: "Try again when it can: the person who made the invite is found through it.")
         }
     }
 
@@ -293,8 +294,9 @@ enum NewDevice {
                 backup: code.backupCertificate, in: store)
         } catch let rejection as IdentityRejection {
             throw NodeError(
-                "identity-full", "This person's list of devices takes nothing more (\(rejection)).",
-                hint: "Begin a new identity with `parley init`.")
+                "identity-full",
+                "This person's list of devices accepts no more changes (\(rejection)).",
+                hint: "Create a new identity with `parley init`.")
         }
         // A person who could type the code has it.
         try NodeKeys.noteRecoveryCheck(

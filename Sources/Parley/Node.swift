@@ -79,8 +79,8 @@ public final class Node: Sendable {
         }
         guard !home.isMade || home.isUnfinished else {
             throw NodeError(
-                "exists", "There is a node in \(home.path) already.",
-                hint: "Use another folder with --home, or just go on with that node.")
+                "exists", "There is already a node in \(home.path).",
+                hint: "Use another folder with --home, or continue with that node.")
         }
     }
 
@@ -119,12 +119,14 @@ public final class Node: Sendable {
         guard exists(at: settings.home) else {
             throw NodeError(
                 "no-node", "There is no node in \(settings.home).",
-                hint: "`parley init --name YOURNAME` makes one.")
+                hint: "`parley init --name YOURNAME` creates one.")
         }
         guard !Home(settings.home).isUnfinished else {
             throw NodeError(
-                "unfinished", "The node in \(settings.home) was never completed: it was cut off.",
-                hint: "Say the command again that began it: `parley init`, `device accept-link`, "
+                "unfinished",
+                "The node in \(settings.home) was never completed: its creation was interrupted.",
+                hint:
+                    "Run the command again that began it: `parley init`, `device accept-link`, "
                     + "`backup restore` or `recover`.")
         }
         let node: Node
@@ -217,7 +219,7 @@ public final class Node: Sendable {
             guard case .full = bar else { throw NodeError(StoreError(bar)) }
             throw NodeError(
                 "disk-full", "The disk is full: the node does not start.",
-                hint: "Free some room, and start it again. What is here can be read.")
+                hint: "Free some space, and start it again. What is here can be read.")
         }
         // What cannot be read is proven anew.
         let known = try? await running.read { try CardReader.provenOperations($0.store) }

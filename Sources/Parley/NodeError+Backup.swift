@@ -10,45 +10,46 @@ extension NodeError {
         guard found.isOfSameCode else {
             self.init(
                 "backup-of-another",
-                "\(file) is a backup of another recovery code, which is another person's. It was "
-                    + "written on \(moment), and is left as it is.",
+                "\(file) is a backup for another recovery code, so it is another person's. It was "
+                    + "written on \(moment), and was not changed.",
                 hint: "Name another file.")
             return
         }
         self.init(
             "older-backup",
-            "\(file) is an older backup of yours, written on \(moment). It may hold what is not "
-                + "here any more.",
+            "\(file) is an older backup of yours, written on \(moment). It may hold what is no "
+                + "longer here.",
             hint:
-                "Name another file, or add --replace: then the new one takes its place once it is "
-                + "whole.")
+                "Name another file, or add --replace: then the new one replaces it once it is "
+                + "complete.")
     }
 
     /// The message for bytes that are no backup of this person's.
     init(_ rejection: BackupRejection, file: String) {
         switch rejection {
         case .notABackup:
-            self.init("no-backup", "\(file) is no backup of parley.")
+            self.init("no-backup", "\(file) is not a backup of Parley.")
         case .unknownVersion:
             self.init(
-                "newer", "\(file) was written by another version of parley.",
+                "newer", "\(file) was written by another version of Parley.",
                 hint: "Use that version.")
         case .anotherCode:
             self.init(
                 "another-code", "\(file) belongs to another recovery code.",
-                hint: "Each person has their own code: look for the one of this backup.")
+                hint:
+                    "Each person has their own code: look for the one that belongs to this backup.")
         case .truncated:
             self.init(
-                "damaged-backup", "\(file) is cut off: its end is missing.",
-                hint: "Take another copy of it. Nothing was changed.")
+                "damaged-backup", "\(file) is incomplete: its end is missing.",
+                hint: "Use another copy of it. Nothing was changed.")
         case .damaged(let chunk):
             let place =
                 BackupFormat.headerByteCount
                 + Int(clamping: chunk) * BackupFormat.sealedChunkByteCount
             self.init(
                 "damaged-backup",
-                "\(file) is damaged or cut off, somewhere in the 64 KiB after byte \(place).",
-                hint: "Take another copy of it. Nothing was changed.")
+                "\(file) is damaged or incomplete, somewhere in the 64 KiB after byte \(place).",
+                hint: "Use another copy of it. Nothing was changed.")
         }
     }
 
@@ -58,12 +59,12 @@ extension NodeError {
         switch fault {
         case .malformed(.unknownVersion(_)):
             self.init(
-                "newer", "\(file) was written by another version of parley.",
+                "newer", "\(file) was written by another version of Parley.",
                 hint: "Use that version.")
         case .malformed, .outOfOrder:
-            self.init("bad-backup", "\(file) is not put together as a backup is.", hint: hint)
+            self.init("bad-backup", "\(file) is not a valid backup.", hint: hint)
         case .unproven(let what):
-            self.init("bad-backup", "\(file) does not hold: \(what) proves nothing.", hint: hint)
+            self.init("bad-backup", "\(file) is not valid: \(what) cannot be verified.", hint: hint)
         case .anotherPerson:
             self.init("another-person", "\(file) is the backup of another person.")
         }
@@ -74,15 +75,15 @@ extension NodeError {
         switch rejection {
         case .strangeCharacter(let place):
             self.init(
-                "bad-code", "Character \(place + 1) of the recovery code is none that codes have.",
+                "bad-code", "Character \(place + 1) of the recovery code is one that no code has.",
                 hint: "It has digits and letters, in fourteen groups of four.")
         case .wrongLength(let count):
             self.init(
-                "bad-code", "The recovery code has 56 characters, this has \(count).",
+                "bad-code", "A recovery code has 56 characters; this one has \(count).",
                 hint: "It has digits and letters, in fourteen groups of four.")
         case .mistyped:
             self.init(
-                "bad-code", "That is no recovery code: a character is mistyped.",
+                "bad-code", "That is not a recovery code: a character is mistyped.",
                 hint: "Compare it with the paper, group by group.")
         }
     }

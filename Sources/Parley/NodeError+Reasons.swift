@@ -17,7 +17,7 @@ extension NodeError {
         case .notAuthor(let orAdmin):
             self.init(
                 "not-author",
-                "Only who wrote it" + (orAdmin ? " or an admin of the group" : "")
+                "Only its author" + (orAdmin ? " or an admin of the group" : "")
                     + " may change, end or delete it.",
                 hint: orAdmin
                     ? "Ask one of them; `parley group show` names the admins of a group." : nil)
@@ -25,26 +25,26 @@ extension NodeError {
             .noSuchMember, .alreadyMember, .outranked, .lastOwner, .directConversation:
             self.init(gathering: refusal)
         case .unchanged:
-            self.init("unchanged", "It is so already.")
+            self.init("unchanged", "Nothing to change.")
         case .unknownPerson, .ownInvite, .expired, .unknownInvite, .tooManyUses, .tooManyInvites,
             .notAsked, .blocked:
             self.init(meeting: refusal)
         case .tooManyMembers(let limit):
-            self.init("too-many-members", "A group begins with at most \(limit) members.")
+            self.init("too-many-members", "A new group can have at most \(limit) members.")
         case .unknownDevice, .ownDevice, .needsRecoveryCode, .wrongRecoveryCode, .tooManyDevices,
             .revoked:
             self.init(equipping: refusal)
         case .tooManyRelays(let limit):
             self.init(
-                "too-many-relays", "Your devices use at most \(limit) relays at a time.",
-                hint: "`parley relays remove` or `parley relays move` ends one.")
+                "too-many-relays", "Your devices can use at most \(limit) relays at a time.",
+                hint: "`parley relays remove` removes one, `parley relays move` replaces one.")
         case .tooManyServers(let limit):
             self.init(
-                "too-many-servers", "At most \(limit) servers are asked.",
-                hint: "`parley calls turn remove` ends the use of one.")
+                "too-many-servers", "At most \(limit) servers can be used.",
+                hint: "`parley calls turn remove` removes one.")
         case .tooManyTickets(let limit):
             self.init(
-                "too-many-tickets", "At most \(limit) tickets are kept for a relay.",
+                "too-many-tickets", "At most \(limit) tickets can be kept for a relay.",
                 hint: "One ticket, every 30 days, is enough for a device.")
         case .unknownMessage, .tooLong, .empty, .noEmoji, .hiddenMark, .identifierAsName,
             .ownWordAsName, .deleted, .impossibleTime:
@@ -69,29 +69,29 @@ extension NodeError {
                 "too-long", "That is \(byteCount) bytes long; at most \(limit) can be sent.",
                 hint: "Nothing was sent. Split it, or shorten it.")
         case .empty:
-            self.init("empty", "There is nothing in it.")
+            self.init("empty", "The text is empty.")
         case .noEmoji:
             self.init(
-                "no-emoji", "A reaction is one emoji.",
-                hint: "Such as 👍 or ❤️; `parley reply CONVERSATION NUMBER` answers in words.")
+                "no-emoji", "A reaction must be one emoji.",
+                hint: "For example 👍 or ❤️; `parley reply CONVERSATION NUMBER` answers in words.")
         case .identifierAsName:
             self.init(
                 "identifier-as-name",
-                "That name looks like an identifier, or has one or “you” in brackets.",
-                hint: "Eight hex digits and more stand for identifiers alone; leave them out.")
+                "That name looks like an identifier, or has an identifier or “you” in brackets.",
+                hint: "Eight hex digits or more can only be an identifier; leave them out.")
         case .ownWordAsName:
             self.init(
-                "own-word-as-name", "That is how Parley itself says whom it means.",
-                hint: "“you”, “me”, “everyone”, “nobody” and “all” are nobody's names.")
+                "own-word-as-name", "That is a word that Parley itself uses for people.",
+                hint: "Names cannot be “you”, “me”, “everyone”, “nobody” or “all”.")
         case .hiddenMark(let mark):
             self.init(
                 "hidden-mark",
-                "It holds a mark that nobody sees (U+\(String(mark.value, radix: 16).uppercased())).",
-                hint: "Type it anew, without what was copied along.")
+                "It has an invisible character (U+\(String(mark.value, radix: 16).uppercased())).",
+                hint: "Type it again instead of copying it.")
         case .deleted:
             self.init("deleted", "That message was deleted.")
         case .impossibleTime:
-            self.init("bad-time", "Its original time cannot be: it lies after the year 2248.")
+            self.init("bad-time", "Its original time is not possible: it is after the year 2248.")
         default: preconditionFailure("a refusal that is not about what is written")
         }
     }
@@ -102,27 +102,30 @@ extension NodeError {
         case .rejoining:
             self.init(
                 "rejoining",
-                "This node fell behind what it once wrote, and writes nothing until it has it back.",
-                hint: "`parley status` says whether anybody may have that. If nobody has it: "
+                "This node has lost some of what it wrote, and writes nothing until it has that "
+                    + "back.",
+                hint: "`parley status` says who may have it. If nobody has it: "
                     + Self.movingOn)
         case .awaitsOwn:
             self.init(
                 "waiting",
-                "This conversation waits for what this device wrote in it before.",
-                hint: "Another device holds that, and sends it when it is reached. What you write "
+                "This conversation waits for what this device wrote in it earlier.",
+                hint:
+                    "Another device has that, and sends it when it is reached. What you write "
                     + "meanwhile is kept, up to 1,000 messages; everything else has to wait.")
         case .ownFork:
             self.init(
                 "forked",
                 "This device wrote two different histories, as two copies of one home do.",
                 hint:
-                    "Nobody takes more from it. Keep it to read, and go on with a new device: "
+                    "Nobody accepts more from it. Keep it for reading, and continue with a new "
+                    + "device: "
                     + Self.movingOn)
         case .tooManyChanges(let limit):
             self.init(
                 "too-many-changes",
-                "This device has changed who is in this conversation, or its rules, almost \(limit) times, "
-                    + "and more than that counts nowhere.",
+                "This device has changed the members or rules of this conversation almost \(limit) "
+                    + "times, and no device accepts more changes from it.",
                 hint: "Nothing was changed. Another device or another admin can still do it.")
         default: preconditionFailure("a refusal that is not about what was written before")
         }
@@ -131,13 +134,13 @@ extension NodeError {
     /// The same for calls.
     private init(calling objection: Calls.Objection) {
         switch objection {
-        case .unknownCall: self.init("unknown-call", "There is no such call, or it is over.")
+        case .unknownCall: self.init("unknown-call", "There is no such call, or it has ended.")
         case .busy:
             self.init("busy", "This device is in another call.", hint: "Hang up there first.")
         case .inIt:
             self.init("busy", "This device is in that call.", hint: "`parley calls` shows it.")
         case .nobody: self.init("nobody", "There is nobody else in that conversation.")
-        case .goesOn: self.init("goes-on", "A call goes on there already: answer it.")
+        case .goesOn: self.init("goes-on", "A call is already in progress there: answer it.")
         }
     }
 
@@ -146,47 +149,48 @@ extension NodeError {
         switch refusal {
         case .notMember:
             self.init(
-                "not-a-member", "You are not in that conversation any more.",
-                hint: "It stays here to read. Somebody in it can add you again.")
+                "not-a-member", "You are no longer in that conversation.",
+                hint: "It stays readable here. Somebody in it can add you again.")
         case .notMemberYet:
             self.init(
-                "not-a-member-yet", "That conversation has not heard of this device yet.",
-                hint: "Wait a moment: it does as soon as another device of yours, or somebody in "
-                    + "it, is reached.")
+                "not-a-member-yet", "The members of that conversation do not know this device yet.",
+                hint:
+                    "Wait a moment: they learn of it as soon as another device of yours, or one of "
+                    + "them, is reached.")
         case .invited:
             self.init(
-                "invited", "You were invited into that conversation and have not accepted.",
+                "invited", "You were invited to that conversation and have not accepted.",
                 hint: "`parley invitations` shows who invites you; accept or decline there.")
         case .notInvited:
             self.init(
-                "not-invited", "No such invitation waits for you.",
-                hint: "`parley invitations` shows those that do.")
+                "not-invited", "You have no such invitation.",
+                hint: "`parley invitations` lists your invitations.")
         case .stillMember:
             self.init(
-                "still-member", "You are in that conversation.",
+                "still-member", "You are still in that conversation.",
                 hint: "Leave the group, decline the invitation, or block the person first.")
         case .untold:
             self.init(
-                "untold", "Nobody in that group has heard yet that you left.",
-                hint: "Try again when somebody of it, or a relay, was reached.")
+                "untold", "Nobody in that group knows yet that you left.",
+                hint: "Try again once a member of it, or a relay, has been reached.")
         case .noSuchMember:
             self.init(
                 "no-such-member", "That person is not in the conversation.",
                 hint: "`parley conversations` shows who is.")
         case .alreadyMember:
-            self.init("already-a-member", "That person is in the conversation already.")
+            self.init("already-a-member", "That person is already in the conversation.")
         case .outranked:
             self.init(
-                "outranked", "That person stands as high in that group as you, or higher.",
-                hint: "Only who stands above them can do it.")
+                "outranked", "That member's rank is equal to or higher than yours.",
+                hint: "Ask somebody whose rank is higher than theirs.")
         case .lastOwner:
             self.init(
-                "last-owner", "Nobody would be left who may do everything.",
-                hint: "Make somebody else an owner first; or leave all the same, with --anyway.")
+                "last-owner", "The group would have no owner.",
+                hint: "Make somebody else an owner first; or leave anyway, with --anyway.")
         case .directConversation:
             self.init(
-                "direct", "A conversation of two keeps its people and their names.",
-                hint: "Make a group.")
+                "direct", "The people and names of a conversation of two cannot be changed.",
+                hint: "Create a group.")
         default: preconditionFailure("a refusal that is not about members")
         }
     }
@@ -201,21 +205,25 @@ extension NodeError {
         case .ownDevice:
             self.init(
                 "own-device",
-                "A device does not revoke itself: nobody would hear of it from there.",
-                hint: "Say it on a device of yours that is senior to it, or on any other with "
+                "A device cannot revoke itself: nobody would learn of it from there.",
+                hint:
+                    "Revoke it on a device of yours that is senior to it, or on any other one with "
                     + "--code-file FILE and your recovery code.")
         case .needsRecoveryCode:
             self.init(
                 "needs-recovery-code",
-                "This device may not revoke that one, which is not its junior.",
-                hint: "Say it on a senior one, or add --code-file FILE with your recovery code.")
+                "This device may not revoke that one, because that one is not junior to it.",
+                hint:
+                    "Revoke it on a device that is senior to it, or add --code-file FILE with your "
+                    + "recovery code.")
         case .wrongRecoveryCode:
-            self.init("wrong-recovery-code", "That recovery code is of another identity.")
+            self.init("wrong-recovery-code", "That recovery code belongs to another identity.")
         case .tooManyDevices(let limit):
-            self.init("too-many-devices", "An identity takes at most \(limit) such changes.")
+            self.init("too-many-devices", "An identity can have at most \(limit) such changes.")
         case .revoked:
             self.init(
-                "revoked", "Another device of yours has revoked this one: it writes nothing more.",
+                "revoked",
+                "Another device of yours has revoked this one: it can write nothing more.",
                 hint: "What it holds can still be read. " + Self.linkingAnew)
         default: preconditionFailure("a refusal that is not about own devices")
         }
@@ -226,35 +234,39 @@ extension NodeError {
         switch refusal {
         case .unknownPerson:
             self.init(
-                "unknown-person", "That person is no contact.",
-                hint: "`parley contacts` lists them; `parley invite` makes a link for a new one.")
+                "unknown-person", "That person is not a contact of yours.",
+                hint: "`parley contacts` lists them; `parley invite` creates a link for a new one.")
         case .ownInvite:
-            self.init("own-invite", "That is your own.", hint: "Pass it to somebody else.")
+            self.init(
+                "own-invite",
+                "That is your own invite or card.", hint: "Give it to somebody else.")
         case .expired:
             let now = MomentWords(.current).moment(SystemClock.now.wall)
             self.init(
                 "expired", "That invite has expired: this device's clock says \(now).",
-                hint: "If that is wrong, set it and take the invite again. If it is right, ask for "
-                    + "a new one: it came too late, or the clock of who made the invite is wrong.")
+                hint:
+                    "If that is wrong, set the clock and accept the invite again. If it is right, "
+                    + "ask for a new invite: this one came too late, or the clock of its maker "
+                    + "is wrong.")
         case .unknownInvite:
             self.init(
-                "unknown-invite", "There is no such invite that somebody could still take.",
+                "unknown-invite", "There is no such invite that can still be used.",
                 hint: "`parley invite list` shows them.")
         case .tooManyUses(let limit):
-            self.init("bad-uses", "An invite works from 1 to \(limit) times.")
+            self.init("bad-uses", "An invite can be used from 1 to \(limit) times.")
         case .tooManyInvites(let limit):
             self.init(
-                "too-many-invites", "\(limit) invites are open; there may be no more.",
-                hint: "`parley invite list` shows them, `parley invite revoke` ends one.")
+                "too-many-invites", "\(limit) invites are open; there can be no more.",
+                hint: "`parley invite list` shows them, `parley invite revoke` revokes one.")
         case .notAsked:
             self.init(
-                "not-asked", "That person does not wait for an answer.",
+                "not-asked", "That person is not waiting for an answer.",
                 hint:
-                    "`parley contacts` shows who does. `parley contact block PERSON` keeps one away."
+                    "`parley contacts` shows who is. `parley contact block PERSON` blocks somebody."
             )
         case .blocked:
             self.init(
-                "blocked", "You blocked that person.",
+                "blocked", "You have blocked that person.",
                 hint: "`parley contact unblock PERSON` ends that.")
         default: preconditionFailure("a refusal that is not about other persons")
         }
@@ -266,13 +278,14 @@ extension NodeError {
         case .full:
             self.init(
                 "disk-full", "The disk is full: this was not saved.",
-                hint: "Free some room, and say it again. Reading goes on.")
+                hint: "Free some space, and try again. You can still read.")
         case .readOnly:
             self.init(
-                "read-only", "The node's folder may not be written: nothing was changed.",
-                hint: "It can be read: `parley conversations`, `parley read CONVERSATION`, "
-                    + "`parley search WORDS` and `parley doctor` work. To write, look at its "
-                    + "medium, owner and permissions.")
+                "read-only", "The folder of the node is read-only: nothing was changed.",
+                hint:
+                    "It can be read: `parley conversations`, `parley read CONVERSATION`, "
+                    + "`parley search WORDS` and `parley doctor` work. To write, check its "
+                    + "disk, owner and permissions.")
         case .corrupt:
             let what = error.detail.isEmpty ? error.attempt : error.detail
             self.init(
@@ -283,10 +296,10 @@ extension NodeError {
                     "`parley doctor` says what is lost, `parley doctor --repair` saves what can be "
                     + "read.")
         case .locked:
-            self.init("locked", "Another process uses this node.", hint: "`parley status`")
+            self.init("locked", "Another process is using this node.", hint: "`parley status`")
         case .newerSchema:
             self.init(
-                "newer", "A newer version of parley wrote this database.",
+                "newer", "A newer version of Parley wrote this database.",
                 hint: "Use that version.")
         case .inputOutput, .other:
             self.init("storage", "The disk failed: \(error).", hint: "Nothing was saved.")
@@ -323,8 +336,8 @@ extension NodeError {
     static func noKeys(_ home: Home) -> NodeError {
         NodeError(
             "no-keys",
-            "The database in \(home.path) does not hold this device's own keys any more: no repair "
-                + "brings them back, and without them nothing in it can be read.",
+            "The database in \(home.path) no longer holds this device's own keys: no repair can "
+                + "bring them back, and without them nothing in it can be read.",
             hint: newDevice)
     }
 
@@ -332,30 +345,33 @@ extension NodeError {
     static func unreadable(_ home: Home, _ error: HomeError) -> NodeError {
         NodeError(
             "unreadable",
-            "Nothing of \(home.database) can be read: \(error). "
-                + "It is left as it is, and no repair can do more.",
+            "Nothing in \(home.database) can be read: \(error). It was not changed, and no repair "
+                + "can do more.",
             hint: newDevice)
     }
 
     /// A reader wants to write.
     static let reader = NodeError(
-        "not-allowed", "You are a reader in that conversation: you may read it, and not write.",
-        hint: "An admin or owner can make you a member; `parley group show GROUP` shows who is one."
+        "not-allowed", "You are a reader in that conversation: you may read, but not write.",
+        hint:
+            "An admin or owner can make you a member; `parley group show GROUP` shows who they are."
     )
 
     /// How a person can continue if this device may not write any more.
     public static let movingOn =
         "`parley backup create FILE`, then `parley recover --home FOLDER --backup FILE` with the "
-        + "recovery code, where FOLDER is a new one. It keeps who you are, and what the backup says "
-        + "it holds."
+        + "recovery code, where FOLDER is a new one. You keep your identity, and what the "
+        + "backup says it holds."
 
     /// How a person can continue if their other devices go on without this one.
     static let linkingAnew =
-        "To write again on this machine, take what “parley device link” shows on another device of yours: "
-        + "`parley device accept-link --home FOLDER TEXT`, where FOLDER is a new one."
+        "To write again on this machine, link it with the text that “parley device link” shows on "
+        + "another device of yours: `parley device accept-link --home FOLDER TEXT`, where "
+        + "FOLDER is a new one."
 
     private static let newDevice =
-        "Keep the folder: if the right file is found, put it back there. Else make a new device in "
-        + "another folder: by what “parley device link” shows on another device of yours, or by "
-        + "`parley recover --home FOLDER` with the recovery code, and a backup or a contact's invite."
+        "Keep the folder: if you find the right file, put it back there. Else create a new device "
+        + "in another folder: with the text that “parley device link” shows on another device "
+        + "of yours, or with `parley recover --home FOLDER`, the recovery code, and a backup "
+        + "or a contact's invite."
 }

@@ -3,11 +3,11 @@ import ParleyLedger
 extension NodeError {
     /// The words that people pass to each other, by how they begin, and where each of them goes.
     private static let words = [
-        ("parley:1:", "That is an invite: `parley accept` takes it."),
-        ("parley:g1:", "That is a link into a group: `parley group join` takes it."),
-        ("parley:c1:", "That is a card: `parley contact request` takes it."),
-        ("parley:v1:", "That is a code: `parley contact verify NAME --code` takes it."),
-        ("parley-device:1:", "That makes a device: `parley device accept-link` takes it."),
+        ("parley:1:", "That is an invite: use it with `parley accept`."),
+        ("parley:g1:", "That is a link into a group: use it with `parley group join`."),
+        ("parley:c1:", "That is a card: use it with `parley contact request`."),
+        ("parley:v1:", "That is a code: use it with `parley contact verify NAME --code`."),
+        ("parley-device:1:", "That links a device: use it with `parley device accept-link`."),
     ]
 
     /// A word that is not what was requested.

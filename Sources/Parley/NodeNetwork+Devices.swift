@@ -118,16 +118,17 @@ enum DeviceCall {
         guard isReached else {
             return NodeError(
                 "unreachable", "The other device cannot be reached from here.",
-                hint: "Both must be in one network, and the other one must run.")
+                hint: "Both must be in one network, and the other one must be running.")
         }
         switch rejection {
         case .badBackupKey:
             return NodeError(
                 "bad-backup-key",
-                "The other device hands over a key for backups that your recovery code did not "
-                    + "sign: this device is not linked by it.",
-                hint: "Somebody else may rule that device: link from another one, and revoke it. "
-                    + "Where it only runs an older version, update it and make a new text there.")
+                "The other device passed on a key for backups that your recovery code did not "
+                    + "sign, so this device was not linked.",
+                hint:
+                    "Somebody else may control that device: link from another one, and revoke it. "
+                    + "If it only runs an older version, update it and make a new text there.")
         case .otherDevice, .notCertified, .badIdentity, .malformedHello:
             return NodeError(
                 "other-device", "What answered there is not the device that made this text.",
@@ -135,7 +136,7 @@ enum DeviceCall {
         default:
             return NodeError(
                 "link-refused",
-                "The other device refused: the text was used, is over, or is wrong.",
+                "The other device refused: the text was used already, has expired, or is wrong.",
                 hint: "Make a new one there: “parley device link”")
         }
     }

@@ -137,8 +137,8 @@ final class NodeNetwork: LinkOutlet {
                 endpoint = try Endpoint(text)
             } catch {
                 throw NodeError(
-                    "bad-address", "“\(text)” is no address to listen on.",
-                    hint: "Write host:port, as 192.0.2.7:7447, [2001:db8::7]:7447 or *:7447.")
+                    "bad-address", "“\(text)” is not an address to listen on.",
+                    hint: "Write host:port, such as 192.0.2.7:7447, [2001:db8::7]:7447 or *:7447.")
             }
             do {
                 let listener = try await transport.listen(on: endpoint, handler: door)
@@ -149,7 +149,7 @@ final class NodeNetwork: LinkOutlet {
             } catch {
                 throw NodeError(
                     "listen", "Cannot listen on \(endpoint): \(error.reason).",
-                    hint: "Name another address or port; port 0 is any free one.")
+                    hint: "Choose another address or port; port 0 means any free one.")
             }
         }
         let unique = Array(Set(reachable)).sorted().prefix(16)

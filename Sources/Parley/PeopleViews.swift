@@ -98,16 +98,18 @@ extension NodeError {
     /// No invite that this device knows, of a person with several.
     static let inviteElsewhere = NodeError(
         "unknown-invite",
-        "No invite that this device made, and that somebody could still take, is that.",
-        hint: "An invite that another device of yours made is listed and ended on that one alone. "
-            + "`parley invite list` shows those of this one.")
+        "This device has no such invite that can still be used.",
+        hint:
+            "An invite that another device of yours made is listed and revoked only on that "
+            + "device. `parley invite list` shows those of this one.")
 
     /// An invite that its creator refused.
     public init(refusing contact: ContactView) {
         self.init(
             "invite-refused",
-            "\(contact.name) did not take the invite: somebody else has used it, or it was ended.",
-            hint: "Ask them for another one, and take that.")
+            "\(contact.name) did not accept the invite: somebody else has used it, or it was "
+                + "revoked.",
+            hint: "Ask them for another one, and accept that.")
     }
 
     /// A new conversation with a person.
@@ -116,27 +118,31 @@ extension NodeError {
         switch contact.state {
         case "pending":
             self.init(
-                "asked", "\(contact.name) asks to be your contact, and waits for your answer.",
-                hint: "`parley contact accept \(start)` begins your conversation, "
-                    + "`parley contact decline \(start)` does not.")
+                "asked",
+                "\(contact.name) has sent you a contact request, and waits for your answer.",
+                hint:
+                    "`parley contact accept \(start)` accepts it and begins your conversation, "
+                    + "`parley contact decline \(start)` declines it.")
         case "requested":
             self.init(
-                "not-answered", "\(contact.name) has not answered your request.",
-                hint: "Your conversation begins when they accept it. Whether they decline is "
-                    + "not told.")
+                "not-answered", "\(contact.name) has not answered your contact request.",
+                hint:
+                    "Your conversation begins when they accept it. You are not told if they "
+                    + "decline.")
         case "refused": self.init(refusing: contact)
         default:
             self.init(
                 "not-met", "\(contact.name) and you have not met yet.",
-                hint: "Your conversation begins when their card has come from the relay that the "
-                    + "invite names, or when both nodes run and reach each other: leave "
-                    + "`parley run` running.")
+                hint:
+                    "Your conversation begins when their card arrives from the relay that the "
+                    + "invite names, or when both nodes are running and reach each other: "
+                    + "leave `parley run` running.")
         }
     }
 
     /// A link into a group that its creator refused.
     public init(refusing join: JoinView) {
         self.init(
-            "link-refused", join.fate, hint: "Ask for another one, and take that.")
+            "link-refused", join.fate, hint: "Ask for another one, and accept that.")
     }
 }

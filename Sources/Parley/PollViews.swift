@@ -172,55 +172,56 @@ extension NodeError {
         case .unknownPoll: self.init("unknown-poll", "There is no such poll.", hint: list)
         case .unknownItem:
             self.init(
-                "unknown-item", "There is no such thing to be done.",
+                "unknown-item", "There is no such action item.",
                 hint: "`parley action list --all` shows them.")
         case .unknownNote:
             self.init(
                 "unknown-note", "There is no such note.", hint: "`parley note list` shows them.")
         case .noSuchPlace:
             self.init(
-                "no-such-place", "The note has no such version, or its text no such position.",
-                hint: "`parley note history NOTE` shows what it was.")
+                "no-such-place", "The note has no such version, or its text has no such position.",
+                hint: "`parley note history NOTE` lists its versions.")
         case .noteFull(let limit):
             self.init(
-                "note-full", "All that was ever written in a note comes to at most \(limit).",
-                hint: "Begin another one with what is still of use.")
+                "note-full", "Everything ever written in a note can be at most \(limit).",
+                hint: "Create another note with what is still useful.")
         case .unknownDecision:
             self.init(
                 "unknown-decision", "There is no such decision.",
                 hint: "`parley decision list` shows them.")
         case .open:
-            self.init("open", "That poll is open: it has no result yet.")
+            self.init("open", "That poll is still open: it has no result yet.")
         case .circle:
-            self.init("circle", "That decision would take its own place.")
+            self.init("circle", "A decision cannot replace itself.")
         case .tooManyTags(let limit):
-            self.init("too-many-tags", "A decision has at most \(limit) tags.")
+            self.init("too-many-tags", "A decision can have at most \(limit) tags.")
         case .unknownReminder:
             self.init(
-                "unknown-reminder", "There is no such reminder, or several begin so.",
+                "unknown-reminder", "There is no such reminder, or several begin like that.",
                 hint: "`parley reminders list --all` shows them.")
         case .tooManyReminders(let limit):
             self.init(
                 "too-many-reminders", "There are \(limit) reminders already.",
-                hint: "`parley reminders delete` ends those with which you are done.")
+                hint: "`parley reminders delete` deletes those that you no longer need.")
         case .tooManyAssignees(let limit):
-            self.init("too-many-assignees", "At most \(limit) persons do one thing.")
+            self.init("too-many-assignees", "An action item can have at most \(limit) people.")
         case .badDay:
-            self.init("bad-day", "That is no day.", hint: "Write it as 2026-12-01.")
+            self.init("bad-day", "That is not a day.", hint: "Write it like 2026-12-01.")
         case .badOptions(let limit):
             self.init(
-                "bad-options", "A poll has from 2 to \(limit) different options.",
-                hint: "Such as: parley poll new trip \"When?\" Friday Saturday")
+                "bad-options", "A poll must have from 2 to \(limit) different answers.",
+                hint: "For example: parley poll new trip \"When?\" Friday Saturday")
         case .noSuchOption(let count):
-            self.init("no-such-option", "That poll has the options 1 to \(count).")
+            self.init("no-such-option", "That poll has the answers 1 to \(count).")
         case .oneAnswer:
-            self.init("one-answer", "In that poll everybody chooses one answer.")
+            self.init("one-answer", "In that poll, everybody can choose only one answer.")
         case .closed: self.init("closed", "That poll is closed.")
         case .tooManyVotes(let limit):
             self.init(
-                "too-many-votes", "You changed your answer \(limit) times; no more count.",
-                hint: "What you chose last holds.")
-        case .alreadyOver: self.init("already-over", "Its time would be over already.")
+                "too-many-votes",
+                "You have changed your answer \(limit) times; no more changes count.",
+                hint: "Your last choice counts.")
+        case .alreadyOver: self.init("already-over", "That time is already past.")
         }
     }
 }

@@ -99,8 +99,8 @@ package struct Resolver<Thing> {
                 ? start : "\(candidate.name) (\(start))"
         }
         throw NodeError(
-            "ambiguous", "“\(text)” fits \(all.count): \(all.sorted().joined(separator: ", ")).",
-            hint: "Name one by the start of its identifier, as it stands in brackets.")
+            "ambiguous", "“\(text)” matches \(all.count): \(all.sorted().joined(separator: ", ")).",
+            hint: "Use the start of the identifier that is in brackets.")
     }
 
     /// Whether the text is an identifier, and something was found that has it: no name is meant then.

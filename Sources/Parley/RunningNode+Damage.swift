@@ -20,7 +20,7 @@ extension RunningNode {
             logger.error(event, metadata: ["error": "\(error)"])
         } else if !isToldAlready {
             // It fails as often as something comes: once is enough, until something was stored again.
-            logger.error("the disk is full: nothing is stored until there is room")
+            logger.error("the disk is full: nothing is stored until there is space")
         }
         if error.code == .corrupt { note(damage: words(of: error)) }
     }

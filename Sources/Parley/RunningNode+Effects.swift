@@ -78,7 +78,9 @@ extension RunningNode {
             case .send(let link, _), .hangUp(let link, _): outlet?.hangUp(link)
             case .reply(let id, _):
                 waiting.removeValue(forKey: id)?.resume(
-                    throwing: NodeError("storage", "The disk failed: it may not be saved."))
+                    throwing: NodeError(
+                        "storage",
+                        "The disk failed: this may not have been saved."))
             case .timer(let timer, let time): set(timer, at: time)
             case .dial(let target): outlet?.dial(target)
             // The core knows it already: new links must not show old state.

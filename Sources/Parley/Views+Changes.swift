@@ -181,12 +181,12 @@ extension ChangeView {
         notice =
             switch gap {
             case .forgotten:
-                "Something that happened before is not told any more: the log does not go back so far."
+                "Some earlier changes are missing here: the log no longer goes back that far."
             case .undone:
-                "The node ended suddenly, before the last that was told was saved; what others hold of that "
-                    + "comes again."
+                "The node stopped suddenly before the last changes shown were saved; what others "
+                    + "have of them arrives again."
             case .foreign:
-                "This cursor is of another node, or of this one before it was set back."
+                "This cursor belongs to another node, or to this one before it was set back."
             }
     }
 
@@ -195,7 +195,7 @@ extension ChangeView {
         var view = ChangeView(kind: "missed")
         view.missed = "skipped"
         view.notice =
-            "Who is there, who types and which calls go on came too fast to tell all of it."
+            "Changes of presence, typing and calls came too fast to show all of them."
         return view
     }
 }
@@ -214,7 +214,7 @@ extension EventCursor {
             let skip = parts.count == 3 ? Int(parts[2]) : 0, (0..<1 << 31).contains(skip)
         else {
             throw NodeError(
-                "bad-cursor", "“\(text)” is no cursor.",
+                "bad-cursor", "“\(text)” is not a cursor.",
                 hint: "Use the `cursor` of a change as it is.")
         }
         self.init(generation: generation, entry: entry, skip: skip)

@@ -39,12 +39,14 @@ extension Views {
     ) throws -> String {
         let name = try name(of: author, in: roster)
         return
-            "A device of \(name), \(device.short), wrote two different histories, as two copies of one "
-            + "home do. Nothing more is taken from it: \(name) has to go on with a new device."
+            "A device of \(name), \(device.short), wrote two different histories, as two copies of "
+            + "one home do. Nobody accepts anything more from it: \(name) must continue with a "
+            + "new device."
     }
 
     private func ownSentence(_ device: DeviceID) throws -> String {
         "Your device \(device.short) wrote two different histories, as two copies of one home do. "
-            + "Nothing more is taken from it: `parley device revoke \(device.short)` ends it."
+            + "Nobody accepts anything more from it: `parley device revoke \(device.short)` "
+            + "revokes it."
     }
 }

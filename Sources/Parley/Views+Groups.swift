@@ -105,7 +105,7 @@ extension Views {
         }
         guard let link = try resolver.thing() else {
             throw NodeError(
-                "unknown-join", "You wait for no group that answers to “\(argument)”.",
+                "unknown-join", "You are not waiting for a group that matches “\(argument)”.",
                 hint: "`parley group join` shows those that you wait for.")
         }
         return (link.space, try view(joining: link))

@@ -40,7 +40,7 @@ extension Views {
             invitation.state == .waiting
         else { return nil }
         let view = try view(invitation, space)
-        return "\(view.inviter) invites you into \(view.title): parley invitations accept "
+        return "\(view.inviter) invites you to \(view.title): parley invitations accept "
             + space.short
     }
 }

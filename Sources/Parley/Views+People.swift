@@ -56,9 +56,10 @@ extension Views {
 
     /// The message about a person whose note was lost.
     func sentence(ofForgotten person: PersonID) throws -> String {
-        "There is a conversation with \(try name(of: person)), and whether they are your contact, or you "
-            + "blocked them, is not known here any more: `parley contact request \(person.short)` asks "
-            + "them to be one, `parley contact block \(person.short)` keeps them away."
+        "There is a conversation with \(try name(of: person)), but this node no longer knows "
+            + "whether they are your contact or you blocked them: "
+            + "`parley contact request \(person.short)` sends them a contact request, "
+            + "`parley contact block \(person.short)` blocks them."
     }
 
     /// The word for where two persons stand; nil where there is nothing to say.
@@ -139,14 +140,14 @@ extension Views {
         let name = try name(of: person)
         if invite.isRefused {
             return [
-                "\(name) did not take the invite: somebody else has used it, or it was ended. Ask for "
-                    + "another, and take that."
+                "\(name) did not accept the invite: somebody else has used it, or it was revoked. "
+                    + "Ask for another, and accept that."
             ]
         }
         guard invite.expires <= SystemClock.now.wall else { return [] }
         return [
-            "\(name) has not answered, and the invite is over: somebody else may have used it. If "
-                + "nothing comes, ask for another."
+            "\(name) has not answered, and the invite has expired: somebody else may have used it. "
+                + "If you hear nothing, ask for another."
         ]
     }
 
@@ -158,8 +159,8 @@ extension Views {
         else { return [] }
         let name = try name(of: person)
         return [
-            "A relay took your request to \(name), who gets it when they come. You hear of it only if "
-                + "they accept."
+            "A relay has your contact request to \(name), who gets it when they are next online. "
+                + "You are told only if they accept."
         ]
     }
 
@@ -172,9 +173,9 @@ extension Views {
         else { return [] }
         let name = try name(of: person)
         return [
-            "The relay \(invite.address), on which the invite of \(name) waits for you, is not reached. It "
-                + "is called again and again while your node runs; you meet as soon as it answers, or as "
-                + "one of you reaches the other."
+            "The relay \(invite.address), on which the invite of \(name) waits for you, cannot be "
+                + "reached. Your node keeps trying while it runs; you meet as soon as the relay "
+                + "answers, or as soon as one of you reaches the other."
         ]
     }
 
@@ -201,8 +202,8 @@ extension Views {
             if !notice.revoked.isEmpty {
                 parts.append("has revoked a device, " + devices(notice.revoked))
             }
-            return "\(name), whom you verified, \(parts.joined(separator: ", and ")). "
-                + "If you know of it, `parley contact verify \(notice.person.short) --equal` ends this notice."
+            return "\(name), whom you verified, \(parts.joined(separator: ", and ")). If you know "
+                + "of it: `parley contact verify \(notice.person.short) --equal` ends this notice."
         case .compromised:
             let code = try root(of: notice.person)
             let known = notice.added.filter { $0 != code }
@@ -210,12 +211,13 @@ extension Views {
             if known.count < notice.added.count { sentences.append(try codeInTwoHands(notice)) }
             if !known.isEmpty {
                 sentences.append(
-                    "A device of \(name), \(devices(known)), contradicts itself: its key may be in "
-                        + "two hands. "
+                    "A device of \(name), \(devices(known)), contradicts itself: somebody else may "
+                        + "have its key. "
                         + (notice.person == ownPerson
                             ? "`parley device list` says what ends that."
-                            : "Ask \(name) whether a copy of it was in use; if so, it is to be "
-                                + "revoked: `parley why \(known[0].short)` says what is known."))
+                            : "Ask \(name) whether a copy of it was in use; if so, they must "
+                                + "revoke it: `parley why \(known[0].short)` says what is "
+                                + "known."))
             }
             return sentences.joined(separator: " ")
         }
@@ -230,25 +232,25 @@ extension Views {
     private func codeInTwoHands(_ notice: Notice) throws -> String {
         if notice.person == ownPerson { return Self.ownCodeInTwoHands }
         let name = try name(of: notice.person)
-        return "The recovery code of \(name) was used twice, neither time knowing of the other: it "
-            + "may be in two hands. Ask \(name) by another way whether both was them. If it was not, "
-            + "somebody can always make devices in that name: `parley contact block "
-            + "\(notice.person.short)` keeps them away, and \(name) needs a new identity."
+        return "The recovery code of \(name) was used twice, neither time knowing of the other: "
+            + "somebody else may have it. Ask \(name) in another way whether both were them. If not, "
+            + "somebody can always create devices in that name: \(name) needs a new identity, and "
+            + "`parley contact block \(notice.person.short)` blocks the old one."
     }
 
     /// The same for the person whose code it is.
     private static let ownCodeInTwoHands =
-        "Your recovery code was used twice, neither time knowing of the other, as when an old backup "
-        + "was restored again. If both was you, `parley device list` shows what you have. If not, "
-        + "somebody has your code and can always make devices in your name: begin anew with `parley "
-        + "init --home FOLDER`, and tell your contacts."
+        "Your recovery code was used twice, neither time knowing of the other, as when an old "
+        + "backup was restored again. If both were you, `parley device list` shows your "
+        + "devices. If not, somebody has your code and can always create devices in your name: "
+        + "start again with `parley init --home FOLDER`, and tell your contacts."
 
     /// A sentence about a change to a contact, or nil: that they ask, or what happened to their
     /// devices a moment ago.
     func news(of person: PersonID, at wall: UInt64) throws -> String? {
         if let contact = try contact(person), contact.state == .pending, !contact.isBlocked {
             let alike = try resembles(person)
-            return "\(try bareName(of: person)) asks to be your contact: parley contact accept "
+            return "\(try bareName(of: person)) sent you a contact request: parley contact accept "
                 + "\(person.short), or parley contact decline \(person.short)"
                 + (alike.isEmpty
                     ? "" : ". The name looks like that of \(alike.joined(separator: ", ")).")
@@ -258,7 +260,7 @@ extension Views {
         }
         for link in try PendingJoin.refused(store) where CardReader.person(of: link.card) == person
         {
-            return try view(joining: link).fate + " Ask for another, and take that."
+            return try view(joining: link).fate + " Ask for another, and accept that."
         }
         let newest = try Notice.all(in: store).last { $0.person == person }
         return try newest.flatMap {
@@ -368,23 +370,25 @@ extension Views {
             shown = try VerificationCode(text: code)
         } catch {
             throw NodeError(
-                "bad-code", "That is no code for verifying, or part of it is missing.",
+                "bad-code", "That is not a code for verifying, or part of it is missing.",
                 hint: "It begins with `parley:v1:`; theirs shows it with “parley contact verify”.")
         }
         guard shown != expected else { return }
         if shown == VerificationCode(from: own, to: try identity(of: person)) {
             throw NodeError(
                 "own-code", "That is the code on your own screen.",
-                hint: "Take the one that the other person sees.")
+                hint: "Use the one that the other person sees.")
         }
         let name = try name(of: person)
         throw NodeError(
             "mismatch",
             "THE CODES DO NOT MATCH. The keys that \(name) shows are not the keys that this node "
-                + "uses for \(name), or they were shown to somebody else. Somebody may stand between "
+                + "uses for \(name), or that code is for somebody else. Somebody may be between "
                 + "you and read everything. Nothing was verified.",
-            hint: "Send nothing private. Make sure that both of you mean the same person and scan "
-                + "again; if it stays so, block this contact and meet anew with an invite.")
+            hint:
+                "Send nothing private. Make sure that both of you mean the same person and scan "
+                + "again; if they still differ, block this contact and connect again with a "
+                + "new invite.")
     }
 
     func identity(of person: PersonID) throws -> IdentityLog {

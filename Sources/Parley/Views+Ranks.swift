@@ -17,7 +17,8 @@ extension Views {
         let seniors = try roster.participants.filter {
             $0.role == .owner && $0.rank < other.rank && $0.person != person
         }.map { try self.name(of: $0.person, in: roster) }
-        let stands = other.rank < own.rank ? "stands above you" : "stands as high as you"
+        let stands =
+            other.rank < own.rank ? "has a higher rank than you" : "has the same rank as you"
         let whose = try origin(of: other, above: own, in: space, roster)
         guard seniors.isEmpty else {
             return NodeError(
@@ -27,17 +28,19 @@ extension Views {
         let isLast = !Self.hasOwner(roster, besides: ownPerson)
         return NodeError(
             "outranked",
-            "\(name) \(stands) in that group\(whose). Nobody who is in it can change that.",
-            hint: "To go on without them, begin another group: `parley group create NAME PERSON`. "
-                + "`parley group leave \(id.short)\(isLast ? " --anyway" : "")` takes you out of "
-                + "this one.")
+            "\(name) \(stands) in that group\(whose). No member can change that.",
+            hint:
+                "To continue without them, create another group: "
+                + "`parley group create NAME PERSON`. "
+                + "`parley group leave \(id.short)\(isLast ? " --anyway" : "")` takes you out "
+                + "of this one.")
     }
 
     /// Whose word it is that a person stands where they do, as the end of a sentence.
     private func origin(
         of member: Member, above own: Member, in space: SpaceRecord, _ roster: Roster
     ) throws -> String {
-        guard member.rank > 0 else { return ": they began it" }
+        guard member.rank > 0 else { return ": they created it" }
         let reasons = try Explanation.member(member.person, of: space, in: store).reasons
         let raised = reasons.last { reason in
             let kinds: [OperationKind] = [.setRole, .addMember, .genesis]
@@ -48,7 +51,7 @@ extension Views {
         }
         let isAbove = roster.member(giver).map { $0.rank < own.rank } ?? false
         return ", made \(member.role.word) by \(try name(of: giver, in: roster)), who "
-            + (isAbove ? "stands above you" : "stood above you")
+            + (isAbove ? "has a higher rank than you" : "had a higher rank than you")
     }
 
     /// Refuses to let the last owner who takes part go unnoticed, and says which ways there are.
@@ -73,8 +76,8 @@ extension Views {
                     + "\(try name(of: candidate.person, in: roster)) an owner.")
         } else if invited.isEmpty {
             ways.append(
-                "`parley group add \(space.id.short) PERSON --role owner` invites a contact as an "
-                    + "owner: leave once they have accepted.")
+                "`parley group add \(space.id.short) PERSON --role owner` invites a "
+                    + "contact as an owner: leave once they have accepted.")
         }
         ways.append(
             "`parley group leave \(space.id.short) --anyway` leaves it without an owner, for good.")
@@ -82,7 +85,7 @@ extension Views {
             invited.isEmpty
             ? "" : ": \(invited.alternatives) was invited as an owner and has not accepted"
         throw NodeError(
-            "last-owner", "Nobody would be left who may do everything\(unsure).",
+            "last-owner", "The group would have no owner\(unsure).",
             hint: ways.joined(separator: " "))
     }
 
@@ -104,9 +107,9 @@ extension Views {
         return NodeError(
             "not-allowed", "Only \(who) of the group may do that.",
             hint: able.isEmpty
-                ? "Nobody who is in it is one. `parley group create NAME PERSON` begins another group."
+                ? "No other member is one. `parley group create NAME PERSON` creates another group."
                 : able.count > Self.namedMax
-                    ? "Ask one of them: `parley group show \(space.id.short)` shows who is one."
+                    ? "Ask one of them: `parley group show \(space.id.short)` shows who they are."
                     : "Ask \(able.alternatives).")
     }
 

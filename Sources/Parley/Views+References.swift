@@ -28,7 +28,7 @@ extension Views {
         if let person = try person(callingThemselves: argument, among: persons) { return person }
         let refusal = NodeError(.unknownPerson)
         throw NodeError(
-            refusal.code, "“\(argument)” is no contact of yours.", hint: refusal.hint)
+            refusal.code, "“\(argument)” is not a contact of yours.", hint: refusal.hint)
     }
 
     /// The one of these people who calls themselves so, where one calls them otherwise. To be asked once nothing
@@ -206,7 +206,7 @@ extension Views {
         guard let device = found else { throw NodeError(.unknownDevice) }
         if core.node.log.revoked.contains(device) {
             throw NodeError(
-                "revoked-device", "That device was revoked already: \(device.short).",
+                "revoked-device", "That device was already revoked: \(device.short).",
                 hint: "`parley device list` shows those that are active.")
         }
         return device
@@ -254,7 +254,7 @@ extension Views {
         }
         guard let relay = try resolver.thing() else {
             throw NodeError(
-                "unknown-relay", "No relay in use answers to “\(argument)”.",
+                "unknown-relay", "None of your relays matches “\(argument)”.",
                 hint: "`parley relays list` shows them.")
         }
         return relay
@@ -287,11 +287,11 @@ extension Views {
         case .poll, .item, .decision: return number
         case .note:
             throw NodeError(
-                "not-an-item", "#\(number.rawValue) is nothing to be done, but a note.",
+                "not-an-item", "#\(number.rawValue) is not an action item, but a note.",
                 hint: "`parley note show \(number.rawValue)` shows it.")
         case .text:
             throw NodeError(
-                "not-an-item", "#\(number.rawValue) is nothing to be done, but a message.",
+                "not-an-item", "#\(number.rawValue) is not an action item, but a message.",
                 hint: "`parley remind --message \(number.rawValue)` reminds of it.")
         default: throw NodeError(together: .unknownItem)
         }
@@ -313,13 +313,13 @@ extension Views {
         let (what, command): (String, String)
         switch try store.operation(number)?.operation.header.kind {
         case .poll: (what, command) = ("a poll", "poll")
-        case .item: (what, command) = ("something to be done", "action")
+        case .item: (what, command) = ("an action item", "action")
         case .note: (what, command) = ("a note", "note")
         case .decision: (what, command) = ("a decision", "decision")
         default: return nil
         }
         return NodeError(
-            "not-a-message", "#\(number.rawValue) is no message, but \(what).",
+            "not-a-message", "#\(number.rawValue) is not a message, but \(what).",
             hint: "`parley \(command) show \(number.rawValue)` shows it.")
     }
 

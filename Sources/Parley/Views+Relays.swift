@@ -68,10 +68,11 @@ extension Views {
         if parts.isEmpty { return nil }
         return NodeError(
             "undelivered",
-            "Nobody in this group has \(parts.joined(separator: " and ")) of yours, and nobody gets "
-                + "them once you have left.",
-            hint: "`parley outbox` shows what waits, and for what. "
-                + "`parley group leave \(space.id.short) --anyway` leaves all the same.")
+            "Nobody in this group has \(parts.joined(separator: " and ")) of yours yet, and nobody "
+                + "gets them once you have left.",
+            hint:
+                "`parley outbox` shows what waits, and for what. "
+                + "`parley group leave \(space.id.short) --anyway` leaves regardless.")
     }
 
     /// Which places of own logs relays have that are still there.

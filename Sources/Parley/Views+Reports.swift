@@ -103,14 +103,15 @@ extension Views {
         guard count > 0 else { return [] }
         let what = count == 1 ? "1 message or change" : "\(count) messages and changes"
         return [
-            "\(what) of yours never \(count == 1 ? "leaves" : "leave") this device, which wrote two "
-                + "histories: nobody takes more from it, and no backup holds that. "
+            "\(what) of yours never \(count == 1 ? "leaves" : "leave") this device, which wrote "
+                + "two histories: nobody accepts more from it, and no backup holds them. "
                 + "`parley outbox --stranded` shows them. Write them down with "
-                + "`parley outbox --stranded --json > said.json`, make a new device (link one, or "
-                + "`parley backup create FILE`, and `parley recover --home FOLDER --backup FILE`), and "
-                + "say them again there, once for each conversation: "
-                + "“parley send CONVERSATION --stranded said.json”. Reactions and deletions, edits of "
-                + "older messages, polls, answers, notes, decisions and what is to be done are made there anew."
+                + "`parley outbox --stranded --json > said.json`, create a new device (link one, "
+                + "or `parley backup create FILE`, and "
+                + "`parley recover --home FOLDER --backup FILE`), and send them again there, once "
+                + "for each conversation: “parley send CONVERSATION --stranded said.json”. "
+                + "Reactions and deletions, edits of older messages, polls, answers, notes, "
+                + "decisions and action items must be repeated there by hand."
         ]
     }
 
@@ -140,7 +141,7 @@ extension Views {
         if let failure {
             warnings.append(
                 failure.code == .full
-                    ? "The disk is full: nothing is saved before there is room. What is here can be read."
+                    ? "The disk is full: nothing is saved until there is space. You can still read."
                     : "The store failed: \(failure).")
         }
         if case .damaged = bar {
@@ -152,45 +153,46 @@ extension Views {
             let noun = loss.operationCount == 1 ? "operation" : "operations"
             // Of a conversation whose records were damaged nobody knows how many there were.
             let part = loss.operationCount > 0 ? "\(loss.operationCount) \(noun) of " : ""
-            return "A repair of the database lost \(part)\(loss.name), "
-                + "not back since: `parley doctor` says who may have that."
+            return "A repair of the database lost \(part)\(loss.name), which did not come back: "
+                + "`parley doctor` says who may have them."
         }
         if let rejoin = core.rejoin {
             // A database that does not say is damaged, and others may help.
             let isAlone = (try? isAlone()) == true
             warnings.append(
-                "Nothing is written until this node has its own past back: \(rejoin.reason). "
+                "This node writes nothing until it has back what it wrote: \(rejoin.reason). "
                     + (isAlone
-                        ? "Nobody else is known who has it: "
-                        : "It comes from any contact that is reached; if nobody has it: ")
+                        ? "Nobody else is known to have it: "
+                        : "Any contact that is reached sends it; if nobody has it: ")
                     + NodeError.movingOn)
         }
         if try isOwnForked() {
             warnings.append(
-                "This device wrote two different histories, as two copies of one home do, and nobody "
-                    + "takes more from it. Go on with a new device: " + NodeError.movingOn)
+                "This device wrote two different histories, as two copies of one home do, and "
+                    + "nobody accepts more from it. Continue with a new device: "
+                    + NodeError.movingOn)
         }
         if core.node.isRevoked {
             warnings.append(
-                "Another device of yours has revoked this one: it writes nothing and is told nothing "
-                    + "more. What it holds can be read. " + NodeError.linkingAnew)
+                "Another device of yours has revoked this one: it writes nothing more, and gets "
+                    + "nothing more. What it holds can be read. " + NodeError.linkingAnew)
         }
         warnings += try forkSentences()
         warnings += try forgotten().map { try sentence(ofForgotten: $0) }
         warnings += try clockWarnings(at: SystemClock.now)
         if !store.isProtectedByPassphrase {
             warnings.append(
-                "No passphrase: whoever can read this folder can read everything. "
-                    + "The key lies in a file that only its owner may read.")
+                "No passphrase: whoever can read this folder can read everything. The key is in a "
+                    + "file that only its owner may read.")
         }
         if try NodeKeys.backupCertificate(of: core.node.log.root, in: store) == nil {
             warnings.append(
-                "Backups wait: this device has no key for them that your recovery code has signed. "
-                    + "`parley recovery check` asks for the code, once.")
+                "Backups are not possible yet: this device has no key for them that your recovery "
+                    + "code has signed. `parley recovery check` asks for the code, once.")
         } else if try recoveryCheckTime() == nil {
             warnings.append(
-                "The recovery code was never asked back: `parley recovery check` shows whether "
-                    + "it is written down right.")
+                "You never checked the recovery code: `parley recovery check` shows whether it is "
+                    + "written down correctly.")
         }
         return warnings
     }
@@ -217,7 +219,7 @@ extension WriteBar {
     /// Why nothing is written, as a part of a sentence.
     var reason: String {
         switch self {
-        case .readOnly: "the home may not be written"
+        case .readOnly: "the home is read-only"
         case .full: "the disk was full when it was opened"
         case .damaged(let note): "the database is damaged (\(note.what))"
         }

@@ -151,7 +151,7 @@ extension Views {
         case .change:
             guard let change = ItemChange(payload: payload) else { return "" }
             return try text(of: change, roster)
-        case .pin: return Pin(payload: payload)?.isOn == false ? "taken down" : "pinned"
+        case .pin: return Pin(payload: payload)?.isOn == false ? "unpinned" : "pinned"
         case .name: return ConversationName(payload: payload)?.name ?? ""
         case .description: return GroupDescription(payload: payload)?.text ?? ""
         case .picture: return ""
@@ -169,7 +169,7 @@ extension Views {
         switch change {
         case .title(let title): title
         case .notes(let notes): notes
-        case .due(let day): day.map { "until \(CalendarDay.text($0))" } ?? "until no day"
+        case .due(let day): day.map { "due \(CalendarDay.text($0))" } ?? "no due day"
         case .done(let isDone): isDone ? "done" : "not done"
         case .assignee(let person, let isOn):
             (isOn ? "for " : "not for ") + (try name(of: person, in: roster))
@@ -202,7 +202,8 @@ public struct ListUndelivered: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "undelivered", RequestScope.read,
-        "What one asked, noted, decided, pinned or named in a conversation and is not delivered."
+        "What the person asked, noted, decided, pinned or named in a conversation and is not "
+            + "delivered."
     )
     /// An example of the request.
     public static let example = ListUndelivered(conversation: "trip")

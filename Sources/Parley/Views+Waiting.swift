@@ -17,7 +17,7 @@ extension Views {
     /// The same of a conversation that began with an invite which was not taken.
     func waiting(in space: SpaceRecord, _ roster: Roster) throws -> String? {
         if let waiting = try waiting(in: space) { return waiting }
-        return try refuser(in: roster) == nil ? nil : "waiting for another invite of theirs"
+        return try refuser(in: roster) == nil ? nil : "waiting for another invite from them"
     }
 
     /// Who did not take the invite with which a conversation of two began: nothing goes to them before
@@ -104,7 +104,7 @@ extension Views {
         let told = try Overview.told(
             of: stored.sequence, in: log, besides: ownPerson, roster, store)
         guard let told else { return "not delivered: \(what) before it arrived" }
-        return "\(told.rawValue) before others heard that \(what); they are shown it no more"
+        return "\(told.rawValue) before others heard that \(what); they no longer see it"
     }
 
     /// The last of these that fit a page.

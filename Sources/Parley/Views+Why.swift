@@ -71,9 +71,10 @@ extension Views {
         }
         if reference.number != nil { throw NodeError(.unknownMessage) }
         throw NodeError(
-            "unknown-subject", "Nothing here answers to “\(argument)”.",
-            hint: "Say the number of a message, the name of a person or a conversation, or how "
-                + "an identifier begins.")
+            "unknown-subject", "Nothing here matches “\(argument)”.",
+            hint:
+                "Give the number of a message, the name of a person or a conversation, or the "
+                + "start of an identifier.")
     }
 
     /// The match. A message is distinguished from a thing with such a name by a sign before its
@@ -89,8 +90,8 @@ extension Views {
             else { throw error }
             var told = error
             told.hint =
-                "`parley why '#\(number)'` is about the message; of others say the start of the "
-                + "identifier, as it stands in brackets."
+                "`parley why '#\(number)'` is about the message; for others, use the start of the "
+                + "identifier that is in brackets."
             throw told
         }
     }
@@ -140,10 +141,14 @@ extension Views {
         } else if try NodeCore.takenInvite(of: person, in: store) != nil {
             let view = try self.contact(view: person)
             facts.append(
-                Fact(about: "contact", what: view.state, source: "the invite that you took"))
+                Fact(about: "contact", what: view.state, source: "the invite that you accepted"))
         }
         for sentence in try fate(of: person) {
-            facts.append(Fact(about: "contact", what: sentence, source: "the invite that you took"))
+            facts.append(
+                Fact(
+                    about: "contact", what: sentence,
+                    source:
+                        "the invite that you accepted"))
         }
         for notice in try Notice.all(in: store).filter({ $0.person == person }) {
             facts.append(
@@ -208,13 +213,13 @@ extension Views {
 
     private static func words(_ kind: OperationKind) -> String {
         switch kind {
-        case .genesis: "began the group"
+        case .genesis: "created the group"
         case .addMember: "added"
         case .removeMember: "removed"
         case .setRole: "given another role"
         case .leave: "left"
         case .ident: "devices changed"
-        case .redeem: "came by a link"
+        case .redeem: "joined with a link"
         // Kinds are numbers, and most of them are unknown.
         default: "operation of kind \(kind.rawValue)"
         }
@@ -223,12 +228,12 @@ extension Views {
     private static func words(_ outcome: ControlReason.Outcome) -> String {
         switch outcome {
         case .holds: ""
-        case .rejected: ", which its author could not do: it never held"
-        case .void(.rightIsVoid, _): ", which does not hold: its author's right does not"
+        case .rejected: ", which was never valid: its author could not do that"
+        case .void(.rightIsVoid, _): ", which is not valid: its author's right is not"
         case .void(.revokedUnseen, _):
-            ", which does not hold: its author was out, and had not seen it"
-        case .void(.inviteUsedUp, _): ", which does not hold: the link was used up"
-        case .void(.unproven, _): ", which does not hold: their identity does not say so"
+            ", which is not valid: its author had been removed without knowing it"
+        case .void(.inviteUsedUp, _): ", which is not valid: the link was used up"
+        case .void(.unproven, _): ", which is not valid: their identity does not confirm it"
         }
     }
 
@@ -258,7 +263,7 @@ extension Views {
                     about: try view(of: space).name,
                     what: roster.contains(device)
                         ? "in it, as a device of \(try name(of: person, in: roster))"
-                        : "was in it, and is out", source: "the group's operations"))
+                        : "was in it, and no longer is", source: "the group's operations"))
         }
         let whose = try owner.map { isOwn ? "your own" : "a device of \(try name(of: $0))" }
         return ExplanationView(title: "\(device.short), \(whose ?? "a device")", facts: facts)
@@ -279,7 +284,7 @@ extension Views {
         let source = "signed list of \(person == ownPerson ? "your" : "their") devices"
         if log.certificate(of: device) != nil {
             let what = log.devices.count == 1 ? "the only one" : "one of \(log.devices.count)"
-            facts.append(Fact(about: "device", what: "stands, \(what)", source: source))
+            facts.append(Fact(about: "device", what: "active, \(what)", source: source))
         } else if log.revoked.contains(device) {
             facts.append(Fact(about: "device", what: "revoked for good", source: source))
         } else {
@@ -289,7 +294,7 @@ extension Views {
             facts.append(
                 Fact(
                     about: "two histories",
-                    what: "it contradicts itself: its key may be in two hands"
+                    what: "it contradicts itself: somebody else may have its key"
                         + (try forkedSpaces(of: device)),
                     source: "proven by two signatures"))
         }
@@ -343,9 +348,12 @@ extension Views {
     }
 
     private static func words(_ epoch: EpochView) -> String {
-        if epoch.id == nil { return "none yet for who is in it now: made with the next message" }
+        if epoch.id == nil {
+            return
+                "none yet for its present members: they are made with the next message"
+        }
         return epoch.isFaulted
-            ? "a device could not open them: others are made soon" : "for all who are in it now"
+            ? "a device could not open them: new ones are made soon" : "for all its present members"
     }
 
     func name(ofDevice device: DeviceID, _ roster: Roster?) throws -> String {

@@ -34,16 +34,18 @@ extension Views {
         if found.isForked {
             facts.append(
                 Fact(
-                    about: "two histories", what: "its device wrote another at this place or below",
+                    about: "two histories",
+                    what:
+                        "its device wrote another one at this place or before it",
                     source: "proven by two signatures"))
         }
         for device in found.devices {
             var (what, source) = words(device, roster)
             if device.state == .saved, stored.operation.isErased {
-                what = "saved, without its words"
+                what = "saved, without its text"
             }
             if device.state == .acknowledged, case .void = found.standing {
-                what = "holds it, and shows it to nobody"
+                what = "has it, and shows it to nobody"
             }
             facts.append(
                 Fact(
@@ -79,7 +81,7 @@ extension Views {
         let name = try deletion.person.map { try self.name(of: $0, in: roster) }
         return [
             Fact(
-                about: "deletion", what: "by \(name ?? "somebody who is unknown here")",
+                about: "deletion", what: "by \(name ?? "somebody unknown here")",
                 source: "signed by their device \(deletion.device.short)", since: deletion.time)
         ]
     }
@@ -97,7 +99,7 @@ extension Views {
         return try undelivered(in: space, roster).filter { $0.word.target == thing }.map { deed in
             let state =
                 switch deed.state {
-                case "removed", "cut-off": "not delivered, and nobody takes it any more"
+                case "removed", "cut-off": "not delivered, and nobody will accept it"
                 case "stranded": "never leaves this device, which wrote two histories"
                 case "relayed": "on a relay"
                 case "saved", "uninvited": "saved on this device alone"
@@ -138,7 +140,7 @@ extension Views {
         return core.relaysFull(of: space.number).map { relay in
             Fact(
                 about: "relay \(relay.short)",
-                what: "takes no more of this conversation before its day ends",
+                what: "accepts no more of this conversation until its day ends",
                 source: "it said so")
         }
     }
@@ -165,9 +167,9 @@ extension Views {
             return Fact(
                 about: "\(subject)relay \(name)",
                 what: isMistaken
-                    ? "kept it, sealed; another relay answers in its place now"
-                    : "keeps it, sealed",
-                source: "it said that it is on its disk")
+                    ? "kept it, encrypted; another relay answers at its address now"
+                    : "keeps it, encrypted",
+                source: "it said that it has stored it")
         }
     }
 
@@ -176,7 +178,7 @@ extension Views {
         case .unknownView: "its author names changes of the group that nobody has"
         case .otherAuthority: "it claims another authority than its author had seen"
         case .outsider: "its author was not in the group, by what they had seen"
-        case .notAdmitted: "that its author came into the group does not hold"
+        case .notAdmitted: "its author's admission to the group is not valid"
         case .revoked:
             "its author was removed or made a reader, and whoever did that did not have it"
         }
@@ -185,16 +187,16 @@ extension Views {
     private func words(_ device: DeviceExplanation, _ roster: Roster?) -> (String, String) {
         switch device.state {
         case .unknown where core.node.isRevoked:
-            ("not known here: this device was revoked, and hears no more", "nothing was heard")
+            ("not known here: this device was revoked, and learns no more", "no report")
         case .unknown where device.person != ownPerson && roster.map { isOut(of: $0) } == true:
-            ("not known here: you are out, and hear no more", "nothing was heard")
+            ("not known here: you are no longer in it, and learn no more", "no report")
         case .unknown where !device.isMember:
-            ("is out, and not known to have it", "nothing was heard")
-        case .unknown: ("not known to have it", "nothing was heard")
+            ("is no longer in it, and not known to have it", "no report")
+        case .unknown: ("not known to have it", "no report")
         case .wrote: ("has it", "it wrote it")
-        case .beforeItCame: ("not for it: it came later", "the group's rule for history")
+        case .beforeItCame: ("not meant for it: it joined later", "the group's rule for history")
         case .saved: ("saved", "this device's own disk")
-        case .acknowledged: ("delivered", "it said so on a link")
+        case .acknowledged: ("delivered", "it said so over a connection")
         case .delivered: ("delivered", "it said so in a receipt")
         case .read: ("read", "its person said so in a receipt")
         }

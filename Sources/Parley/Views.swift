@@ -285,7 +285,7 @@ enum Cursor {
             let log = try views.store.log(stored.log), log.space == space.number
         else {
             throw NodeError(
-                "bad-cursor", "“\(text)” is no cursor.",
+                "bad-cursor", "“\(text)” is not a cursor.",
                 hint: "Use the `cursor` of an earlier page as it is.")
         }
         return stored.messagePlace(in: log)

@@ -35,7 +35,7 @@ public struct RelayHome: Sendable {
         if FileManager.default.fileExists(atPath: keyFile) {
             let bytes = try Data(contentsOf: URL(fileURLWithPath: keyFile))
             guard bytes.count == 32 else {
-                throw RelayServerError("\(keyFile) is no key: it needs 32 bytes")
+                throw RelayServerError("\(keyFile) is not a key: it needs 32 bytes")
             }
             return DeviceNoiseKey(scalar: Secret(bytes))
         }
@@ -89,7 +89,7 @@ public final class RelayLock: Sendable {
         }
         guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
             close(file)
-            throw RelayServerError("another relay runs in this folder, or a node does")
+            throw RelayServerError("another relay, or a node, is running in this folder")
         }
     }
 

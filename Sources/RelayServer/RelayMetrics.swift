@@ -14,41 +14,51 @@ struct RelayMetrics: Sendable {
         let counters = state.counters
         let wire = transport.counters
         var page = Page()
-        page.add("connections", "gauge", "Clients that are connected.", state.load.connections)
+        page.add("connections", "gauge", "Connected clients.", state.load.connections)
         page.add(
-            "subscriptions", "gauge", "Mailboxes clients are told of.", state.load.subscriptions)
-        page.add("open_pipes", "gauge", "Pipes that stand or are offered.", state.load.pipes)
+            "subscriptions", "gauge",
+            "Mailboxes to which clients are subscribed.", state.load.subscriptions)
+        page.add("open_pipes", "gauge", "Pipes that are open or offered.", state.load.pipes)
         page.add(
-            "stored_bytes", "gauge", "Bytes of envelopes.", Int(state.storedByteCount))
+            "stored_bytes", "gauge", "Bytes of stored envelopes.", Int(state.storedByteCount))
         page.add(
-            "unpaid_bytes", "gauge", "Bytes of them in mailboxes without a ticket.",
+            "unpaid_bytes", "gauge", "Bytes of envelopes in mailboxes without a ticket.",
             Int(state.unpaidByteCount))
         page.add(
-            "shelf_bytes", "gauge", "Bytes of these in shelves.", Int(state.shelfByteCount))
+            "shelf_bytes", "gauge",
+            "Bytes of those in mailboxes for files.", Int(state.shelfByteCount))
         page.add(
             "unsent_bytes", "gauge", "Bytes that wait for clients.", state.unsentByteCount)
         page.add("connections_total", "counter", "Handshakes.", counters.connections)
         page.add("requests_total", "counter", "Requests.", by: "action", counters.requests)
         page.add("refusals_total", "counter", "Refused requests.", by: "reason", counters.refusals)
         page.add("envelopes_total", "counter", "Envelopes stored.", counters.envelopes)
-        page.add("envelope_bytes_total", "counter", "Their bytes.", counters.envelopeBytes)
-        page.add("repeats_total", "counter", "Envelopes that were there already.", counters.repeats)
-        page.add("pushes_total", "counter", "Frames to subscribers.", counters.pushes)
-        page.add("missed_total", "counter", "Pushes slow readers missed.", counters.missed)
-        page.add("pipes_total", "counter", "Pipes that stood.", counters.pipes)
+        page.add(
+            "envelope_bytes_total", "counter",
+            "Bytes of envelopes stored.", counters.envelopeBytes)
+        page.add(
+            "repeats_total", "counter",
+            "Envelopes that were already stored.", counters.repeats)
+        page.add("pushes_total", "counter", "Frames sent to subscribers.", counters.pushes)
+        page.add("missed_total", "counter", "Frames that slow subscribers missed.", counters.missed)
+        page.add("pipes_total", "counter", "Pipes that were opened.", counters.pipes)
         page.add("pipe_bytes_total", "counter", "Bytes through pipes.", counters.pipeBytes)
         let closings = Dictionary(
             uniqueKeysWithValues: counters.closings.map { ($0.key.rawValue, $0.value) })
-        page.add("closings_total", "counter", "Connections ended by rule.", by: "reason", closings)
         page.add(
-            "rejections_total", "counter", "Connections ended by fault.", by: "reason",
+            "closings_total", "counter",
+            "Connections closed by a rule.", by: "reason", closings)
+        page.add(
+            "rejections_total", "counter", "Connections closed after a fault.", by: "reason",
             rejections.all)
-        page.add("commits_total", "counter", "Batches the store took.", state.batches)
-        page.add("store_failures_total", "counter", "Batches it did not.", state.storeFailures)
+        page.add("commits_total", "counter", "Batches that were stored.", state.batches)
+        page.add(
+            "store_failures_total", "counter",
+            "Batches that could not be stored.", state.storeFailures)
         page.add("received_bytes_total", "counter", "Bytes from clients.", wire.bytesReceived)
         page.add("sent_bytes_total", "counter", "Bytes to clients.", wire.bytesSent)
         page.add(
-            "refused_connections_total", "counter", "Connections not let in.",
+            "refused_connections_total", "counter", "Connections that were refused.",
             wire.tooManyConnections + wire.tooManyUnauthenticated + wire.handshakeRate)
         return page.text
     }

@@ -51,13 +51,13 @@ public enum CallEnd: Equatable, Sendable {
         case .refused(let refusal): refusal.sentence
         case .answeredElsewhere: "answered on another of your devices"
         case .declinedElsewhere: "declined on another of your devices"
-        case .unreachable: "the caller's device could not be reached any more"
+        case .unreachable: "the caller's device could no longer be reached"
         case .disconnected:
-            "no connection came about or it was lost: if both are behind strict firewalls, a TURN "
-                + "server helps"
+            "no connection could be made, or it was lost: if both sides are behind strict "
+                + "firewalls, a TURN server helps"
         case .mediaFailed: "the program for sound and pictures failed"
-        case .removed: "the person is not in the conversation any more"
-        case .replaced: "both of you called at once; the other call is kept"
+        case .removed: "the person is no longer in the conversation"
+        case .replaced: "both of you called at once; the other call continues"
         }
     }
 
@@ -83,7 +83,7 @@ extension Refusal {
         case .declined: "the call was declined"
         case .busy: "in another call"
         case .elsewhere: "another device of the same person is in the call"
-        case .full: "\(Limits.callDeviceCountMax) devices are in the call, and no more can be"
+        case .full: "the call is full: it can have at most \(Limits.callDeviceCountMax) devices"
         case .stale: "the ring came too late, or the clocks of the two devices differ too much"
         case .unable: "the device has no program for sound and pictures"
         }

@@ -62,13 +62,13 @@ public final class BackupWriter {
     }
 
     private static func nothingOfOurs(_ path: String) -> HomeError {
-        HomeError(.other, path: path, detail: "something else than a backup lies there")
+        HomeError(.other, path: path, detail: "that file exists and is not a backup")
     }
 
     private static func requireOwn(_ found: Occupant?, _ path: String) throws(HomeError) {
         guard found?.isOfSameCode == false else { return }
         throw HomeError(
-            .other, path: path, detail: "a backup of another recovery code lies there")
+            .other, path: path, detail: "that file is a backup for another recovery code")
     }
 
     /// Adds bytes to the stream.
@@ -94,7 +94,7 @@ public final class BackupWriter {
             try readBack()
             // Somebody else may have written there meanwhile.
             guard try Self.occupant(of: path, besides: sealer) == occupant else {
-                throw HomeError(.other, path: path, detail: "another file came there meanwhile")
+                throw HomeError(.other, path: path, detail: "another file was put there meanwhile")
             }
             guard rename(temporary, path) == 0 else { throw HomeError(errno: errno, path: path) }
         } catch {
@@ -136,7 +136,7 @@ public final class BackupWriter {
                 _ = try opener.open(chunk, isLast: place == byteCount)
             } catch {
                 throw HomeError(
-                    .other, path: path, detail: "the disk gives back other bytes than it took")
+                    .other, path: path, detail: "the disk returns other bytes than were written")
             }
         }
     }

@@ -59,20 +59,20 @@ public struct HomeError: Error, Equatable, Sendable, CustomStringConvertible {
         case .passphraseNeeded: "\(path) is protected by a passphrase, and none was given"
         case .passphraseNotUsed: "\(path) is opened by a key file, not by a passphrase"
         case .keyMissing: "\(path) is missing, and the database cannot be read without it"
-        case .keystoreBroken: "\(path) is damaged or is no keystore (\(detail))"
+        case .keystoreBroken: "\(path) is damaged or is not a keystore (\(detail))"
         case .databaseOfAnotherNode: "\(path) belongs to another node: its keys are not here"
         case .readOnly: "\(path) cannot be written\(said)"
         case .foreignOwner: "\(path) belongs to another user"
-        case .openToOthers: "other users may reach \(path)\(said)"
+        case .openToOthers: "other users can access \(path)\(said)"
         case .symbolicLink: "\(path) is a symbolic link"
         case .diskFull: "the disk that holds \(path) is full"
-        case .newerSchema: "\(path) was written by a newer version of parley"
+        case .newerSchema: "\(path) was written by a newer version of Parley"
         case .locked(let process?): "\(path) is in use by process \(process)"
         case .locked(nil): "\(path) is in use by another process"
         case .databaseDamaged: "\(path) is damaged\(said)"
         case .databaseGone:
-            "\(path) is gone or empty, with the messages and with this device's own keys; "
-                + "the other files of the home are there"
+            "\(path) is gone or empty, with the messages and with this device's own keys; the "
+                + "other files of the home are still there"
         case .other: "\(path) cannot be opened\(said)"
         }
     }
@@ -84,16 +84,16 @@ public struct HomeError: Error, Equatable, Sendable, CustomStringConvertible {
         case .passphraseNeeded:
             "give the passphrase that was set for this home: type it at a terminal, or name a file "
                 + "with --passphrase-file"
-        case .passphraseNotUsed: "leave the passphrase out, or set one first"
+        case .passphraseNotUsed: "do not give a passphrase, or set one first"
         case .keyMissing, .keystoreBroken:
-            "without the right file nothing here can be read, and no repair helps: "
+            "without the right file, nothing here can be read, and no repair helps: "
                 + Self.newDevice
-        case .databaseOfAnotherNode: "keep database and keystore of one home together"
+        case .databaseOfAnotherNode: "use the database and the keystore of the same home"
         case .readOnly: "check the owner and the permissions of the folder"
         case .foreignOwner: "run parley as that user, or use a folder of your own"
         case .openToOthers: "if nobody else has used it: chmod go-rwx '\(path)'"
-        case .symbolicLink: "put the file itself there"
-        case .diskFull: "make room; nothing that was saved is lost"
+        case .symbolicLink: "replace the link by the file itself"
+        case .diskFull: "free some space; nothing that was saved is lost"
         case .newerSchema: "install the newer version again; nothing was changed"
         case .locked: "stop the other node, or use another home"
         case .databaseDamaged:
@@ -105,9 +105,10 @@ public struct HomeError: Error, Equatable, Sendable, CustomStringConvertible {
     }
 
     private static let newDevice =
-        "keep the folder: if the file is found, put it back there. Else make a new device in another "
-        + "folder: by what “parley device link” shows on another device of yours, or by `parley "
-        + "recover --home FOLDER` with the recovery code, and a backup or a contact's invite"
+        "keep the folder: if you find the file, put it back there. Else create a new device in "
+        + "another folder: with the text that “parley device link” shows on another device of "
+        + "yours, or with `parley recover --home FOLDER`, the recovery code, and a backup or a "
+        + "contact's invite"
 
     private var said: String { detail.isEmpty ? "" : " (\(detail))" }
 }

@@ -131,7 +131,7 @@ extension Home {
     public func isProtectedByPassphrase() throws(HomeError) -> Bool {
         guard let bytes = try read(keystore) else { throw HomeError(.keyMissing, path: keystore) }
         guard let isLocked = Keystore.isLockedByPassphrase(bytes) else {
-            throw HomeError(.keystoreBroken, path: keystore, detail: "its header is none")
+            throw HomeError(.keystoreBroken, path: keystore, detail: "its header is not valid")
         }
         return isLocked
     }
@@ -156,13 +156,13 @@ extension HomeError {
 
     private static func words(_ rejection: KeystoreRejection) -> String {
         switch rejection {
-        case .notAKeystore: "it does not begin as one"
-        case .unknownVersion: "another version of parley wrote it"
-        case .costOutOfBounds: "it asks for more work than one does"
+        case .notAKeystore: "it does not begin like a keystore"
+        case .unknownVersion: "another version of Parley wrote it"
+        case .costOutOfBounds: "it requires more work than a keystore may"
         case .truncated: "its end is missing"
-        case .trailingBytes: "something stands behind its end"
+        case .trailingBytes: "there is something after its end"
         case .needsPassphrase, .needsKey, .wrongPassphraseOrDamaged, .notEnoughMemory:
-            "it does not open"
+            "it cannot be opened"
         }
     }
 }
@@ -180,7 +180,7 @@ extension SQLiteStore {
     public func protect(with unlock: Unlock) throws(HomeError) {
         // A renewal that was cut off is finished first: a third key has no place.
         if vault.keystore.previousVaultKey != nil, try !renewVaultKey() {
-            throw HomeError(.other, path: home.database, detail: "another program reads it")
+            throw HomeError(.other, path: home.database, detail: "another program is reading it")
         }
         try drawKeysAtRest()
         let next = vault.keystore.advanced(using: random)

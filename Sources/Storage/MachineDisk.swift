@@ -16,7 +16,7 @@ struct MachineDisk: HomeDisk {
         var status = stat()
         guard stat(home.path, &status) == 0 else {
             guard errno == EACCES else { return }
-            throw HomeError(.other, path: home.path, detail: "you may not look there")
+            throw HomeError(.other, path: home.path, detail: "you are not allowed to read it")
         }
         guard status.st_uid == geteuid() || access(home.path, X_OK) == 0 else {
             throw HomeError(.foreignOwner, path: home.path)

@@ -39,7 +39,9 @@ final class ReadingPlace {
             try? FileManager.default.removeItem(at: folder)
             throw HomeError(
                 .readOnly, path: home.path,
-                detail: "and it was not closed: no copy could be made in \(folder.path): \(error)")
+                detail:
+                    "and it was not closed properly: no copy could be made in \(folder.path): "
+                    + "\(error)")
         }
         name = Self.name(of: folder.appendingPathComponent("database").path)
         copy = folder

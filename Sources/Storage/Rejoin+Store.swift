@@ -21,7 +21,7 @@ extension Rejoin {
             (needsPeer, text) = (true, "the guard file belongs to another database")
         case .behind(let count):
             let logs = count == 1 ? "1 log ends" : "\(count) logs end"
-            (needsPeer, text) = (false, "\(logs) before what was once written")
+            (needsPeer, text) = (false, "\(logs) before the last operation that this device wrote")
         }
         self.init(reason: text, ends: ends, needsPeer: needsPeer)
     }

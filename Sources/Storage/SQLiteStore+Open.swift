@@ -155,7 +155,7 @@ extension SQLiteStore {
         guard found.isSubset(of: known) else { throw HomeError(.newerSchema, path: home.database) }
         guard found == known else {
             throw HomeError(
-                .readOnly, path: home.database, detail: "an older version of parley wrote it")
+                .readOnly, path: home.database, detail: "an older version of Parley wrote it")
         }
     }
 

@@ -51,19 +51,19 @@ public struct TransportFailure: Error, Sendable, Equatable, CustomStringConverti
     /// Why, in words for a person, as a part of a sentence.
     public var reason: String {
         switch code {
-        case .refused: "nobody listens there"
+        case .refused: "nothing is listening there"
         case .timedOut: "there was no answer in time"
-        case .unreachable: "no way leads there"
-        case .unknownHost: "that name means no address"
-        case .addressInUse: "another program listens there already"
-        case .addressNotAvailable: "that address is none of this machine"
+        case .unreachable: "the network has no route there"
+        case .unknownHost: "that name has no address"
+        case .addressInUse: "another program is already listening there"
+        case .addressNotAvailable: "that is not an address of this machine"
         case .notPermitted: "the system does not allow it"
         case .noSuchFile: "there is no such folder"
-        case .notASocket: "something else has that path"
+        case .notASocket: "there is something else at that path"
         case .pathTooLong: "the path is too long"
-        case .notDialable: "that is no address to call"
-        case .closedAtOnce: "it was closed at once"
-        case .shutDown: "this program is about to end"
+        case .notDialable: "that is not an address to connect to"
+        case .closedAtOnce: "the connection was closed at once"
+        case .shutDown: "this program is stopping"
         case .system(let number): number == 0 ? underlying : String(cString: strerror(number))
         }
     }

@@ -25,7 +25,7 @@ struct AssistantSessionTests {
         let questions = await terminal.run("questions", "home")
         #expect(questions.output.contains("#1  ") && questions.output.contains("    asks you\n"))
         let tasks = await terminal.run("action", "suggest", "home")
-        #expect(tasks.output.contains("    ben, until 2026-12-04\n"), "\(tasks.output)")
+        #expect(tasks.output.contains("    ben, due 2026-12-04\n"), "\(tasks.output)")
         let decisions = await terminal.run("decision", "suggest", "home")
         #expect(decisions.output.contains("agreed to in #1"), "\(decisions.output)")
         for words in [["summary", "home"], ["catchup"], ["action", "suggest", "home"]] {
@@ -38,7 +38,7 @@ struct AssistantSessionTests {
     func take() async {
         let terminal = await terminal(saying: "I'll book the hut.")
         let taken = await terminal.run("action", "suggest", "home", "--take", "1")
-        #expect(taken.output.contains("☐ I'll book the hut.  until 2026-12-04"), "\(taken.output)")
+        #expect(taken.output.contains("☐ I'll book the hut.  due 2026-12-04"), "\(taken.output)")
         #expect(taken.output.contains("from the message 1"), "\(taken.output)")
         let left = await terminal.run("action", "suggest", "home")
         #expect(left.output.isEmpty && left.talk.contains("nothing is suggested"))

@@ -31,7 +31,7 @@ struct CallCommandTests {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let terminal = Terminal()
         let list = await terminal.run("calls", "turn")
-        #expect(list.output == "turn:turn.example:3478  takes a password of  ada\n")
+        #expect(list.output == "turn:turn.example:3478  has a password for  ada\n")
         let turn = ["calls", "turn", "add", "turn:t.example"]
         _ = await terminal.run(list: turn + ["--secret-file", folder])
         _ = await terminal.run(list: turn + ["--name", "ada", "--password-file", folder])
@@ -96,7 +96,7 @@ extension CallCommandTests {
         let still = Terminal(isRunning: false)
         for words in [["call", "home"], ["answer"], ["reject"], ["hangup"]] {
             let result = await still.run(list: words)
-            #expect(result.status == 1 && result.talk.contains("does not run"))
+            #expect(result.status == 1 && result.talk.contains("is not running"))
         }
     }
 

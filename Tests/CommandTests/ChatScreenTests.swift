@@ -310,7 +310,7 @@ struct ChatBehaviourTests {
         #expect(chat.press(.up, .text("d"), .text("n")).isEmpty)
         #expect(chat.press(.text("d"), .text("y")) == [.delete(30)])
         chat.press(.up, .text("d"))
-        #expect(chat.has("your own messages only"))
+        #expect(chat.has("only your own messages"))
         #expect(chat.press(.text("t")) == [.thread(29)])
         chat.press(.text("i"), .text("so"))
         (sent.text, sent.replyTo, sent.thread) = ("so", nil, 29)

@@ -53,7 +53,7 @@ struct ConfigTests {
             ])
         #expect(
             try faults("run.listen = [\"nowhere\"]") == [
-                "1:14 run.listen: “nowhere” is no address: it needs HOST:PORT"
+                "1:14 run.listen: “nowhere” is not an address: it needs HOST:PORT"
             ])
         #expect(
             try faults("notify.command = [\"ring\"]") == [

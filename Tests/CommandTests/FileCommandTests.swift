@@ -153,7 +153,7 @@ struct FileCommandTests {
             return FreedFiles(count: 2, byteCount: 3_000_000, onlyHereCount: 1)
         }
         let result = await terminal.run("files", "forget", "--conversation", "trip")
-        let stayed = "1 file stayed: nobody who is reached says to have it"
+        let stayed = "1 file stayed: nobody who is reached says that they have it"
         #expect(result.output == "freed 2 files, 3.0 MB; \(stayed)\n")
     }
 }

@@ -30,8 +30,10 @@ struct HintTests {
             }
             let input = Array((1...600).map { "line \($0)" }.joined(separator: "\n").utf8)
             let talk = await terminal.run("send", "home", "--lines", input: input).talk
-            #expect(talk.contains("wait a moment, and say the same again") == isSoon, "\(talk)")
-            #expect(talk.contains("once that is mended") == !isSoon, "\(talk)")
+            #expect(
+                talk.contains(
+                    "wait a moment, and run the same command again") == isSoon, "\(talk)")
+            #expect(talk.contains("once that is fixed") == !isSoon, "\(talk)")
         }
     }
 

@@ -21,11 +21,11 @@ struct ImportCommandTests {
         let file = try Self.file(home)
         let terminal = Terminal()
         let first = await terminal.run("import", "irc", file, "--into", "ubuntu")
-        #expect(first.talk == "made the conversation ubuntu\n")
+        #expect(first.talk == "created the conversation ubuntu\n")
         #expect(
             first.output == """
                 stored    2 messages
-                known     0 that were in before
+                known     0 that were imported before
                 skipped   joins: 1 (2004-12-25.log:1)
                 skipped   blank lines: 1 (2004-12-25.log:4)
                 repaired  0 lines that were Latin-1
@@ -49,7 +49,7 @@ struct ImportCommandTests {
             let result = await Terminal().run("import", "irc", path, "--into", "ubuntu")
             #expect(result.status == 0)
             #expect(
-                result.talk.contains("says its first 9 lines again below them") == isHinted,
+                result.talk.contains("repeats its first 9 lines further down") == isHinted,
                 "\(result.talk)")
         }
     }

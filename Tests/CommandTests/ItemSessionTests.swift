@@ -9,13 +9,13 @@ struct ItemSessionTests {
     @Test("something is noted, changed, done, begun again and taken back")
     func life() async {
         let terminal = Terminal()
-        #expect(await terminal.run("action", "list").talk.contains("nothing is to be done"))
+        #expect(await terminal.run("action", "list").talk.contains("nothing to do"))
         let noted = await terminal.run(
             "action", "new", "home", "book the hut", "--for", "ben", "--due", "2026-12-01",
             "--notes", "by telephone\nbefore noon", "--from", "7")
         #expect(
             noted.output == """
-                #1  ☐ book the hut  ben, until 2026-12-01
+                #1  ☐ book the hut  ben, due 2026-12-01
                       by telephone
                       before noon
                       from the message 7
@@ -34,7 +34,11 @@ struct ItemSessionTests {
         #expect(await terminal.run("action", "list").output == "#1  ☐ book it  me\n")
         #expect(await terminal.run("action", "delete", "1").talk.contains("deleted: book it"))
         let unknown = await terminal.run("action", "show", "1")
-        #expect(unknown.status == 1 && unknown.talk.contains("no such thing"), "\(unknown.talk)")
+        #expect(
+            unknown.status == 1
+                && unknown.talk.contains(
+                    "no such action item"),
+            "\(unknown.talk)")
     }
 
     @Test("both titles are shown where two were written at once, and none writes by itself")

@@ -41,7 +41,7 @@ struct LeftOutTests {
         node.answer(ListStars.self) { _, _ in StarPage(stars: [], absentCount: 2) }
         let marked = await Terminal(node: node).run("stars")
         #expect(marked.talk.contains("2 marked messages are not on this device"))
-        #expect(!marked.talk.contains("no message is marked"), "\(marked.talk)")
+        #expect(!marked.talk.contains("no message is starred"), "\(marked.talk)")
         node.answer(ListLosses.self) { _, _ in LossesView(losses: [], areSettingsLost: true) }
         for words in [["contacts"], ["contacts", "--json"], ["stars"]] {
             let told = await Terminal(node: node).run(list: words)

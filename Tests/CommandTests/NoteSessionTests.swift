@@ -37,7 +37,7 @@ struct NoteSessionTests {
         #expect(
             await terminal.run("note", "write", "1", input: Array("x\ny".utf8)).output == "x\ny\n")
         let empty = await terminal.run("note", "write", "1", "")
-        #expect(empty.output.isEmpty && empty.talk.contains("nothing stands in it"))
+        #expect(empty.output.isEmpty && empty.talk.contains("the note is empty"))
         #expect(await terminal.run("note", "delete", "1").talk.contains("deleted: along"))
         let unknown = await terminal.run("note", "show", "1")
         #expect(unknown.status == 1 && unknown.talk.contains("no such note"), "\(unknown.talk)")

@@ -101,6 +101,8 @@ struct PollSessionTests {
         for output in [shown.output, read.output] {
             #expect(!output.contains("\u{1b}") && !output.contains("\u{7}"), "\(output)")
         }
-        #expect(shown.output.contains("not counted, for it came too late: d"), "\(shown.output)")
+        #expect(
+            shown.output.contains(
+                "not counted because they answered too late: d"), "\(shown.output)")
     }
 }

@@ -134,13 +134,15 @@ struct ScreenTests {
     @Test("wraps what doctor says, and leaves a command that is to be copied on one line")
     func advice() {
         var report = DoctorReport(checks: [
-            .init(name: "The guard and the database fit.", isFine: false, detail: "1 log is short")
+            .init(
+                name:
+                    "The guard and the database match.", isFine: false, detail: "1 log is short")
         ])
         let command = "`parley recover --home FOLDER --backup FILE`"
         report.advice = [
             "Nobody else has it. Restore a backup: \(command). Without one it is lost."
         ]
-        report.mended = ["Views were folded anew from what the messages say of them."]
+        report.mended = ["Views were rebuilt from what the messages say of them."]
         var world = World()
         world.output = Screen(put: { _ in }, isTerminal: true, columnCount: 48)
         let text = World.$current.withValue(world) { Doctor.text(report) }
@@ -148,7 +150,7 @@ struct ScreenTests {
             text == """
                 ✗  The guard and the database fit. 1 log is
                    short
-                Views were folded anew from what the messages
+                Views were rebuilt from what the messages
                 say of them.
                 Nobody else has it. Restore a backup:
                 `parley recover --home FOLDER --backup FILE`.
@@ -240,8 +242,7 @@ struct ErrorTests {
         #expect(
             await terminal.run("send", "home", "-hi").talk == """
                 parley: error: “-hi” begins with a hyphen, as options do. Nothing was done.
-                parley: hint: a text that begins with a hyphen stands behind two of them: \
-                parley send … -- -hi
+                parley: hint: put -- before a text that begins with a hyphen: parley send … -- -hi
 
                 """)
         let sent = await terminal.run("send", "home", "--", "-hi")
@@ -323,7 +324,7 @@ struct ErrorTests {
         #expect(result.status == 1)
         #expect(
             result.talk == """
-                parley: error: The node does not run.
+                parley: error: The node is not running.
                 parley: hint: start it with: parley run
 
                 """)

@@ -39,11 +39,11 @@ struct SearchCommandTests {
     @Test(
         "says what is wrong with what it is given",
         arguments: [
-            (["search"], "say what is looked for"),
+            (["search"], "say what to find"),
             (["search", "a", "--limit", "0"], "--limit is 1 to 200"),
             (["search", "a", "--limit", "many"], "many"),
             (["search", "a", "--nearby"], "there is no option --nearby"),
-            (["search", "words", "maybe"], "say on or off"),
+            (["search", "words", "maybe"], "choose on or off"),
             (["similar", "first"], "first"),
             (["similar", "0"], "0"),
             (["ask", " "], "a question needs words"),

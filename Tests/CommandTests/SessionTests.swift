@@ -126,7 +126,7 @@ struct SessionTests {
     func stars() async {
         let terminal = Terminal()
         let none = await terminal.run("stars")
-        #expect(none.output.isEmpty && none.talk.contains("no message is marked"))
+        #expect(none.output.isEmpty && none.talk.contains("no message is starred"))
         for text in ["milk", "bread"] { _ = await terminal.run("send", "home", text) }
         let marked = await terminal.run("star", "1")
         #expect(marked.output.contains("milk  ★ ✓\n"), "\(marked.output)")
@@ -244,7 +244,7 @@ struct SessionTests {
         let stopped = await terminal.run("send", "home", "--lines", input: input)
         #expect(stopped.status == 1 && stopped.output.isEmpty)
         #expect(stopped.talk.contains("256 of 600 messages are saved, the others are not"))
-        #expect(stopped.talk.contains("goes on with message 257"))
+        #expect(stopped.talk.contains("continues with message 257"))
         // A node that goes may have saved what it was asked last.
         terminal.node.state.withLock {
             $0.linesLeft = 0
@@ -252,10 +252,10 @@ struct SessionTests {
         }
         let lost = await terminal.run("send", "home", "--lines", input: input)
         #expect(lost.talk.contains("256 of 600 messages are saved, and perhaps those up to 512: "))
-        #expect(lost.talk.contains("it goes on with the first that is not"))
+        #expect(lost.talk.contains("it continues with the first that is not"))
         terminal.node.state.withLock { $0.linesLeft = .max }
         let rest = await terminal.run("send", "home", "--lines", input: input)
-        #expect(rest.talk == "256 of 600 messages were saved before; going on\n")
+        #expect(rest.talk == "256 of 600 messages were saved before; continuing\n")
         #expect(rest.output == "saved 344 messages\n")
         let texts = terminal.node.state.withLock { $0.batches.flatMap(\.rows).map(\.text) }
         #expect(texts == lines, "each once, in order")
@@ -268,7 +268,7 @@ struct SessionTests {
     @Test(
         "input that cannot be sent as a whole is not sent at all",
         arguments: [
-            ("", "nothing to send"), (" \n", "nothing to send"), ("\u{FF}", "no UTF-8"),
+            ("", "nothing to send"), (" \n", "nothing to send"), ("\u{FF}", "not UTF-8"),
             ("ok\n" + String(repeating: "x", count: 32_769), "line 2 has 32769 bytes"),
         ])
     func badInput(text: String, message: String) async {
@@ -341,7 +341,7 @@ struct SessionTests {
         #expect(many.output == "parley:invite:168\n")
         #expect(many.talk == "works 5 times, until 14 Nov 2023 23:13\n")
         let vain = await terminal.run("invite", "--uses", "3")
-        #expect(vain.talk.contains("\nwarning: it does not say where you are: say parley run"))
+        #expect(vain.talk.contains("\nwarning: the link has no address of yours: start parley run"))
         #expect(
             await terminal.run("invite", "list").output
                 == "0123456789abcdef  2 uses left  until 14 Nov 2023 23:13  ben\n")
@@ -439,7 +439,7 @@ struct SessionTests {
         let result = await Terminal().run("doctor")
         #expect(result.status == 1)
         #expect(result.output.contains("✗  Views follow from the log."))
-        #expect(result.talk.contains("something that is stored is not as it should"))
+        #expect(result.talk.contains("something that is stored is wrong or damaged"))
     }
 
     @Test("follow shows what comes, in one conversation or all, and says when the node stops")
@@ -458,7 +458,7 @@ struct SessionTests {
         #expect(found.talk.contains("parley follow --after 1"))
         #expect(found.status == 1)
         let alone = await Terminal(isRunning: false).run("follow")
-        #expect(alone.talk.contains("the node does not run"))
+        #expect(alone.talk.contains("the node is not running"))
     }
 
     @Test("follow goes on after a cursor, and shows what came meanwhile")

@@ -83,12 +83,12 @@ struct MethodTests {
         arguments: [
             (#"{"texts":["a"]}"#, #"parameter "conversation" is missing"#),
             (#"{"conversation":"home"}"#, #"parameter "texts" is missing"#),
-            (#"{"conversation":7,"texts":[]}"#, #"parameter "conversation" has another form"#),
-            (#"{"conversation":null,"texts":[]}"#, #"parameter "conversation" has another form"#),
-            (#"{"conversation":"home","texts":[1]}"#, #"parameter "texts" has another form"#),
+            (#"{"conversation":7,"texts":[]}"#, #"parameter "conversation" has the wrong type"#),
+            (#"{"conversation":null,"texts":[]}"#, #"parameter "conversation" has the wrong type"#),
+            (#"{"conversation":"home","texts":[1]}"#, #"parameter "texts" has the wrong type"#),
             (
                 #"{"conversation":"home","texts":[],"replyTo":"one"}"#,
-                #"parameter "replyTo" has another form"#
+                #"parameter "replyTo" has the wrong type"#
             ),
             (
                 #"{"conversation":"home","texts":[],"replyto":1,"again":1}"#,
@@ -120,15 +120,15 @@ struct MethodTests {
         arguments: [
             (
                 #"{"conversation":"home","person":"ben","role":"king"}"#, "addMember", -32000,
-                "bad-role", "“king” is no role."
+                "bad-role", "“king” is not a role."
             ),
             (
                 #"{"policy":"all"}"#, "setAdditionPolicy", -32000, "bad-policy",
-                "“all” is nobody who could add you."
+                "“all” is not a choice for who may add you."
             ),
             (
                 #"{"policy":1}"#, "setAdditionPolicy", -32602, "invalid-parameters",
-                #"parameter "policy" has another form"#
+                #"parameter "policy" has the wrong type"#
             ),
         ])
     func words(

@@ -79,9 +79,9 @@ def pages(pair, visit):
 
 def test_two_people_see_and_hear_each_other(pages):
     ann_page, ben_page = pages
-    call(ann_page, 'ben', 'Call with picture')
+    call(ann_page, 'ben', 'Video call')
     expect(panel(ann_page, 'ben').get_by_role('status')).to_contain_text('It rings: ben')
-    ring(ben_page, 'ann').get_by_role('button', name='With picture').click()
+    ring(ben_page, 'ann').get_by_role('button', name='With video').click()
     for page, name in [(ann_page, 'ben'), (ben_page, 'ann')]:
         expect(page.locator(OTHER)).to_contain_text(name)
         wait('the other one is heard', lambda: heard(page))
@@ -100,7 +100,7 @@ def test_two_people_see_and_hear_each_other(pages):
     expect(ben_page.locator(f'{OTHER}.has-picture')).to_have_count(0)
     # The screen stands in the camera's place, and takes no other connection.
     panel(ann_page, 'ben').get_by_role('button', name='Share the screen').click()
-    expect(ben_page.locator(OTHER)).to_contain_text('shows a screen')
+    expect(ben_page.locator(OTHER)).to_contain_text('shares a screen')
     wait('the screen is seen', lambda: all(
         abs(own - other) < 24 for own, other in zip(colour(ann_page, OWN), colour(ben_page, OTHER))))
     panel(ben_page, 'ann').get_by_role('button', name='Hang up').click()
@@ -136,7 +136,7 @@ def test_a_ring_is_refused(pages):
     expect(ben_page).not_to_have_title(re.compile('calls'))
     expect(panel(ann_page, 'ben')).to_have_count(0)
     expect(ann_page.get_by_text('The call is over: ben declined.')).to_be_visible()
-    expect(ann_page.locator('.called')).to_contain_text('You called, and nobody wanted to answer')
+    expect(ann_page.locator('.called')).to_contain_text('You called, and everybody declined')
     # One that is given up was missed.
     call(ann_page, 'ben')
     expect(ring(ben_page, 'ann')).to_be_visible()
@@ -182,10 +182,10 @@ def test_three_people_see_and_hear_each_other_and_a_node_that_goes_ends_it(pair,
         pages.append(page)
     wait('all are in', lambda: all(len(each['members']) == 3 for node in (ann, ben, cleo)
                                    for each in node.ask('conversations') if each['name'] == 'trip'))
-    call(pages[0], 'trip', 'Call with picture')
+    call(pages[0], 'trip', 'Video call')
     for page in pages[1:]:
         expect(ring(page, 'ann')).to_contain_text('In trip')
-        ring(page, 'ann').get_by_role('button', name='With picture').click()
+        ring(page, 'ann').get_by_role('button', name='With video').click()
     for page in pages:
         expect(page.locator(f'{OTHER}.has-picture')).to_have_count(2)
         for tile in page.locator(OTHER).all():
@@ -220,7 +220,7 @@ def test_everybody_can_use_calls(pair, visit, scheme, width):
     lobby.get_by_role('button', name='Call', exact=True).click()
     expect(ring(ben_page, 'ann')).to_be_visible()
     looks_well(ben_page)
-    ring(ben_page, 'ann').get_by_role('button', name='With picture').click()
+    ring(ben_page, 'ann').get_by_role('button', name='With video').click()
     colour(ann_page, OTHER)
     looks_well(ann_page)
     ann_page.get_by_role('button', name='Hang up').click()

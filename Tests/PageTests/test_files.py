@@ -78,14 +78,14 @@ def test_files_go_and_come(pair, visit, folder):
     page.evaluate(DROP, ['dropped.txt', 'dropped', 'drop'])
     assert page.evaluate('window.wasShown') is True
     page.evaluate(DROP, ['pasted.txt', 'pasted', 'paste'])
-    attached = page.get_by_role('list', name='What goes along')
+    attached = page.get_by_role('list', name='Attached files')
     expect(attached.get_by_role('listitem')).to_have_count(4)
     expect(attached.get_by_role('progressbar')).to_have_count(0)
     page.get_by_role('button', name='Remove dropped.txt').click()
     expect(attached.get_by_role('listitem')).to_have_count(3)
     write(page, field, 'look')
     expect(attached.get_by_role('listitem')).to_have_count(0)
-    expect(page.get_by_role('list', name='What goes along')).to_be_hidden()
+    expect(page.get_by_role('list', name='Attached files')).to_be_hidden()
     # The other one sees and opens them, and has what was sent.
     show(other, 'ann')
     for name in ('hut on the hill.png', 'dot.png', 'pasted.txt'):
@@ -112,8 +112,8 @@ def test_what_is_attached_stays_with_its_conversation(ann, visit, folder):
     show(page, 'notes')
     many = [file(folder, f'{number}.txt', b'x' * number) for number in range(18)]
     page.set_input_files('input[type=file]', many)
-    attached = page.get_by_role('list', name='What goes along')
-    expect(attached.get_by_text('A message brings at most 16 files.')).to_be_visible()
+    attached = page.get_by_role('list', name='Attached files')
+    expect(attached.get_by_text('A message can have at most 16 files.')).to_be_visible()
     show(page, 'other')
     expect(attached).to_be_hidden()
     field = show(page, 'notes')
@@ -128,7 +128,7 @@ def test_what_is_attached_stays_with_its_conversation(ann, visit, folder):
     # What cannot be sent is told, and what was written is there again.
     broken = file(folder, 'broken.png', b'\x89PNG\r\n\x1a\n' + b'x' * 500)
     page.set_input_files('input[type=file]', [broken])
-    expect(attached.get_by_role('alert')).to_contain_text('what it tells of where and with what it was made')
+    expect(attached.get_by_role('alert')).to_contain_text('its metadata, such as place and camera')
     write(page, field, 'see')
     expect(page.get_by_text(re.compile('That did not work: “broken.png”'))).to_be_visible()
     expect(field).to_have_value('see')
@@ -163,7 +163,7 @@ def test_a_node_that_goes_while_a_file_is_on_its_way(ann, visit, folder):
     assert saved(page, 'large.bin') == ('large.bin', content)
     # One that waits to be sent in a node that was started again is made ready again.
     page.set_input_files('input[type=file]', [file(folder, 'a.txt', b'a')])
-    expect(page.get_by_role('list', name='What goes along').get_by_role('progressbar')).to_have_count(0)
+    expect(page.get_by_role('list', name='Attached files').get_by_role('progressbar')).to_have_count(0)
     ann.stop()
     ann.start()
     expect(page.get_by_text('The node is away.')).to_be_hidden()
@@ -343,13 +343,13 @@ def test_what_is_spoken_is_sent_and_played(pair, visit):
         expect(page.get_by_role('timer')).to_be_hidden()
 
     record('Drop the recording')
-    expect(page.get_by_role('list', name='What goes along')).to_be_hidden()
+    expect(page.get_by_role('list', name='Attached files')).to_be_hidden()
     record('Stop, and attach it')
-    attached = page.get_by_role('list', name='What goes along')
+    attached = page.get_by_role('list', name='Attached files')
     expect(attached).to_contain_text('Voice message')
     if not HAS_FFMPEG:
         # The control: without a program that makes it one it is told what is missing.
-        expect(attached.get_by_role('alert')).to_contain_text('Without ffmpeg no voice note can be made.')
+        expect(attached.get_by_role('alert')).to_contain_text('Without ffmpeg, no voice note can be made.')
         return
     expect(attached.get_by_role('progressbar')).to_have_count(0)
     page.get_by_role('button', name='Remove Voice message').click()
@@ -381,7 +381,7 @@ def test_without_a_microphone_it_is_said(ann, visit):
     show(page, 'notes')
     page.evaluate("() => { navigator.mediaDevices.getUserMedia = async () => { throw new DOMException('', 'NotAllowedError'); }; }")
     page.get_by_role('button', name='Record a voice message').click()
-    expect(page.get_by_role('alert').filter(has_text='the browser did not allow it')).to_be_visible()
+    expect(page.get_by_role('alert').filter(has_text='does not let this page use the microphone')).to_be_visible()
 
 
 @pytest.mark.parametrize('scheme', ['light', 'dark'])
@@ -395,7 +395,7 @@ def test_everybody_can_use_files(ann, visit, folder, scheme, width):
     show(page, 'notes')
     expect(group(page, 'dot.png').locator('img')).to_have_js_property('naturalWidth', 40)
     page.set_input_files('input[type=file]', files)
-    expect(page.get_by_role('list', name='What goes along').get_by_role('progressbar')).to_have_count(0)
+    expect(page.get_by_role('list', name='Attached files').get_by_role('progressbar')).to_have_count(0)
     found = Axe().run(page)
     assert found.violations_count == 0, found.generate_report()
     assert page.evaluate('document.documentElement.scrollWidth') <= width

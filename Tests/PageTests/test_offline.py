@@ -186,7 +186,7 @@ def test_attack_283_what_lies_in_the_browser_is_sealed_and_ends_with_the_session
     field = show(page, 'notes')
     kept(page)
     page.get_by_role('button', name='Close this session').click()
-    expect(page.get_by_text('This browser is not let in.')).to_be_visible()
+    expect(page.get_by_text('This browser is not signed in.')).to_be_visible()
     wait('nothing is left', lambda: page.evaluate(SEALED) == {} and page.evaluate(KEY) is None)
     context.close()
 

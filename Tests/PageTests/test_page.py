@@ -79,10 +79,10 @@ def test_a_link_lets_in_once_and_the_session_stays(ann, visit):
     expect(last.get_by_text('That link was used already')).to_be_visible()
     assert len(ann.ask('pageSessions')) == 2
     ann.say('page', 'end', ann.ask('pageSessions')[0]['name'])
-    expect(page.get_by_text('This browser is not let in.')).to_be_visible()
+    expect(page.get_by_text('This browser is not signed in.')).to_be_visible()
     expect(other.get_by_role('link', name='notes')).to_be_visible()
     other.get_by_role('button', name='Close this session').click()
-    expect(other.get_by_text('This browser is not let in.')).to_be_visible()
+    expect(other.get_by_text('This browser is not signed in.')).to_be_visible()
     assert ann.ask('pageSessions') == []
     second.close()
     third.close()

@@ -30,13 +30,13 @@ def test_settings_are_those_of_the_node(ann, visit):
     press(page, 'Save')
     expect(page.get_by_role('dialog')).to_have_count(0)
     assert ann.ask('presences')['told'] == 'nothing'
-    press(page, 'Change the room')
-    page.get_by_role('spinbutton', name='Room in gigabytes').fill('2')
+    press(page, 'Change the space')
+    page.get_by_role('spinbutton', name='Space in gigabytes').fill('2')
     press(page, 'Save')
     expect(page.get_by_text('of 2 GB')).to_be_visible()
     assert ann.ask('fileRoom')['roomByteCount'] == 2_000_000_000
-    press(page, 'Cut it off')
-    expect(page.get_by_text('Your node is cut off')).to_be_visible()
+    press(page, 'Go offline')
+    expect(page.get_by_text('Your node is offline')).to_be_visible()
     assert ann.ask('status')['isOffline']
 
 

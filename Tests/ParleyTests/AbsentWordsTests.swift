@@ -38,7 +38,7 @@ struct AbsentWordsTests {
         let shown = try await node.perform(ReadMessages(conversation: "notes", limit: 9)).messages
         #expect(shown.map(\.text) == [nil] && shown.map(\.isMissing) == [true])
         let facts = try await node.perform(ExplainState(subject: "\(sent[0].number)")).facts
-        #expect(facts.contains { $0.what == "saved, without its words" }, "\(facts)")
+        #expect(facts.contains { $0.what == "saved, without its text" }, "\(facts)")
         await node.shutdown()
     }
 }

@@ -355,14 +355,14 @@ struct RecoveryTests {
                 #expect(error?.code == "no-backup-key")
                 #expect(error?.hint?.contains("recovery check") == true)
                 let warnings = try await node.perform(GetStatus()).warnings
-                #expect(warnings.contains { $0.hasPrefix("Backups wait") })
+                #expect(warnings.contains { $0.hasPrefix("Backups are not possible yet") })
             }
             #expect(
                 try await node.perform(keys)
                     == finding)
             #expect(
                 try await !node.perform(GetStatus()).warnings.contains {
-                    $0.hasPrefix("Backups wait")
+                    $0.hasPrefix("Backups are not possible yet")
                 })
             try await node.perform(CreateBackup(file: file, replacing: true))
             #expect(try Node.verifyBackup(file: file, code: text).name == "ann")

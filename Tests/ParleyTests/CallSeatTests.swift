@@ -100,7 +100,7 @@ struct CallSeatTests {
         var (adas, bens) = (try await CallNews(of: pair.ada), try await CallNews(of: pair.ben))
         ada.close()
         let ended = await adas.next { $0.state == "ended" }
-        #expect(ended?.reason == "the page or program that had sound and pictures was closed")
+        #expect(ended?.reason == "the page or program that handled sound and pictures was closed")
         #expect(await bens.next { $0.state == "ended" } != nil)
         // Whoever could have answered goes: the device cannot come any more, and says so.
         let again = try await Client(of: pair.ada, "c")

@@ -129,7 +129,7 @@ struct MediaProcessTests {
             ("echo no microphone >&2; exit 3", "ended with status 3: no microphone"),
             ("kill -KILL $$", "ended by signal 9"),
             ("exec >&-; exec sleep 100", "ended by signal 15"),
-            ("echo hello", "no JSON object"),
+            ("echo hello", "not a JSON object"),
             ("echo '{\"news\":\"offer\",\"leg\":\"\(name)\"}'", "without a description"),
             ("echo '{\"news\":\"connected\",\"leg\":\"abab\"}'", "without a leg"),
             ("echo '{\"news\":\"media\",\"media\":[\"smell\"]}'", "“media” without"),

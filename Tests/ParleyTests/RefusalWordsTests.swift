@@ -22,6 +22,8 @@ struct RefusalWordsTests {
     @Test("is told as what it is where it comes of an ordinary end, as of who was removed")
     func ordinaryEnd() throws {
         let words = try #require(NodeStatus.meaning(ofRefusal: "foreign-operations"))
-        #expect(words.contains("or where you are not: usual as somebody comes or goes"))
+        #expect(
+            words.contains(
+                "or where you are not: usual when people join or leave"))
     }
 }

@@ -52,7 +52,7 @@ struct RequestTests {
         let error = await #expect(throws: NodeError.self) {
             try await ann.perform(KeepDraft(conversation: "notes", text: long))
         }
-        #expect(error?.message == "That is 2049 bytes long; a draft has at most 2048.")
+        #expect(error?.message == "That is 2049 bytes long; a draft can have at most 2048.")
         #expect(error?.hint?.contains("sent") == false)
         await ann.shutdown()
     }

@@ -30,7 +30,7 @@ struct SearchTests {
             let reply = try await node.perform(SearchMessages("key", isExplained: true))
             #expect(reply.hits.map(\.message.text) == [texts[2], texts[0]])
             #expect(reply.semantic == "unavailable")
-            #expect(reply.notes.contains { $0.contains("words alone") })
+            #expect(reply.notes.contains { $0.contains("only by words") })
             #expect(reply.hits[1].pieces.filter(\.isMatch).map(\.text) == ["key"])
             #expect(reply.hits.allSatisfy { $0.reason == "word" && $0.conversation == "hut" })
             #expect(reply.hits[0].explanation?.wordRank == 1)

@@ -111,7 +111,7 @@ struct WhyTests {
         }
         try await eventually("it is out", on: ann) {
             try await $0.perform(ExplainState(subject: device)).facts
-                .contains { $0.what == "was in it, and is out" }
+                .contains { $0.what == "was in it, and no longer is" }
         }
         #expect(try await friends.facts(device, on: ann)["device"] == "revoked for good")
         await phone.shutdown()
@@ -128,7 +128,7 @@ struct WhyTests {
         let seen = try await ben.perform(GetStatus()).epochs
         #expect(Set(seen.map(\.name)) == ["ann", "trip"])
         #expect(seen.first { $0.name == "trip" }?.id == first.id)
-        #expect(try await friends.facts("trip", on: ben)["keys"] == "for all who are in it now")
+        #expect(try await friends.facts("trip", on: ben)["keys"] == "for all its present members")
         try await ann.perform(RemoveGroupMember(conversation: "trip", person: "ben"))
         let second = try #require(try await ann.perform(GetGroup(conversation: "trip")).epoch)
         #expect(second.id != nil && second.id != first.id && second.deviceCount == 1)

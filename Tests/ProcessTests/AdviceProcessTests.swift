@@ -63,8 +63,8 @@ struct AdviceProcessTests {
         let said = restored.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         #expect(
             said.contains(
-                "any command for this home tells whom it reaches that this device is yours and the "
-                    + "revoked ones are not"), "\(said)")
+                "any command for this home tells everybody it reaches that this device is "
+                    + "yours and the revoked ones are not"), "\(said)")
         #expect(said.contains("next: parley run --home \(new)"), "\(said)")
     }
 
@@ -136,7 +136,7 @@ struct AdviceProcessTests {
             let (ended, text) = try await offer()
             ended.signal(SIGTERM)
             #expect(try await ended.ended() == 130)
-            #expect(ended.output.contains("the text is void"), "\(ended.output)")
+            #expect(ended.output.contains("the text no longer works"), "\(ended.output)")
             void = text
         }
         let late = try await Program.run(

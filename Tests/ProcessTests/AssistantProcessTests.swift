@@ -45,7 +45,7 @@ struct AssistantProcessTests {
         let number = try #require(tasks.suggestions.first?.line.number)
         let taken = try await run("action", "suggest", "club", "--take", "\(number)", at: all.ann)
         #expect(taken.contains("☐ I'll book the beds"), "\(taken)")
-        #expect(taken.contains("ben, until 2099-01-05"), "\(taken)")
+        #expect(taken.contains("ben, due 2099-01-05"), "\(taken)")
         #expect(try await ann.perform(ListItems()).map(\.source) == [ids[1]])
         try await eventually("ben is not told to make it again", on: [all.ben]) {
             try await ben.perform(SuggestItems(conversation: "club")).suggestions.isEmpty

@@ -23,7 +23,7 @@ struct CallDeviceTests {
         }
 
         let call = try Program(["call", "ben", "--home", pair.ann.home])
-        try await call.says("it rings at ben")
+        try await call.says("ringing at ben")
         try await eventually("the computer rings, and the telephone cannot", on: [process]) {
             let (first, second) = (
                 try await phone.perform(ListCalls()), try await computer.perform(ListCalls())

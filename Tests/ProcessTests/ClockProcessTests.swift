@@ -238,14 +238,14 @@ struct ClockProcessTests {
         #expect(made.status == 0)
         let words = "warning: This device's clock seems wrong: it is behind those of 2 of 2 peers ("
         #expect(made.output.contains(words), "\(made.output)")
-        #expect(made.output.contains("The link ends by this device's clock"), "\(made.output)")
+        #expect(made.output.contains("The link expires by this device's clock"), "\(made.output)")
         let link = try await trip.nodes.client(ben).perform(CreateInvite(hours: 1)).link
         let dora = try await NodeProcess(
             home: trip.nodes.folder.home("dora"), name: "dora", port: try FreePort.some())
         let refused = try await Program.run("accept", link, "--home", dora.home)
         #expect(refused.status == 1 && refused.output.contains("That invite has expired"))
         #expect(
-            refused.output.contains("or the clock of who made the invite is wrong"),
+            refused.output.contains("or the clock of its maker is wrong"),
             "\(refused.output)")
         try await trip.nodes.end()
     }

@@ -20,7 +20,7 @@ struct DecisionProcessTests {
         _ = try await run("poll", "vote", poll.id, "1", at: all.ben)
         let early = try await Program.run(
             "decision", "propose", "club", "--from-poll", poll.id, "--home", all.ben.home)
-        let way = "parley poll close --home \(all.ben.home) \(poll.number)` ends it."
+        let way = "parley poll close --home \(all.ben.home) \(poll.number)` closes it."
         #expect(early.status == 1 && early.output.contains(way), "\(early)")
         _ = try await run("poll", "close", poll.id, at: all.ben)
         let proposed = try await run(

@@ -85,7 +85,8 @@ struct DeviceProcessTests {
         }
         let said = try await pair.ann.run("device", "revoke", "phone").output
         #expect(
-            said.contains("others call you “ann” again, and not “Annika” as that device did:"),
+            said.contains(
+                "others call you “ann” again, not “Annika”, the name that that device set:"),
             "\(said)")
         #expect(try await laptop.perform(GetStatus()).name == "ann")
         for node in [pair.ann, pair.ben, phone] { #expect(try await node.stop() == 0) }
@@ -97,11 +98,11 @@ struct DeviceProcessTests {
         let ann = try await NodeProcess(
             home: folder.home("ann"), name: "ann", port: try FreePort.some())
         let away = try await ann.run("device", "link")
-        #expect(away.status == 1 && away.output.contains("does not run"), "\(away.output)")
+        #expect(away.status == 1 && away.output.contains("is not running"), "\(away.output)")
         try await ann.start(isHidden: true)
         let refused = try await ann.run("device", "link")
         #expect(refused.status == 1, "\(refused.output)")
-        #expect(refused.output.contains("runs and listens nowhere"), "\(refused.output)")
+        #expect(refused.output.contains("is running but does not listen"), "\(refused.output)")
         #expect(
             refused.output.contains("`parley run --home \(ann.home)` without --no-listen"),
             "\(refused.output)")

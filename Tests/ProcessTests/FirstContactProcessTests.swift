@@ -109,10 +109,10 @@ struct FirstContactProcessTests {
         #expect(try await states(of: ben, with: "ann") == ["uninvited"])
         let page = try await ben.perform(ReadMessages(conversation: "ann", limit: 1))
         let number = try #require(page.messages.first?.number)
-        let fate = "did not take the invite: somebody else has used it"
+        let fate = "did not accept the invite: somebody else has used it"
         for (words, said) in [
-            (["send", "ann", "two"], "✓ waits for another invite of theirs"),
-            (["read", "ann"], "✓ waits for another invite of theirs"),
+            (["send", "ann", "two"], "✓ waits for another invite from them"),
+            (["read", "ann"], "✓ waits for another invite from them"),
             (["why", "\(number)"], fate), (["status"], fate), (["outbox"], "another invite"),
         ] {
             let told = try Program(words + ["--home", all.ben.home])

@@ -34,7 +34,7 @@ struct ForgottenViewsTests {
             #expect(try await found.ended() == 1, "\(field): \(found.output)")
             #expect(found.output.contains("different: "), "\(field): \(found.output)")
             let mended = try await run(["doctor", "--repair"], all.ann)
-            #expect(mended.contains("Views were folded anew."), "\(field): \(mended)")
+            #expect(mended.contains("Views were rebuilt."), "\(field): \(mended)")
             #expect(try await run(words, all.ann) == before, "\(field)")
             _ = try await run(["doctor"], all.ann)
         }

@@ -73,7 +73,9 @@ struct ForkedReadTests {
         let forked = try await ann.client?.perform(GetStatus()).forkedDevices.first
         let device = String(try #require(forked).prefix(12))
         let why = try await Program.run("why", device, "--home", ann.home)
-        #expect(why.output.contains("its key may be in two hands; seen in club"), "\(why.output)")
+        #expect(
+            why.output.contains(
+                "somebody else may have its key; seen in club"), "\(why.output)")
     }
 
     /// One writes, another reads it, and the first knows.

@@ -274,7 +274,7 @@ struct GroupProcessTests {
         let shown = try await all.cara.run("group", "show", "trip")
         #expect(shown.output.contains("no address known"), "\(shown.output)")
         #expect(
-            shown.output.contains("their node tells it through another member, as ann"),
+            shown.output.contains("their node sends it through another member, such as ann"),
             "\(shown.output)")
         _ = try await all.ben.start()
         _ = try await all.ann.start()

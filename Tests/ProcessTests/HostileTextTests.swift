@@ -78,7 +78,7 @@ struct HostileTextTests {
         for text in ["abc", "\u{202E}", "👍👍", "a sentence is no reaction"] {
             let refused = try await pair.ann.run("react", number, text)
             #expect(refused.status == 1, "\(refused.output)")
-            #expect(refused.output.contains("A reaction is one emoji"), "\(refused.output)")
+            #expect(refused.output.contains("A reaction must be one emoji"), "\(refused.output)")
             #expect(refused.output.contains("parley reply"), "\(refused.output)")
         }
         let done = try await pair.ann.run("react", number, "👩‍🚒")

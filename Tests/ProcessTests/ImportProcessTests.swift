@@ -31,7 +31,7 @@ struct ImportAgainTests {
     @Test(
         "stand as they stand in the file, where its clock counts twelve hours and where it is set back",
         arguments: [
-            ("[11:59] <a> q1\n[00:00] <b> a1\n[00:13] <a> q2\n", "counts twelve hours"),
+            ("[11:59] <a> q1\n[00:00] <b> a1\n[00:13] <a> q2\n", "has a twelve-hour clock"),
             ("[10:00] <a> q1\n[09:59] <b> a1\n[10:01] <a> q2\n", "2006-01-02.log:2"),
         ])
     func order(text: String, word: String) async throws {

@@ -20,14 +20,14 @@ struct ItemProcessTests {
         let noted = try await run(
             "action", "new", "club", "book the hut", "--for", "ben", "--due", "2026-12-01",
             "--from", message.id, at: all.ann)
-        #expect(noted.contains("☐ book the hut  ben, until 2026-12-01"), "\(noted)")
+        #expect(noted.contains("☐ book the hut  ben, due 2026-12-01"), "\(noted)")
         #expect(noted.contains("from the message \(message.id)"), "\(noted)")
         try await eventually("ben has it to do", on: [all.ben]) {
             try await ben.perform(ListItems(mine: true)).map(\.title) == ["book the hut"]
         }
         let item = try #require(try await ben.perform(ListItems(mine: true)).first)
         #expect(item.place == "club" && item.author == "ann" && item.source == message.id)
-        #expect(try await run("action", "list", "--mine", at: all.ann).contains("nothing is to"))
+        #expect(try await run("action", "list", "--mine", at: all.ann).contains("nothing to do"))
         let stranger = try await Program.run(
             "action", "edit", item.id, "--for", "nobody", "--home", all.ben.home)
         #expect(stranger.status == 1, "\(stranger)")

@@ -134,7 +134,7 @@ struct KilledCallTests {
     func told() async throws {
         let calls = try await CallPair()
         let vain = try Program(["call", "ben", "--home", calls.ann.home])
-        try await vain.says("it rings at ben")
+        try await vain.says("ringing at ben")
         let rings = try await calls.ann.run("calls").output
         #expect(rings.contains("  calling  ") && !rings.contains("talking"), "\(rings)")
         let watch = try Program(["follow", "--json", "--home", calls.ben.home])
@@ -147,9 +147,9 @@ struct KilledCallTests {
         watch.signal(SIGKILL)
 
         let talk = try Program(["call", "ben", "--home", calls.ann.home])
-        try await talk.says("it rings at ben")
+        try await talk.says("ringing at ben")
         let answer = try Program(["answer", "--home", calls.ben.home])
-        for side in [talk, answer] { try await side.says("connected with ") }
+        for side in [talk, answer] { try await side.says("connected to ") }
         #expect(try await calls.ann.run("calls").output.contains("  talking  "))
         #expect(try await calls.ben.run("hangup").status == 0)
         for side in [talk, answer] { #expect(try await side.ended() == 0, "\(side.output)") }

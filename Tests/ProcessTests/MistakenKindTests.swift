@@ -42,8 +42,8 @@ struct MistakenKindTests {
             let (status, output) = try await begun.run(words)
             let what =
                 words == decided
-                ? "#\(decision.number) is no message, but a decision."
-                : "#\(note.number) is no message, but a note."
+                ? "#\(decision.number) is not a message, but a decision."
+                : "#\(note.number) is not a message, but a note."
             #expect(status == 1 && output.contains(what), "\(words): \(output)")
             let command = words == decided ? "parley decision show" : "parley note show"
             #expect(output.contains(command), "\(words): \(output)")
@@ -52,7 +52,7 @@ struct MistakenKindTests {
             let (status, output) = try await begun.run(["remind", "--item", name, "--at", "1h"])
             #expect(status == 1, "\(output)")
             #expect(
-                output.contains("#\(note.number) is nothing to be done, but a note."), "\(output)")
+                output.contains("#\(note.number) is not an action item, but a note."), "\(output)")
         }
         let taken = try await begun.run(["remind", "--item", decision.id, "--at", "1h"])
         #expect(taken.status == 0 && taken.output.contains("we take the train"), "\(taken)")

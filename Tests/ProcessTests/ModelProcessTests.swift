@@ -62,7 +62,7 @@ struct ModelProcessTests {
         // Words are found as ever.
         #expect(found.status == 0 && found.output.contains("is at the farm"), "\(found.output)")
         #expect(found.output.contains("The model minilm cannot be used: "), "\(found.output)")
-        #expect(found.output.contains("is not what was installed"))
+        #expect(found.output.contains("was changed since it was installed"))
         #expect(found.output.contains("parley model install minilm"))
         for (words, said) in [
             (["search", "stats"], "damaged"), (["status"], "The model minilm cannot be used"),

@@ -44,7 +44,7 @@ struct NameProcessTests {
         let made = try await Program.run(
             "init", "--home", folder.home("eve"), "--name", "42bc5fac")
         #expect(made.status == 1)
-        #expect(made.output.contains("error: That name looks like an identifier, or has one"))
+        #expect(made.output.contains("error: That name looks like an identifier, or has an"))
         #expect(!FileManager.default.fileExists(atPath: folder.home("eve") + "/log.sqlite"))
 
         let home = folder.home("ada")
@@ -135,7 +135,7 @@ struct NameProcessTests {
         ] {
             let refused = try Program(words + ["--home", all.ann.home])
             #expect(try await refused.ended() == 1, "\(words): \(refused.output)")
-            #expect(refused.output.contains("That is how Parley itself says whom it means."))
+            #expect(refused.output.contains("That is a word that Parley itself uses for people."))
         }
         let (eve, _) = try await Node.create(
             NodeSettings(home: all.folder.home("eve")), name: "eve")
@@ -173,7 +173,9 @@ struct NameProcessTests {
         let ann = try await all.client(all.ann)
         let refused = try await all.ben.run("group", "rename", "ann", "Ada")
         #expect(refused.status == 1)
-        #expect(refused.output.contains("A conversation of two keeps its people and their names."))
+        #expect(
+            refused.output.contains(
+                "The people and names of a conversation of two cannot be changed."))
 
         let (mal, _) = try await Node.create(
             NodeSettings(home: all.folder.home("mal")), name: "mal")

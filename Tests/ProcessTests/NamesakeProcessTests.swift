@@ -95,7 +95,9 @@ struct NamesakeProcessTests {
             ])
         let said = try await run("conversations", at: all.ann)
             .split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        let warning = "\(group) is not \(person), whose name looks the same: go by the identifier"
+        let warning =
+            "\(group) is not \(person), whose name looks the same: tell them apart by the "
+            + "identifier"
         #expect(said.contains(warning), "\(said)")
         #expect(
             said.contains("\(latin) is not \(mixed)") != said.contains("\(mixed) is not \(latin)"),

@@ -44,8 +44,8 @@ struct OwnDeviceProcessTests {
             let listed = try Program(words + ["--home", phone.home])
             #expect(try await listed.ended() == 0)
             #expect(
-                listed.output.contains("made are listed and ended there alone"), "\(listed.output)")
-            #expect(!listed.output.contains("none is open"), "\(listed.output)")
+                listed.output.contains("made is listed and revoked only there"), "\(listed.output)")
+            #expect(!listed.output.contains("no invite is open"), "\(listed.output)")
         }
         let refused = try await phone.run("invite", "revoke", String(invite.id.prefix(8)))
         #expect(refused.status == 1 && refused.output.contains("another device of yours made"))
@@ -63,8 +63,8 @@ struct OwnDeviceProcessTests {
         // What was there before there was a second device.
         let (home, said) = try await pair.linkedPhone(to: pair.ben)
         let name = try #require(try await computer.perform(ListDevices()).first { $0.isThis }?.name)
-        let notice = "notice: what was said in log is only on \(name)"
-        #expect(said.contains("everything is here that can be given"), "\(said)")
+        let notice = "notice: the messages in log are only on \(name)"
+        #expect(said.contains("everything is here that the other devices can give"), "\(said)")
         #expect(said.contains(notice), "\(said)")
         let process = NodeProcess(home: home, address: "127.0.0.1:\(try FreePort.some())")
         let phone = try await process.start()
@@ -146,8 +146,8 @@ struct OwnDeviceProcessTests {
         try await write("after", by: ann)
 
         let (home, said) = try await pair.linkedPhone(to: pair.ben)
-        let notice = "notice: what was said in log before you went and came back is not here"
-        #expect(said.contains("everything is here that can be given"), "\(said)")
+        let notice = "notice: messages in log from before you left and came back are not here"
+        #expect(said.contains("everything is here that the other devices can give"), "\(said)")
         #expect(said.contains(notice), "\(said)")
         let process = NodeProcess(home: home, address: "127.0.0.1:\(try FreePort.some())")
         let phone = try await process.start()
@@ -204,7 +204,7 @@ struct OwnDeviceProcessTests {
             #expect(command.output.contains(verify), "\(words): \(command.output)")
         }
 
-        let reminder = "never asked back"
+        let reminder = "never checked the recovery code"
         #expect(try await phone.run("status").output.contains(reminder))
         let file = pair.folder.path + "/code"
         try Data(try #require(pair.ben.recoveryCode).utf8).write(to: URL(filePath: file))
@@ -238,7 +238,7 @@ struct OwnDeviceProcessTests {
         }
         for node in [pair.ann, pair.ben, phone] {
             let page = try await node.run("read", "open")
-            #expect(page.output.components(separatedBy: "came by a link").count == 2)
+            #expect(page.output.components(separatedBy: "joined with a link").count == 2)
         }
         for node in [pair.ann, pair.ben, phone] { #expect(try await node.stop() == 0) }
     }

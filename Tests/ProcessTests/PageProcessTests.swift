@@ -25,7 +25,7 @@ struct PageProcessTests {
         let address = try String(contentsOfFile: home + "/http", encoding: .utf8)
         #expect(address == "127.0.0.1:\(one.port ?? 0)\n")
         let sessions = try await Program.run("page", "sessions", "--home", home)
-        #expect(sessions.status == 0 && sessions.output.contains("there is none"))
+        #expect(sessions.status == 0 && sessions.output.contains("no browser is signed in"))
         let unknown = try await Program.run("page", "end", "browser-1", "--home", home)
         #expect(unknown.status == 1 && unknown.output.contains("parley page sessions"))
         first.signal(SIGTERM)

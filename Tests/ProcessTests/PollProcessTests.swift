@@ -29,7 +29,7 @@ struct PollProcessTests {
             let mistaken = try await Program.run("react", name, "👍", "--home", all.ann.home)
             #expect(mistaken.status == 1)
             #expect(
-                mistaken.output.contains("#\(poll.number) is no message, but a poll."),
+                mistaken.output.contains("#\(poll.number) is not a message, but a poll."),
                 "\(mistaken)")
             #expect(mistaken.output.contains("poll show"), "\(mistaken)")
         }

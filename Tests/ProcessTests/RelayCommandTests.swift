@@ -39,7 +39,7 @@ struct RelayCommandTests {
         #expect(second.output.contains("--listen names another address"), "\(second.output)")
         #expect(
             second.output.contains(
-                "Cannot listen on \(relay.endpoint): another program listens there already."),
+                "Cannot listen on \(relay.endpoint): another program is already listening there."),
             "\(second.output)")
         let third = try Program([
             "relay", "run", "--home", folder.path + "/relay", "--listen", "127.0.0.1:0",
@@ -61,7 +61,7 @@ struct RelayCommandTests {
         let lines = program.output.split(separator: "\n").map(String.init)
         let text = try RelayText(
             text: try #require(lines.first { $0.hasPrefix("parley-relay:") }))
-        let figures = try #require(lines.first { $0.hasPrefix("figures on ") })
+        let figures = try #require(lines.first { $0.hasPrefix("metrics on ") })
         let transport = Transport()
         let ada = try await RelayCaller.call(
             text.key, at: try Endpoint(text.addresses[0]), over: transport)
@@ -72,7 +72,7 @@ struct RelayCommandTests {
         _ = try await ada.ask(.subscribe, as: inbox)
         #expect(try await ben.ask(.pipe, as: inbox) == .refused(.nobodyThere))
         let page = try await RelayServerTests.fetch(
-            try Endpoint(String(figures.dropFirst("figures on ".count))), over: transport)
+            try Endpoint(String(figures.dropFirst("metrics on ".count))), over: transport)
         #expect(page.contains("parley_relay_requests_total{action=\"pipe\"} 1"))
         program.signal(SIGTERM)
         for caller in [ada, ben] {

@@ -112,7 +112,7 @@ struct RemovedAuthorTests {
         let page = try await ben.perform(ReadMessages(conversation: "club", limit: 9))
         let apart = try #require(page.messages.last)
         #expect(apart.state == "not delivered: you were made a reader before it arrived")
-        let line = "holds it, and shows it to nobody"
+        let line = "has it, and shows it to nobody"
         try await eventually("ann holds it", on: [all.ben]) {
             try await all.ben.run("why", "\(apart.number)").output.contains(line)
         }

@@ -82,8 +82,8 @@ struct RequestProcessTests {
         let waiting = try await Program.run("contacts", "--home", all.ben.home)
         #expect(
             waiting.output.contains(
-                "A relay took your request to ann, who gets it when they come. You hear of it only if "
-                    + "they accept."), "\(waiting.output)")
+                "A relay has your contact request to ann, who gets it when they are next online. "
+                    + "You are told only if they accept."), "\(waiting.output)")
         #expect(try await all.ben.stop() == 0)
 
         let ann = try await all.ann.start(isHidden: true)

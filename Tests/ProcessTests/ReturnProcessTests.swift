@@ -79,14 +79,14 @@ struct ReturnProcessTests {
                 $0.name == "club" && !$0.isInvited && $0.members.count == 2
             }
         }
-        let notice = "notice: what was said in club before you went and came back is not here"
+        let notice = "notice: messages in club from before you left and came back are not here"
         let read = try await all.ann.run("read", "club").output
         #expect(read.contains(notice) == isSaid, "\(read)")
         #expect(try await all.ann.run("conversations").output.contains(notice) == isSaid)
         if isSaid {
             let polls = try await all.ann.run("poll", "list", "club").output
             #expect(
-                polls.contains("notice: what was done together in club before you deleted"),
+                polls.contains("notice: polls, notes and the like in club from before you deleted"),
                 "\(polls)")
         }
         #expect(try await !all.ben.run("conversations").output.contains("notice"))

@@ -86,7 +86,7 @@ struct SetBackBranchTests {
         }
         let status = try await all.ann.run("status").output
         #expect(status.contains("3 messages and changes of yours never leave"), "\(status)")
-        #expect(status.contains("nobody will ever take"), "\(status)")
+        #expect(status.contains("nobody will ever accept"), "\(status)")
         let outbox = try await all.ann.run("outbox").output
         #expect(outbox.contains("3 here for good"), "\(outbox)")
         #expect(!outbox.contains("nothing waits"), "\(outbox)")
@@ -117,7 +117,7 @@ struct SetBackBranchTests {
         // What it had to keep is said again, once, however often that is asked for.
         let saved = try await anew.run("send", "ben", "--stranded", said)
         #expect(saved.status == 0 && saved.output.contains("saved 1 message"), "\(saved.output)")
-        #expect(saved.output.contains("to be made anew: poll: Keep it? (yes, no)"))
+        #expect(saved.output.contains("please do this again: poll: Keep it? (yes, no)"))
         let twice = try await anew.run("send", "ben", "--stranded", said)
         #expect(twice.status == 1 && twice.output.contains("sent before"), "\(twice.output)")
         try await eventually("ben has what ann wanted to say", on: [anew, all.ben]) {

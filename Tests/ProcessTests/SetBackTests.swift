@@ -117,7 +117,7 @@ struct SetBackTests {
         let pair = try await SetBackPair(written: Self.texts, after: earlier)
         try pair.setBack { $0.hasPrefix("database") }
         let ann = try await pair.open {
-            try await pair.isReadOnly($0, because: "before what was once")
+            try await pair.isReadOnly($0, because: "before the last operation")
         }
         try await pair.isWhole(ann, earlier + Self.texts)
     }
@@ -160,7 +160,11 @@ struct SetBackTests {
         try await pair.ben.perform(SetOffline(on: true))
         for _ in 1...3 {
             let sent = try await Program.run("send", "ben", "a fork", "--home", pair.home)
-            #expect(sent.status == 1 && sent.output.contains("fell behind"), "\(sent.output)")
+            #expect(
+                sent.status == 1
+                    && sent.output.contains(
+                        "has lost some of what it wrote"),
+                "\(sent.output)")
             let status = try await Program.run("status", "--home", pair.home)
             #expect(status.output.contains("the guard file is missing"), "\(status.output)")
             let doctor = try await Program.run("doctor", "--home", pair.home)

@@ -43,7 +43,7 @@ struct SettingsProcessTests {
         #expect(told.last?.hasPrefix("ben ") == true && told.last?.hasSuffix("told all") == true)
         let servers = try await run("calls", "turn", "list", at: home).output
         #expect(servers.contains("turn:t.example:3478  shares a secret"), "\(servers)")
-        #expect(servers.contains("turn:u.example:3478  takes a password of  ann"), "\(servers)")
+        #expect(servers.contains("turn:u.example:3478  has a password for  ann"), "\(servers)")
         #expect(try await run("calls", "media", at: home).output.contains("/bin/true -x"))
         // It stays as it is set from now on: no row comes back.
         #expect(try await run("presence", "tell", "now", at: home).status == 0)
@@ -99,7 +99,7 @@ struct SettingsProcessTests {
         let made = try await run(
             "recover", "--from", link, "--code-file", code, "--yes", at: home)
         #expect(made.status == 0, "\(made.output)")
-        #expect(made.output.contains("nobody is told whether you are there"), "\(made.output)")
+        #expect(made.output.contains("nobody sees whether you are online"), "\(made.output)")
         #expect(made.output.contains("parley presence tell --home \(home) everything"))
         let again = NodeProcess(home: home, address: "127.0.0.1:\(try FreePort.some())")
         let client = try await again.start()

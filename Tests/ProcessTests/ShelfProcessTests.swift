@@ -57,7 +57,7 @@ struct ShelfProcessTests {
         try await all.ann.kill()
         ann = try await all.ann.start(isHidden: true)
         try await eventually("all of it lies there", on: [all.ann]) {
-            try await why(ann).contains("It lies at 127.0.0.1")
+            try await why(ann).contains("It is at 127.0.0.1")
         }
         #expect(try await why(ann).contains("for 1 device that lacks it."))
         #expect(try await all.ann.stop() == 0)

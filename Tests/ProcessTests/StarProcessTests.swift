@@ -25,7 +25,7 @@ struct StarProcessTests {
         let nine = try #require(
             try await ben.perform(ReadMessages(conversation: "ann", limit: 1)).messages.first)
         let empty = try await run("stars", at: all.ben)
-        #expect(empty.contains("no message is marked"), "\(empty)")
+        #expect(empty.contains("no message is starred"), "\(empty)")
         let marked = try await run("star", key.id, at: all.ben)
         #expect(marked.contains("the key is under the mat  ★"), "\(marked)")
         _ = try await run("star", "\(nine.number)", at: all.ben)
@@ -41,14 +41,14 @@ struct StarProcessTests {
         #expect(read.contains("the mat  ★"), "\(read)")
         // Whoever wrote it hears nothing of it.
         #expect(try await !run("read", "club", "--newest", at: all.ann).contains("★"))
-        #expect(try await run("stars", at: all.ann).contains("no message is marked"))
+        #expect(try await run("stars", at: all.ann).contains("no message is starred"))
         _ = try await run("star", "\(nine.number)", "--remove", at: all.ben)
         #expect(try await !run("stars", at: all.ben).contains("at nine"))
         try await ann.perform(DeleteMessage(message: MessageReference(key.id)))
         try await eventually("it is gone", on: [all.ben]) {
             try await all.texts("club", of: all.ben) == []
         }
-        #expect(try await run("stars", at: all.ben).contains("no message is marked"))
+        #expect(try await run("stars", at: all.ben).contains("no message is starred"))
         let refused = try await Program.run("star", key.id, "--home", all.ben.home)
         #expect(refused.status == 1 && refused.output.contains("was deleted"), "\(refused)")
         try await all.end()

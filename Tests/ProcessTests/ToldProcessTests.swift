@@ -99,9 +99,11 @@ struct ToldProcessTests {
             #expect(told.contains(#""joins":[{"#) && told.contains(#""inviter":"ann""#), "\(told)")
         }
         let unknown = try await run("group", "join", "shut", "--withdraw", at: all.ben, fails: true)
-        #expect(unknown.contains("You wait for no group that answers to “shut”."), "\(unknown)")
+        #expect(
+            unknown.contains(
+                "You are not waiting for a group that matches “shut”."), "\(unknown)")
         let gone = try await run("group", "join", "OPEN", "--withdraw", at: all.ben)
-        #expect(gone.contains("you wait for “open” no more"), "\(gone)")
+        #expect(gone.contains("you no longer wait for “open”"), "\(gone)")
         for command in ["conversations", "invitations", "status"] {
             #expect(try await !run(command, at: all.ben).contains("you wait for"))
         }
@@ -174,7 +176,7 @@ struct ToldProcessTests {
             #expect(output.contains("(no name yet)  "), "\(output)")
         }
         #expect(shown.contains("notice: The relay 127.0.0.1:"), "\(shown)")
-        #expect(shown.contains("is not reached. It is called again and again"), "\(shown)")
+        #expect(shown.contains("cannot be reached. Your node keeps trying"), "\(shown)")
         #expect(accepted.contains("you meet as soon as"), "\(accepted)")
         #expect(try await all.ben.stop() == 0)
     }
@@ -207,7 +209,7 @@ struct ToldProcessTests {
         let own = try #require(try await laptop.perform(ListDevices()).first { $0.isThis })
         let taken = try await run(
             "device", "rename", own.device, "Phone", at: pair.ann, fails: true)
-        #expect(taken.contains("Another device of yours is called “phone”, "), "\(taken)")
+        #expect(taken.contains("Another device of yours is already called “phone”, "), "\(taken)")
         // Its own name is no other's.
         _ = try await run("device", "rename", "phone", "phone", at: pair.ann)
 

@@ -12,7 +12,7 @@ struct TrueWordsProcessTests {
         let all = try await Hidden()
         let added = try await all.ann.run("relays", "add", all.text)
         let home = all.ann.home
-        let idle = "no node runs, so nothing is connected: parley run --home \(home)\n"
+        let idle = "no node is running, so nothing is connected: parley run --home \(home)\n"
         let listed = try await all.ann.run("relays", "list")
         for shown in [added, listed] {
             #expect(shown.status == 0)
@@ -27,13 +27,13 @@ struct TrueWordsProcessTests {
         }
         #expect(try await all.ann.run("offline", "on").status == 0)
         let cut = try await all.ann.run("relays").output
-        let end = "this node is cut off: parley offline --home \(home) off ends that\n"
+        let end = "this node is offline: parley offline --home \(home) off ends that\n"
         #expect(cut.contains("  not connected\n") && cut.contains(end), "\(cut)")
         #expect(try await all.ann.run("offline", "off").status == 0)
         try await eventually("the relay is reached again", on: [all.ann]) {
             try await ann.perform(ListRelays()).first?.state == "connected"
         }
-        #expect(try await !all.ann.run("relays").output.contains("cut off"))
+        #expect(try await !all.ann.run("relays").output.contains("is offline"))
         #expect(try await all.ann.stop() == 0)
         all.relay.signal(SIGTERM)
         #expect(try await all.relay.ended() == 0)
@@ -107,7 +107,7 @@ struct TrueWordsProcessTests {
         #expect(lines.count == 2 && lines[0].hasPrefix(machine + " "), "\(lines)")
         #expect(
             lines[1].hasPrefix("\(lost.prefix(8)) ") && lines[1].contains("  \(lost)  revoked  "))
-        #expect(lines[1].hasSuffix("  no name of it is known here"), "\(lines)")
+        #expect(lines[1].hasSuffix("  its name is not known here"), "\(lines)")
 
         // What a backup tells of the names of others is kept, and none is given twice.
         let restored = all.folder.home("restored")
@@ -149,7 +149,7 @@ struct TrueWordsProcessTests {
                     "TMPDIR": nowhere,
                 ])
             #expect(try await verify.ended() == 0, "\(home): \(verify.output)")
-            #expect(verify.output.contains("the backup is whole and holds"))
+            #expect(verify.output.contains("the backup is complete and valid"))
         }
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
         #expect(names.sorted() == ["backup", "code"])
@@ -181,7 +181,7 @@ struct TrueWordsProcessTests {
         try await eventually("the phone knows", on: [phone]) {
             try await client.perform(GetStatus()).readOnlyReason?.contains("revoked") == true
         }
-        let reason = "another device of yours has revoked this one, and it is told no more"
+        let reason = "another device of yours has revoked this one, so it no longer learns"
         let read = try await phone.run("read", "ben", "--newest").output
         #expect(read.contains("this arrives  ✓✓\n"), "\(read)")
         #expect(read.contains("does this?  ✓ not known whether it arrived\n"), "\(read)")
@@ -196,7 +196,7 @@ struct TrueWordsProcessTests {
         #expect(status.contains("whether 1 message or change of yours arrived"), "\(status)")
         // What is advised is not refused.
         let advice = "`parley device accept-link --home FOLDER TEXT`"
-        #expect(status.contains(advice) && status.contains("is told nothing more"), "\(status)")
+        #expect(status.contains(advice) && status.contains("gets nothing more"), "\(status)")
         let refused = try await phone.run("send", "ben", "and this?")
         #expect(refused.status == 1 && refused.output.contains(advice), "\(refused.output)")
         #expect(try await phone.run("relays").output == "no relay\n")
@@ -205,7 +205,7 @@ struct TrueWordsProcessTests {
         let number = try #require(page.messages.first?.number)
         let why = try await phone.run("why", "\(number)").output
         #expect(
-            why.contains("not known here: this device was revoked, and hears no more"), "\(why)")
+            why.contains("not known here: this device was revoked, and learns no more"), "\(why)")
         #expect(!why.contains("not known to have it"), "\(why)")
         for node in [pair.ann, phone] { #expect(try await node.stop() == 0) }
     }
@@ -217,8 +217,8 @@ struct TrueWordsProcessTests {
         let card = String(try #require(cards.split(separator: "\n").last))
         #expect(try await all.ann.run("contact", "request", card, "--alias", "ben").status == 0)
         let idle =
-            "no node runs: commands send and fetch what they can while they last; "
-            + "parley run --home \(all.ann.home) does at all times\n"
+            "no node is running: a command sends and fetches what it can while it lasts; "
+            + "parley run --home \(all.ann.home) does so all the time\n"
         let waits =
             "ben  your request to be a contact waits until they, or a relay of theirs, are reached\n"
         let before = try await all.ann.run("outbox")
@@ -247,7 +247,7 @@ struct TrueWordsProcessTests {
         #expect(try await cara.run("accept", invite).status == 0)
         let taken = try await cara.run("outbox").output
         #expect(
-            taken.contains("  you took their invite: that waits until they are reached\n"),
+            taken.contains("  you accepted their invite: that waits until they are reached\n"),
             "\(taken)")
         all.relay.signal(SIGTERM)
         #expect(try await all.relay.ended() == 0)
@@ -266,7 +266,7 @@ struct TrueWordsProcessTests {
         let status = try await node.run("status").output
         #expect(
             status.contains(
-                "link-unsupported: 1, a call that does not begin as those of this protocol do\n"),
+                "link-unsupported: 1, a connection that does not begin as this protocol does\n"),
             "\(status)")
         await transport.shutdown()
         #expect(try await node.stop() == 0)

@@ -120,7 +120,7 @@ struct TwoConversationsProcessTests {
             #expect(list.map(\.name) == [other, "\(other) (\(start))"])
             #expect(list.map(\.supersededBy) == [nil, first])
             let shown = try await run("conversations", at: node)
-            #expect(shown.contains("goes on in \(first.prefix(8))"), "\(shown)")
+            #expect(shown.contains("continues in \(first.prefix(8))"), "\(shown)")
             #expect(try await client.perform(GetConversation(conversation: other)).id == first)
             // What means the other one is written into the first, too.
             for (name, text) in [(other, "by name"), (start, "by identifier")] {

@@ -101,7 +101,7 @@ struct UndeliveredTests {
         let approved = try await run("decision", "approve", proposed.id, at: all.ann)
         #expect(approved.contains("(your approval not yet delivered)"), "\(approved)")
         let settled = try await run("decision", "accept", proposed.id, at: all.ann)
-        #expect(settled.contains("(how it stands not yet delivered)"), "\(settled)")
+        #expect(settled.contains("(its state not yet delivered)"), "\(settled)")
         let read = try await run("read", "club", "--newest", at: all.ann)
         #expect(read.contains("0 approve)  (not yet delivered)"), "\(read)")
 

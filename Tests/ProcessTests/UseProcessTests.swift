@@ -201,8 +201,8 @@ struct UseProcessTests {
         let why = try await run(["why", try #require(sent.first?.id)], at: all.ann.home)
         let address = try #require(try await client.perform(ListRelays()).first?.addresses.first)
         #expect(why.1.contains("relay \(address) ("))
-        #expect(why.1.contains("keeps it, sealed"))
-        #expect(why.1.contains("it said that it is on its disk"))
+        #expect(why.1.contains("keeps it, encrypted"))
+        #expect(why.1.contains("it said that it has stored it"))
         #expect(try await all.ann.stop() == 0)
     }
 
@@ -220,8 +220,8 @@ struct UseProcessTests {
         let person = try #require(
             try await all.client(all.ann).perform(ListContacts()).first?.person)
         let cases: [([String], Int32, String)] = [
-            (["send", "ben", "-hi"], 64, "stands behind two of them"),
-            (["edit", theirs, "yours"], 1, "Only who wrote it may change, end or delete it."),
+            (["send", "ben", "-hi"], 64, "put -- before a text"),
+            (["edit", theirs, "yours"], 1, "Only its author may change, end or delete it."),
             (["delete", theirs], 1, "That message is ben's."),
             (["why", "358246"], 1, "There is no such message."),
             (["relay", "ticket", "list"], 1, "There is no relay in \(home)"),

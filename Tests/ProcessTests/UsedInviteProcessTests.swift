@@ -110,7 +110,7 @@ struct UsedInviteProcessTests {
         let again = try await all.ben.run("group", "join", link)
         #expect(again.status == 1, "\(again.output)")
         #expect(
-            again.output.contains("you were removed from that group since it was made"),
+            again.output.contains("you were removed from that group after it was made"),
             "\(again.output)")
         #expect(!again.output.contains("somebody else has used it"), "\(again.output)")
         let new = try await ann.perform(

@@ -54,7 +54,7 @@ struct WhoHasItTests {
         try await eventually("ben has what came after", on: [all.ann]) {
             try await state(of: "welcome", in: "diary", all) == "delivered"
         }
-        let words = "  not for it: it came later"
+        let words = "  not meant for it: it joined later"
         let there = try await why("dear diary", in: "diary", of: "ben", all)
         #expect(there.contains(words), "\(there)")
         try await remove("ben", from: "diary", all)
@@ -146,7 +146,8 @@ struct WhoHasItTests {
         }
         #expect(try await states() == ["delivered", "untold"])
         let read = try await phone.run("read", "log", "--newest").output
-        let words = "  ✓ not known whether it arrived: you were out before that was said\n"
+        let words =
+            "  ✓ not known whether it arrived: you were no longer a member by then\n"
         #expect(read.contains("too late" + words), "\(read)")
         #expect(read.contains("in time  ✓✓\n"), "\(read)")
         #expect(try await phone.run("outbox").output == "nothing waits\n")
@@ -154,7 +155,9 @@ struct WhoHasItTests {
         let page = try await client.perform(ReadMessages(conversation: "log", limit: 1))
         let number = try #require(page.messages.first?.number)
         let why = try await phone.run("why", "\(number)").output
-        #expect(why.contains("not known here: you are out, and hear no more"), "\(why)")
+        #expect(
+            why.contains(
+                "not known here: you are no longer in it, and learn no more"), "\(why)")
         for node in [pair.ann, pair.ben, phone] { #expect(try await node.stop() == 0) }
     }
 }

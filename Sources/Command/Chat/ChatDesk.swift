@@ -244,7 +244,7 @@ actor ChatDesk {
         let files = try await node.perform(ListMessageFiles(message: message))
         guard files.allSatisfy({ $0.state == "here" }) else {
             try await node.perform(FetchFiles(message: message))
-            return .said("It is not here yet, and is fetched now: save it then.")
+            return .said("It is not here yet and is being fetched: save it once it has arrived.")
         }
         var paths: [String] = []
         for number in numbers {

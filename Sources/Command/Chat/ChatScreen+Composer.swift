@@ -90,7 +90,7 @@ extension ChatScreen {
             "  Ctrl-F        search messages",
             "  Alt-↑ Alt-↓   the conversation above, below",
             "  Page ↑ ↓      scroll; End goes to the newest",
-            "  Ctrl-Q        quit; Ctrl-C twice as well",
+            "  Ctrl-Q        quit; so does Ctrl-C twice",
             "messages",
             "  ↑ ↓ or k j    choose one; g the first, G the newest",
             "  r + t         reply, react, show the thread",

@@ -232,14 +232,14 @@ extension ChatScreen {
         case "+": mode = .reacting(message.id, LineEditor())
         case "e":
             guard message.isOwn, message.text != nil else {
-                notice = "You can edit your own messages only."
+                notice = "You can edit only your own messages."
                 break
             }
             composer.begin(.edit(message))
             enter(.composer)
         case "d":
             guard message.isOwn else {
-                notice = "You can delete your own messages only."
+                notice = "You can delete only your own messages."
                 break
             }
             mode = .deleting(message.id)
@@ -314,7 +314,7 @@ extension ChatScreen {
     /// Goes to another hit of the last search.
     mutating func showHit(_ step: Int) -> [ChatRequest] {
         guard let hit = found.next(step) else {
-            notice = found.hits.isEmpty ? "Nothing was looked for yet: /" : "no more hits"
+            notice = found.hits.isEmpty ? "Nothing to go to: search first with /" : "no more hits"
             return []
         }
         notice = "hit \((found.place ?? 0) + 1) of \(found.hits.count)"

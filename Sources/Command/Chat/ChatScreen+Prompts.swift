@@ -151,7 +151,7 @@ extension ChatScreen {
             return false
         case "file":
             guard !rest.isEmpty else {
-                notice = "/file and where the file is"
+                notice = "/file needs a path"
                 return false
             }
             message.path = absolutePath(String(rest))
@@ -159,7 +159,7 @@ extension ChatScreen {
             return true
         case "me":
             guard !rest.isEmpty else {
-                notice = "/me and what you do"
+                notice = "/me needs a text"
                 return false
             }
             message.text = "* \(list.ownName) \(rest)"
@@ -167,7 +167,7 @@ extension ChatScreen {
         default:
             // A path, and no command that was misspelt.
             guard word.allSatisfy(\.isLetter), !word.isEmpty else { return true }
-            notice = "There is no command /\(word). Two slashes begin a text with one."
+            notice = "There is no command /\(word). To begin a text with a slash, type two."
             return false
         }
     }

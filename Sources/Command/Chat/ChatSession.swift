@@ -31,7 +31,7 @@ struct ChatSession {
     /// - Parameter isRunning: whether the node runs beside this, so that its end is heard of.
     mutating func run(_ conversation: ConversationView?, isRunning: Bool) async throws {
         screen.list.ownName = try await node.perform(GetStatus()).name
-        if !isRunning { screen.notice = Advice.complete("No node runs beside this: parley run") }
+        if !isRunning { screen.notice = Advice.complete("No node is running: parley run") }
         let changes = try await node.changes()
         let following = Task { [inbox] in
             for await change in changes { inbox.add(.change(change)) }

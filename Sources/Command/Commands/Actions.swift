@@ -4,10 +4,11 @@ import Parley
 struct ActionCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "action",
-        abstract: "note what is to be done, by whom and until when",
+        abstract: "action items: what is to be done, by whom and by when",
         discussion: """
-            Everybody in the conversation sees it, changes it and says that it is done. Where two gave it \
-            another title at once, both are shown until somebody chooses one.
+            Everybody in the conversation sees an item, and can change it or mark it as done. If \
+            two people change its title at the same time, both titles are shown until somebody \
+            chooses one.
 
             Example:
               parley action new trip "book the hut" --for ben --due 2026-12-01
@@ -23,9 +24,10 @@ struct ActionCommand: AsyncParsableCommand {
 struct ActionNew: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "new",
-        abstract: "note something to be done",
+        abstract: "create an action item",
         discussion: """
-            --for may be said several times, and takes “me”. --from names the message that it comes from.
+            --for may be given several times, and accepts “me”. --from names the message that the \
+            item comes from.
 
             Example:
               parley action new trip "book the hut" --for ben --due 2026-12-01 --from 12
@@ -41,9 +43,9 @@ struct ActionNew: NodeCommand {
         name: .customLong("for"),
         help: ArgumentHelp("who is to do it", valueName: "person"))
     var assignees: [String] = []
-    @Option(name: .long, help: ArgumentHelp("until which day", valueName: "2026-12-01"))
+    @Option(name: .long, help: ArgumentHelp("the day by which it is due", valueName: "2026-12-01"))
     var due: String?
-    @Option(name: .long, help: "what else there is to say")
+    @Option(name: .long, help: "further notes")
     var notes: String?
     @Option(
         name: .customLong("from"),
@@ -69,9 +71,9 @@ struct ActionNew: NodeCommand {
 struct ActionDone: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "done",
-        abstract: "say that something is done",
+        abstract: "mark an action item as done",
         discussion: """
-            Everybody sees that you said so; `parley action reopen` takes it back.
+            Everybody sees that you marked it; `parley action reopen` undoes that.
 
             Example:
               parley action done 12
@@ -91,9 +93,9 @@ struct ActionDone: NodeCommand {
 struct ActionReopen: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "reopen",
-        abstract: "say that something is to be done again",
+        abstract: "reopen an action item",
         discussion: """
-            It is listed as before.
+            It is listed again as not done.
 
             Example:
               parley action reopen 12
@@ -113,10 +115,10 @@ struct ActionReopen: NodeCommand {
 struct ActionEdit: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit",
-        abstract: "change what is to be done, by whom or until when",
+        abstract: "change an action item: its title, people, due day or notes",
         discussion: """
-            --title takes the place of all titles that it has. --for and --not-for may be said several times, \
-            and take “me”; --due "" takes the day away.
+            --title replaces all titles that the item has. --for and --not-for may be given \
+            several times, and accept “me”; --due "" removes the due day.
 
             Example:
               parley action edit 12 --due 2026-12-08 --not-for ben --for me
@@ -130,15 +132,15 @@ struct ActionEdit: NodeCommand {
     var title: String?
     @Option(
         name: .customLong("for"),
-        help: ArgumentHelp("who is to do it as well", valueName: "person"))
+        help: ArgumentHelp("somebody else who is to do it", valueName: "person"))
     var adding: [String] = []
     @Option(
         name: .customLong("not-for"),
-        help: ArgumentHelp("who is not to do it any more", valueName: "person"))
+        help: ArgumentHelp("somebody who no longer has to do it", valueName: "person"))
     var removing: [String] = []
-    @Option(name: .long, help: ArgumentHelp("until which day", valueName: "2026-12-01"))
+    @Option(name: .long, help: ArgumentHelp("the day by which it is due", valueName: "2026-12-01"))
     var due: String?
-    @Option(name: .long, help: "what else there is to say")
+    @Option(name: .long, help: "further notes")
     var notes: String?
 
     static func check(_ due: String?) throws {
@@ -167,9 +169,9 @@ struct ActionEdit: NodeCommand {
 struct ActionShow: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "show something to be done with all that was said of it",
+        abstract: "show an action item in full",
         discussion: """
-            Its notes, and the message that it comes from.
+            Also shows its notes, and the message that it comes from.
 
             Example:
               parley action show 12
@@ -189,9 +191,10 @@ struct ActionShow: NodeCommand {
 struct ActionList: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "list what is to be done, what is due first first",
+        abstract: "list action items, the earliest due first",
         discussion: """
-            Of all conversations, or of one; --mine is what you are to do, --done what is done, --all both.
+            Lists those of all conversations, or of one. --mine shows what you are to do, --done \
+            what is done, --all what is done and what is not.
 
             Example:
               parley action list --mine
@@ -201,9 +204,9 @@ struct ActionList: NodeCommand {
     @OptionGroup var output: OutputOptions
     @Argument(help: "only this conversation")
     var conversation: String?
-    @Flag(name: .long, help: "what you are to do")
+    @Flag(name: .long, help: "only what you are to do")
     var mine = false
-    @Flag(name: .long, help: "what is done")
+    @Flag(name: .long, help: "only what is done")
     var done = false
     @Flag(name: .long, help: "also what is done")
     var all = false
@@ -218,7 +221,7 @@ struct ActionList: NodeCommand {
             .filter { all || ($0.doneBy != nil) == done }
         try Output.show(items, json: output.json, as: ItemLines.text(items))
         if items.isEmpty, !output.json {
-            World.current.say(done ? "nothing is done" : "nothing is to be done")
+            World.current.say(done ? "nothing is done yet" : "nothing to do")
         }
         if !output.json { try await Conversations.sayWhatIsLacking(in: conversation, on: node) }
     }
@@ -227,9 +230,9 @@ struct ActionList: NodeCommand {
 struct ActionDelete: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete",
-        abstract: "take something to be done back for everyone",
+        abstract: "delete an action item for everyone",
         discussion: """
-            Who began it may, and in a group an admin. Nothing undoes it.
+            Its author may do that, and in a group also an admin. It cannot be undone.
 
             Example:
               parley action delete 12

@@ -4,10 +4,10 @@ import Parley
 struct ArchiveCommand: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "archive",
-        abstract: "put a conversation away until something new comes",
+        abstract: "archive a conversation until something new arrives",
         discussion: """
-            It stands apart at the end of `parley conversations`, on all of your devices, until somebody \
-            writes in it. Only you know about it.
+            It is listed separately at the end of `parley conversations`, on all of your devices, \
+            until somebody writes in it. Only you know about it.
 
             Example:
               parley archive trip
@@ -27,9 +27,9 @@ struct ArchiveCommand: NodeCommand {
 struct UnarchiveCommand: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "unarchive",
-        abstract: "take a conversation back that you put away",
+        abstract: "take a conversation out of the archive",
         discussion: """
-            It stands among the others again, on all of your devices.
+            It is listed among the others again, on all of your devices.
 
             Example:
               parley unarchive trip

@@ -7,9 +7,9 @@ struct SummaryCommand: NodeCommand {
         commandName: "summary",
         abstract: "sum up a conversation in a few of its sentences",
         discussion: """
-            Every line is a sentence of a message, with its number: `parley read … --around 12` shows it \
-            where it stands. Nothing is written by a machine, nothing leaves this device, and nothing is \
-            kept: what was deleted is in no summary. The newest 5,000 messages are looked at.
+            Every line is a sentence of a message, with its number: `parley read … --around 12` \
+            shows it in its place. No text is generated, nothing leaves this device, and nothing \
+            is kept: what was deleted is in no summary. Only the newest 5,000 messages are used.
 
             Example:
               parley summary trip --since 2026-11-23 --points 5
@@ -53,7 +53,7 @@ struct SummaryCommand: NodeCommand {
                 count: points))
         try Output.show(summary, json: output.json, as: AssistantLines.text(summary.points))
         guard !output.json else { return }
-        if summary.points.isEmpty { World.current.say("nothing was said that sums it up") }
+        if summary.points.isEmpty { World.current.say("no sentence was found that sums it up") }
         AssistantLines.sayWhatIsLeft(summary.looked)
     }
 }
@@ -63,9 +63,10 @@ struct CatchUpCommand: NodeCommand {
         commandName: "catchup",
         abstract: "show what you missed, the most urgent first",
         discussion: """
-            Of each conversation with unread messages: what mentions you, asks you or gives you something \
-            to do, what may be decided, and a few sentences of what else was said. Every line is a sentence \
-            of a message. Nothing is marked as read: `parley read` does that.
+            Shows, for each conversation with unread messages, what mentions you, asks you or \
+            gives you something to do, what may have been decided, and a few sentences of the \
+            rest. Every line is a sentence of a message. Nothing is marked as read: `parley read` \
+            does that.
 
             Example:
               parley catchup
@@ -94,7 +95,10 @@ struct CatchUpCommand: NodeCommand {
                 zone: World.current.timeZone.identifier))
         try Output.show(view, json: output.json, as: CatchUpLines.text(view))
         guard !output.json else { return }
-        if view.parts.allSatisfy({ $0.unreadCount == 0 }) { World.current.say("you have read all") }
+        if view.parts.allSatisfy({ $0.unreadCount == 0 }) {
+            World.current.say(
+                "you have read everything")
+        }
         if view.leftCount > 0 {
             World.current.say(
                 "\(view.leftCount) more conversations have unread messages: parley conversations")
@@ -108,8 +112,8 @@ struct QuestionsCommand: NodeCommand {
         commandName: "questions",
         abstract: "list the questions of a conversation that nobody answered",
         discussion: """
-            A question counts as answered once somebody replies to it, turns to whoever asked, speaks of the \
-            same soon after, or whoever asked gives thanks. That is a guess.
+            A question counts as answered once somebody replies to it, addresses its author, or \
+            writes about the same soon after, or once its author says thanks. That is a guess.
 
             Example:
               parley questions trip

@@ -6,10 +6,10 @@ import Synchronization
 struct BackupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup",
-        abstract: "keep a sealed copy of everything, read it, bring it back",
+        abstract: "an encrypted copy of everything: create it, verify it, restore it",
         discussion: """
-            A backup holds contacts, conversations and settings, and no key of any device. The \
-            recovery code alone opens it: it may lie anywhere.
+            A backup holds contacts, conversations and settings, but no keys of any device. Only \
+            the recovery code opens it, so you can keep it anywhere.
 
             Example:
               parley backup create /media/stick/ada.parley
@@ -22,7 +22,8 @@ struct CodeOptions: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "a file that holds the recovery code; without it, it is asked for", valueName: "file"),
+            "a file that holds the recovery code; without this option, you are asked for "
+                + "the code", valueName: "file"),
         completion: .file())
     var codeFile: String?
 
@@ -38,13 +39,14 @@ struct BackupCreate: NodeCommand {
         commandName: "create",
         abstract: "write a backup",
         discussion: """
-            The node may run meanwhile: the backup shows it as it was at one instant. It is \
-            written beside its place and put there once it is whole. An older backup of yours that \
-            lies there is replaced only with --replace; what is another person's never is.
+            The node may keep running: the backup shows it as it was at one instant. The file is \
+            written beside its destination and moved there once it is complete. An older backup of \
+            yours is replaced only with --replace; another person's backup is never replaced.
 
-            Files of messages that no other device is known to have go along. All others come again from \
-            whoever has them, once a restored device runs; --files all takes them too, and --files none \
-            leaves out every file but those of up to 32 KiB, which are inside their messages.
+            A backup includes files of messages that no other device is known to have. A restored \
+            device fetches all others from whoever has them; --files all includes them too, and \
+            --files none leaves out every file except those of up to 32 KiB, which are inside \
+            their messages.
 
             Example:
               parley backup create ada.parley
@@ -55,9 +57,9 @@ struct BackupCreate: NodeCommand {
     @OptionGroup var output: OutputOptions
     @Argument(help: "the file", completion: .file())
     var file: String
-    @Flag(name: .long, help: "in the place of an older backup of yours")
+    @Flag(name: .long, help: "replace an older backup of yours")
     var replace = false
-    @Option(name: .long, help: "files that go along: needed, all or none")
+    @Option(name: .long, help: "files to include: needed, all or none")
     var files = FileChoice.needed
 
     func validate() throws { try Check.file(file) }
@@ -77,12 +79,12 @@ struct BackupCreate: NodeCommand {
                     "not in it: \(count) of your messages and changes, which never leave this device "
                         + "(" + Advice.complete("parley outbox --stranded")
                         + " shows the messages); "
-                        + Advice.complete("parley status") + " tells how to say them again")
+                        + Advice.complete("parley status") + " tells how to send them again")
             }
             if let count = report.unsignedCount {
                 World.current.say(
-                    "not in it: \(counted(count, "operation")) of others, over which no signature is "
-                        + "here: whoever wrote them brings it when they are reached")
+                    "not in it: \(counted(count, "operation")) of others, for which no "
+                        + "signature has arrived yet: it arrives when their authors are reached")
             }
             World.current.say(
                 "only the recovery code opens it: parley backup verify \(Advice.quoted(path)) shows that"
@@ -108,11 +110,11 @@ struct BackupCreate: NodeCommand {
 struct BackupVerify: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "read all of a backup and prove it",
+        abstract: "read a whole backup and verify it",
         discussion: """
-            Reads the file to its end: that nothing is missing or changed, every chain, every \
-            signature. Needs the recovery code, and no node and no home: a --home that is named \
-            all the same is not looked at.
+            Reads the file to its end and checks that nothing is missing or changed: every chain \
+            and every signature. Needs the recovery code, but neither a node nor a home: --home is \
+            ignored.
 
             Example:
               parley backup verify ada.parley
@@ -135,18 +137,18 @@ struct BackupVerify: AsyncParsableCommand {
         }
         line.end()
         try Output.show(report, json: output.json, as: report.text)
-        if !output.json { World.current.say("the backup is whole and holds") }
+        if !output.json { World.current.say("the backup is complete and valid") }
     }
 }
 
 struct BackupRestore: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "make a new device from a backup",
+        abstract: "create a new device from a backup",
         discussion: """
-            Needs the recovery code and a home that holds no node. The new device has keys of its \
-            own, and catches up from the others once it runs. Devices that you do not --keep are \
-            revoked for good: keep those that you still have.
+            Needs the recovery code and a home that holds no node. The new device has its own \
+            keys, and fetches what is newer from the others once it runs. Devices that you do not \
+            --keep are revoked for good: keep those that you still have.
 
             Example:
               parley backup restore ada.parley --home ~/ada --keep 8a88e3dd

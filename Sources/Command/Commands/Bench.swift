@@ -38,7 +38,7 @@ struct BenchFigures: AsyncParsableCommand {
         commandName: "figures", abstract: "measure figures by their names, or all",
         discussion: "Example:\n  parley bench append page", shouldDisplay: false)
 
-    @Argument(help: "which figures; all without any")
+    @Argument(help: "which figures; without names, all")
     var names: [String] = []
 
     @Option(name: .long, help: "a folder with IRC logs to search, in place of made-up words")

@@ -3,11 +3,11 @@ import Parley
 
 /// The media that a device sends in a call.
 struct MediaOptions: ParsableArguments {
-    @Flag(name: .long, help: "send pictures as well")
+    @Flag(name: .long, help: "send video as well")
     var video = false
-    @Flag(name: .long, help: "send the screen as well")
+    @Flag(name: .long, help: "share your screen as well")
     var screen = false
-    @Flag(name: .long, help: "be muted")
+    @Flag(name: .long, help: "start muted")
     var muted = false
 
     /// Whether any of it is named.
@@ -38,7 +38,7 @@ enum RunningOnly {
     /// - Parameter bar: why it may not write.
     static func refusal(_ bar: String?) -> NodeError {
         NodeError(
-            "not-running", "The node does not run" + (bar.map { ": \($0)." } ?? "."),
+            "not-running", "The node is not running" + (bar.map { ": \($0)." } ?? "."),
             hint: bar == nil ? "start it with: parley run" : nil)
     }
 }
@@ -87,8 +87,8 @@ struct CallCommand: AsyncParsableCommand {
         commandName: "call", abstract: "call everybody in a conversation",
         discussion: """
             Needs a running node, and a program for sound and pictures: see parley calls media. \
-            Shows what becomes of the call until it is over; Ctrl-C hangs up. The exit status is 1 \
-            where nobody was spoken with.
+            Shows the state of the call until it is over; Ctrl-C hangs up. The exit status is 1 if \
+            you talked with nobody.
 
             Example:
               parley call ben --video
@@ -97,7 +97,7 @@ struct CallCommand: AsyncParsableCommand {
     @OptionGroup var place: HomeOptions
     @OptionGroup var output: OutputOptions
     @OptionGroup var media: MediaOptions
-    @Flag(name: .long, help: "do not wait for what becomes of it")
+    @Flag(name: .long, help: "do not wait until the call is over")
     var detach = false
     @Argument(help: "the conversation, or the person")
     var conversation: String
@@ -115,9 +115,9 @@ struct CallCommand: AsyncParsableCommand {
 
 struct Answer: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "answer", abstract: "answer a call, or come into one that goes on",
+        commandName: "answer", abstract: "answer a call, or join one that is in progress",
         discussion: """
-            Shows what becomes of the call until it is over, as parley call does.
+            Shows the state of the call until it is over, as parley call does.
 
             Example:
               parley answer
@@ -127,9 +127,9 @@ struct Answer: AsyncParsableCommand {
     @OptionGroup var place: HomeOptions
     @OptionGroup var output: OutputOptions
     @OptionGroup var media: MediaOptions
-    @Flag(name: .long, help: "do not wait for what becomes of it")
+    @Flag(name: .long, help: "do not wait until the call is over")
     var detach = false
-    @Argument(help: "the call, or its conversation; none: the one that rings")
+    @Argument(help: "the call, or its conversation; without it, the one that rings")
     var call = ""
 
     func run() async throws {
@@ -143,16 +143,16 @@ struct Answer: AsyncParsableCommand {
 
 struct Reject: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "reject", abstract: "do not answer a call that rings",
+        commandName: "reject", abstract: "reject a call that rings",
         discussion: """
-            Your other devices stop to ring, too, and the caller is told.
+            Your other devices stop ringing too, and the caller is told.
 
             Example:
               parley reject
             """)
 
     @OptionGroup var place: HomeOptions
-    @Argument(help: "the call, or its conversation; none: the one that rings")
+    @Argument(help: "the call, or its conversation; without it, the one that rings")
     var call = ""
 
     func run() async throws {
@@ -162,14 +162,14 @@ struct Reject: AsyncParsableCommand {
 
 struct HangUp: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "hangup", abstract: "go out of a call, or give one up",
+        commandName: "hangup", abstract: "leave a call, or stop calling",
         discussion: """
             Example:
               parley hangup
             """)
 
     @OptionGroup var place: HomeOptions
-    @Argument(help: "the call, or its conversation; none: the one that this device is in")
+    @Argument(help: "the call, or its conversation; without it, the one that this device is in")
     var call = ""
 
     func run() async throws {
@@ -179,7 +179,9 @@ struct HangUp: AsyncParsableCommand {
 
 struct CallsList: NodeCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "list the calls that ring or go on, and the last ones",
+        commandName: "list",
+        abstract:
+            "list the calls that ring or are in progress, and past ones",
         discussion: """
             Example:
               parley calls
@@ -194,7 +196,7 @@ struct CallsList: NodeCommand {
 
     @OptionGroup var place: HomeOptions
     @OptionGroup var output: OutputOptions
-    @Option(name: .long, help: "at most so many that are over, 0 to 1000")
+    @Option(name: .long, help: "how many past calls at most, 0 to 1000")
     var limit = 20
 
     func validate() throws {
@@ -222,10 +224,10 @@ struct CallsList: NodeCommand {
 
 struct CallsSend: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "send", abstract: "mute, or send pictures, in the call that goes on",
+        commandName: "send", abstract: "mute, or send video, in the current call",
         discussion: """
-            Says what is sent from now on: microphone, camera, screen, or nothing of it; or the same by the \
-            options of parley call.
+            Sets what is sent from now on: microphone, camera, screen, or nothing. The options of \
+            parley call do the same.
 
             Example:
               parley calls send microphone camera
@@ -245,7 +247,7 @@ struct CallsSend: AsyncParsableCommand {
             media == ["nothing"] || media.allSatisfy(words.contains)
         else {
             throw ValidationError(
-                "say microphone, camera, screen, or nothing; or --muted, --video and --screen")
+                "give microphone, camera, screen, or nothing; or --muted, --video and --screen")
         }
     }
 

@@ -5,11 +5,11 @@ import Parley
 struct CallsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "calls",
-        abstract: "calls that go on, and what calls need: list, send, media, turn",
+        abstract: "current calls, and what calls need: list, send, media, turn",
         discussion: """
-            Parley brings calls about; sound and pictures are made by a program of your choice, \
-            which is started for each call and spoken with as Protocol/12-media.md tells. Servers \
-            help where two cannot reach each other directly.
+            Parley sets calls up; a program of your choice handles sound and pictures. It is \
+            started for each call, and Protocol/12-media.md describes how the node talks to it. \
+            Servers help if two devices cannot reach each other directly.
 
             Example:
               parley calls media /usr/local/bin/my-media
@@ -21,11 +21,11 @@ struct CallsCommand: AsyncParsableCommand {
 
 struct CallsMedia: NodeCommand {
     static let configuration = CommandConfiguration(
-        commandName: "media", abstract: "the program for sound and pictures: show or choose it",
+        commandName: "media", abstract: "show or choose the program for sound and pictures",
         discussion: """
-            It is used from the next call on, by this device alone. What follows its name is \
-            passed on; say -- first where that begins with a hyphen. A name without a slash is \
-            looked for as a shell does.
+            It is used from the next call on, by this device only. What follows its name is passed \
+            to it; put -- first if that begins with a hyphen. A name without a slash is looked up \
+            as a shell does.
 
             Example:
               parley calls media
@@ -35,9 +35,9 @@ struct CallsMedia: NodeCommand {
 
     @OptionGroup var place: HomeOptions
     @OptionGroup var output: OutputOptions
-    @Flag(name: .long, help: "use none any more")
+    @Flag(name: .long, help: "use no program any more")
     var none = false
-    @Argument(help: ArgumentHelp("the program, and what it is started with", valueName: "program"))
+    @Argument(help: ArgumentHelp("the program and its arguments", valueName: "program"))
     var words: [String] = []
 
     func validate() throws {
@@ -75,7 +75,9 @@ struct CallsMedia: NodeCommand {
             }
         }
         throw NodeError(
-            "bad-program", "There is no program “\(name)” here.", hint: "Name its file.")
+            "bad-program", "There is no program named “\(name)” here.",
+            hint:
+                "Give the path of its file.")
     }
 }
 
@@ -83,8 +85,9 @@ struct CallsTurn: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "turn", abstract: "servers that help calls: list, add, remove",
         discussion: """
-            A STUN server tells a device how others see it; a TURN server passes sound and \
-            pictures on, sealed, where no direct way exists. All your devices use them.
+            A STUN server tells a device the address at which others see it; a TURN server \
+            forwards sound and pictures, encrypted, if there is no direct connection. All your \
+            devices use them.
 
             Example:
               parley calls turn list
@@ -113,21 +116,21 @@ struct CallsTurnList: NodeCommand {
             settings.servers.map { [$0.address, words[$0.access] ?? "", $0.name ?? ""] })
         try Output.show(settings, json: output.json, as: table.text)
         guard !output.json, settings.servers.isEmpty else { return }
-        World.current.say("no server: calls find direct ways only")
+        World.current.say("no servers: calls can only connect directly")
     }
 
     private static let words = [
-        "open": "takes nothing", "name": "takes a password of", "secret": "shares a secret",
+        "open": "needs no password", "name": "has a password for", "secret": "shares a secret",
     ]
 }
 
 struct CallsTurnAdd: NodeCommand {
     static let configuration = CommandConfiguration(
-        commandName: "add", abstract: "use a server",
+        commandName: "add", abstract: "add a server",
         discussion: """
-            With a secret, as coturn's static-auth-secret, each call gets a name and a password of \
-            its own that hold for a day. A password and a secret are the first line of a file: \
-            others can read what stands in a command.
+            With a secret, such as coturn's static-auth-secret, each call gets a name and a \
+            password of its own, valid for a day. A password or a secret is read from the first \
+            line of a file, because others can see the arguments of a command.
 
             Example:
               parley calls turn add turn:turn.example.org:3478 --secret-file secret
@@ -142,11 +145,15 @@ struct CallsTurnAdd: NodeCommand {
     @Option(name: .long, help: "the name that the server knows you by")
     var name: String?
     @Option(
-        name: .long, help: ArgumentHelp("holds the password of that name", valueName: "file"),
+        name: .long,
+        help: ArgumentHelp(
+            "a file whose first line is the password of that name", valueName: "file"),
         completion: .file())
     var passwordFile: String?
     @Option(
-        name: .long, help: ArgumentHelp("holds the secret of the server", valueName: "file"),
+        name: .long,
+        help: ArgumentHelp(
+            "a file whose first line is the secret of the server", valueName: "file"),
         completion: .file())
     var secretFile: String?
 
@@ -176,7 +183,7 @@ struct CallsTurnAdd: NodeCommand {
 
 struct CallsTurnRemove: NodeCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "use a server no more",
+        commandName: "remove", abstract: "stop using a server",
         discussion: """
             Example:
               parley calls turn remove turn:turn.example.org:3478

@@ -3,11 +3,12 @@ import ArgumentParser
 struct CompletionCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "completion",
-        abstract: "print what makes a shell complete commands and names",
+        abstract: "print a script that makes a shell complete commands and names",
         discussion: """
-            For bash, zsh or fish. The tabulator then offers commands, options, and what your node \
-            knows: conversations, people, devices, and numbers of polls, notes and the like. It asks the \
-            node that runs, else looks into the home, and offers less where that takes too long.
+            For bash, zsh or fish. The Tab key then offers commands, options, and what your node \
+            knows: conversations, people, devices, and numbers of polls, notes and the like. It \
+            asks the running node, else looks into the home, and offers less if that takes too \
+            long.
 
             Example:
               eval "$(parley completion bash)"         in ~/.bashrc

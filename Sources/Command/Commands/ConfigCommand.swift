@@ -4,12 +4,13 @@ import Parley
 struct ConfigCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config",
-        abstract: "show what is set for this machine, check it, and change it",
+        abstract: "show, check and change the settings of this machine",
         discussion: """
-            One file in TOML, and above it a variable for each key, as $PARLEY_LOG_LEVEL for log.level. \
-            The file is the one that --config names, else $PARLEY_CONFIG, else parley/config.toml in \
-            $XDG_CONFIG_HOME, else ~/.config/parley/config.toml; without it nothing is set. Keys and \
-            passphrases never stand in it. A node that runs reads it again at SIGHUP.
+            Settings are in one TOML file; a variable for each key overrides it, such as \
+            $PARLEY_LOG_LEVEL for log.level. The file is the one that --config names, else \
+            $PARLEY_CONFIG, else parley/config.toml in $XDG_CONFIG_HOME, else \
+            ~/.config/parley/config.toml; without a file, the defaults apply. The file never holds \
+            keys of a node or passphrases. A running node reads it again at SIGHUP.
 
             Example:
               parley config list
@@ -76,10 +77,9 @@ private struct ConfigView: Encodable {
 struct ConfigList: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "list all keys with what holds",
+        abstract: "list all keys and their values",
         discussion: """
-            Each with its value and where that comes from: the file, a variable, or what is usual where \
-            nobody says anything else.
+            Shows the value of each and where it comes from: the file, a variable, or the default.
 
             Example:
               parley config list
@@ -103,9 +103,9 @@ struct ConfigList: ParsableCommand {
 struct ConfigGet: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "get",
-        abstract: "show what holds for a key",
+        abstract: "show the value of a key",
         discussion: """
-            As it stands in the file, in quotes where it is a text.
+            It is shown as it is written in the file; a text is in quotes.
 
             Example:
               parley config get log.level
@@ -131,8 +131,8 @@ struct ConfigSet: ParsableCommand {
         commandName: "set",
         abstract: "set a key in the file",
         discussion: """
-            Everything else in the file stays as it is, comments included. A value that the key does not \
-            take is refused. A list is given as several words, or as TOML writes it.
+            Everything else in the file stays as it is, comments included. A value that the key \
+            does not accept is refused. Give a list as several words, or in TOML.
 
             Example:
               parley config set log.level debug
@@ -165,15 +165,15 @@ struct ConfigSet: ParsableCommand {
         try ConfigFile(path: options.path).set(key, to: given)
         World.current.say("\(key.name) = \(harmless(given.text))")
         if World.current.environment[key.variable] != nil {
-            World.current.say("warning: $\(key.variable) stands above it")
+            World.current.say("warning: $\(key.variable) overrides it")
         }
         World.current.say(key.isLive ? ConfigOptions.liveHint : ConfigOptions.lateHint)
     }
 }
 
 extension ConfigOptions {
-    static let liveHint = "a node that runs heeds it once it is told to reload (SIGHUP)"
-    static let lateHint = "it holds for commands, and for a node, that start from now on"
+    static let liveHint = "a running node uses it once it reloads its configuration (SIGHUP)"
+    static let lateHint = "it applies to commands, and to a node, that start from now on"
 }
 
 struct ConfigUnset: ParsableCommand {
@@ -181,7 +181,7 @@ struct ConfigUnset: ParsableCommand {
         commandName: "unset",
         abstract: "remove a key from the file",
         discussion: """
-            Then what is usual holds.
+            The default applies again.
 
             Example:
               parley config unset log.level
@@ -201,9 +201,9 @@ struct ConfigUnset: ParsableCommand {
 struct ConfigCheck: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "say whether the file and the variables are as they should be",
+        abstract: "check the file and the variables for mistakes",
         discussion: """
-            Everything that is wrong, with its line and column. Exits with 1 where something is.
+            Shows every mistake with its line and column. Exits with 1 if there is one.
 
             Example:
               parley config check
@@ -241,7 +241,7 @@ struct ConfigCheck: ParsableCommand {
             return
         }
         throw NodeError(
-            "bad-config", "\(counted(faults.count, "thing")) to mend",
+            "bad-config", "\(counted(faults.count, "mistake"))",
             hint: "parley config list shows what each key takes")
     }
 }

@@ -4,10 +4,11 @@ import Parley
 struct ContactCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "contact",
-        abstract: "ask people, answer them, check them, keep them away",
+        abstract: "send and answer contact requests, verify people, block them",
         discussion: """
-            An invite makes two people contacts at once. Without one, a person asks with the other's \
-            card, and waits: `parley contacts` shows who does.
+            An invite makes two people contacts at once. Without one, a person sends a contact \
+            request to the owner of a card, and waits: `parley contacts` shows who waits for your \
+            answer.
 
             Example:
               parley contact accept ben
@@ -21,10 +22,10 @@ struct ContactCommand: AsyncParsableCommand {
 struct CardCommand: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "card",
-        abstract: "show your card: who has it can ask to be your contact",
+        abstract: "show your card: whoever has it can send you a contact request",
         discussion: """
-            It names your devices, their keys and where they listen, and holds no secret: put it \
-            where people look for you. You decide about each who asks. It is long: a picture of it \
+            It names your devices, their keys and their addresses, and holds no secret: publish it \
+            where people look for you. You decide about each request. It is long, so its QR code \
             needs a wide window.
 
             Example:
@@ -45,12 +46,13 @@ struct CardCommand: NodeCommand {
 struct ContactRequest: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "request",
-        abstract: "ask a person to be your contact",
+        abstract: "send somebody a contact request",
         discussion: """
-            Takes the card that they show with `parley contact card`. They hear of it as soon as one \
-            of you reaches the other, and take their time; a refusal is not told. --alias is what \
-            you call the person. Somebody of whom nothing is noted any more, as `parley contacts` \
-            says, is asked by their name.
+            Takes the card that they show with `parley contact card`. They receive the request as \
+            soon as one of you reaches the other. You are told if they accept, but not if they \
+            decline. --alias sets your own name for the person. If `parley contacts` says that it \
+            is no longer known whether somebody is your contact, give their name in place of the \
+            card.
 
             Example:
               parley contact request "$(cat card.txt)" --alias Ben
@@ -60,12 +62,12 @@ struct ContactRequest: NodeCommand {
     @OptionGroup var output: OutputOptions
     @Argument(help: "the card")
     var card: String
-    @Option(name: .long, help: "what you call the person")
+    @Option(name: .long, help: "your own name for the person")
     var alias: String?
 
     func validate() throws {
         guard !card.isEmpty, card.utf8.count <= 32 * 1024 else {
-            throw ValidationError("this is no card")
+            throw ValidationError("this is not a card")
         }
         if let alias { try Check.name(alias, "an alias") }
     }
@@ -106,9 +108,10 @@ struct ContactAccept: DecidingCommand {
     static let decision = ContactDecision.accept
     static let configuration = CommandConfiguration(
         commandName: "accept",
-        abstract: "take up a person's request",
+        abstract: "accept a person's contact request",
         discussion: """
-            The two of you get a conversation. A request that you declined can be taken up as well.
+            The two of you get a conversation. You can also accept a request that you declined \
+            before.
 
             Example:
               parley contact accept ben
@@ -121,7 +124,7 @@ struct ContactDecline: DecidingCommand {
     static let decision = ContactDecision.decline
     static let configuration = CommandConfiguration(
         commandName: "decline",
-        abstract: "let a person's request come to nothing",
+        abstract: "decline a person's contact request",
         discussion: """
             They are not told, and their further requests are not shown.
 
@@ -136,12 +139,12 @@ struct ContactBlock: DecidingCommand {
     static let decision = ContactDecision.block
     static let configuration = CommandConfiguration(
         commandName: "block",
-        abstract: "keep a person away",
+        abstract: "block a person",
         discussion: """
-            Your devices talk to none of theirs. What you wrote to each other stays readable, and \
-            nothing can be written there; what they write there is not fetched, and comes if you \
-            unblock them. In groups that you are both in, what they write still \
-            comes by way of the others: leave, or have them removed. They are not told.
+            Your devices do not connect to theirs. Your conversation stays readable, but you \
+            cannot write in it; what they write there arrives only if you unblock them. In groups \
+            that you share, their messages still arrive through the others: leave the group, or \
+            have them removed. They are not told.
 
             Example:
               parley contact block ben
@@ -154,9 +157,9 @@ struct ContactUnblock: DecidingCommand {
     static let decision = ContactDecision.unblock
     static let configuration = CommandConfiguration(
         commandName: "unblock",
-        abstract: "no longer keep a person away",
+        abstract: "unblock a person",
         discussion: """
-            Things are as they were before; what was written meanwhile comes.
+            Everything is as it was before, and what they wrote meanwhile arrives.
 
             Example:
               parley contact unblock ben
@@ -168,17 +171,17 @@ struct ContactUnblock: DecidingCommand {
 struct ContactAlias: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "alias",
-        abstract: "say what you call a person",
+        abstract: "set your own name for a person",
         discussion: """
-            It holds on all of your devices, and nobody else sees it. Without a name they are called \
-            what their card says again.
+            It applies on all of your devices, and nobody else sees it. Without a name, the name \
+            on their card is shown again.
 
             Example:
               parley contact alias ben "Ben from work"
             """)
 
     @OptionGroup var options: PersonOptions
-    @Argument(help: "what you call them; none: the name on their card")
+    @Argument(help: "your own name for them; without it, the name on their card")
     var alias: String?
 
     var place: HomeOptions { options.place }
@@ -199,12 +202,12 @@ struct ContactAlias: NodeCommand {
 struct ContactVerify: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "make sure that nobody stands between you and a person",
+        abstract: "make sure that nobody is between you and a person",
         discussion: """
-            Shows the safety number that you share. Compare it with what they see, by voice or side \
-            by side; equal numbers mean that nobody stands between you; then say so with --equal. \
-            Or take the code that their `parley contact verify` shows for you, and let this node \
-            compare it with --code.
+            Shows the safety number that you share. Compare it with the one that they see, by \
+            voice or side by side. Equal numbers mean that nobody is between you; confirm that \
+            with --equal. Or give --code the code that their `parley contact verify` shows for \
+            you, and this node compares it.
 
             Example:
               parley contact verify ben --equal
@@ -221,7 +224,7 @@ struct ContactVerify: NodeCommand {
 
     func validate() throws {
         guard !equal || code == nil else {
-            throw ValidationError("--equal and --code are two ways to say it: use one")
+            throw ValidationError("--equal and --code exclude each other")
         }
         if let code { try Check.name(code, "a code") }
     }
@@ -235,7 +238,8 @@ struct ContactVerify: NodeCommand {
         try Output.show(number, json: isJSON, as: Self.text(number))
         if !number.isVerified, !isJSON {
             World.current.say(
-                "not compared yet: once it was, add --equal; or give the other's code to --code")
+                "not compared yet: add --equal once the numbers are equal, or give --code "
+                    + "the code on their screen")
         }
     }
 

@@ -6,8 +6,8 @@ struct Conversations: NodeCommand {
         commandName: "conversations",
         abstract: "list your conversations, newest first",
         discussion: """
-            Shows how many messages you have not read, how many of them mention you, and who is in each; apart from them those that \
-            you put away with `parley archive`; then who asks to be your contact.
+            Shows how many messages you have not read, how many of them mention you, and who is in \
+            each; then, separately, those that you archived; then contact requests.
 
             Example:
               parley conversations
@@ -24,8 +24,9 @@ struct Conversations: NodeCommand {
         if output.json { return }
         for again in all where again.isInvited {
             World.current.advise(
-                "you were added to \(harmless(again.name)) again: parley invitations accept "
-                    + "\(again.id.prefix(8)), or parley invitations decline \(again.id.prefix(8))")
+                "you were invited to \(harmless(again.name)) again: parley invitations "
+                    + "accept \(again.id.prefix(8)), or parley invitations decline "
+                    + "\(again.id.prefix(8))")
         }
         for notice in all.compactMap(Self.notice(of:)) { World.current.say(notice) }
         Self.warn(all)
@@ -44,18 +45,20 @@ struct Conversations: NodeCommand {
     static func notice(of one: ConversationView) -> String? {
         let name = harmless(one.name)
         if one.lacksEarlier, one.kind == "direct" {
-            return "notice: what was said with \(name) before that was deleted here is not here"
+            return
+                "notice: messages with \(name) from before you deleted that conversation "
+                + "here are not here"
         }
         if one.lacksEarlier {
             return
-                "notice: what was said in \(name) before you went and came back is not here: only "
-                + "devices that held it then have it"
+                "notice: messages in \(name) from before you left and came back are not "
+                + "here: only devices that were in it then have them"
         }
         guard let devices = one.heldOn else { return nil }
         guard !devices.isEmpty else {
-            return "notice: what was said in \(name) is on none of your devices"
+            return "notice: the messages in \(name) are on none of your devices"
         }
-        return "notice: what was said in \(name) is only on "
+        return "notice: the messages in \(name) are only on "
             + devices.map { harmless($0) }.joined(separator: " and on ")
     }
 
@@ -74,8 +77,8 @@ struct Conversations: NodeCommand {
             }
         for one in listed where one.lacksShared {
             World.current.say(
-                "notice: what was done together in \(harmless(one.name)) before you deleted that on this "
-                    + "device is not here")
+                "notice: polls, notes and the like in \(harmless(one.name)) from before "
+                    + "you deleted it on this device are not here")
         }
     }
 
@@ -89,7 +92,7 @@ struct Conversations: NodeCommand {
             World.current.say(
                 "notice: " + harmless("\(name) is not ")
                     + harmless(one.resembles.joined(separator: ", "))
-                    + ", whose name looks the same: go by the identifier")
+                    + ", whose name looks the same: tell them apart by the identifier")
         }
     }
 
@@ -126,7 +129,7 @@ struct Conversations: NodeCommand {
                         ?? (conversation.isMuted ? "muted" : ""),
                     conversation.isInvited
                         ? "invited again"
-                        : conversation.supersededBy.map { "goes on in \($0.prefix(8))" }
+                        : conversation.supersededBy.map { "continues in \($0.prefix(8))" }
                             ?? conversation.waitingFor
                             ?? (conversation.isOut ? "you are not in it any more" : ""),
                     conversation.draft.map { "draft: \($0)" } ?? "",
@@ -140,12 +143,12 @@ struct Conversations: NodeCommand {
 struct ConversationDelete: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete",
-        abstract: "forget a conversation on this device, for good",
+        abstract: "delete a conversation from this device, for good",
         discussion: """
-            A group that you left or declined, or a conversation with somebody whom you blocked. \
-            Messages, keys and what searches find of it go; others keep theirs, and so do your other \
-            devices; a new device is not told of it. It comes back when somebody adds you again, \
-            without what was here.
+            It must be a group that you left or declined, or a conversation with somebody whom you \
+            blocked. Its messages, keys and search entries are deleted here; others and your other \
+            devices keep theirs, and a new device of yours does not get it. It comes back when \
+            somebody adds you again, without its earlier messages.
 
             Example:
               parley conversations delete trip
@@ -169,10 +172,11 @@ struct ConversationDelete: NodeCommand {
 struct Mute: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "mute",
-        abstract: "silence a conversation",
+        abstract: "mute a conversation",
         discussion: """
-            On all of your devices, until --off ends it, or for as long as --for says. Only you know about \
-            it. What mentions you there is counted and listed all the same.
+            It is muted on all of your devices, until --off ends that or for as long as --for \
+            says. Only you know about it. Messages that mention you there are still counted and \
+            listed.
 
             Example:
               parley mute home
@@ -186,7 +190,7 @@ struct Mute: NodeCommand {
         name: .customLong("for"), help: "how long, 1h to 30d",
         transform: Lifetime.init(argument:))
     var time: Lifetime?
-    @Flag(name: .long, help: "hear it again")
+    @Flag(name: .long, help: "unmute it")
     var off = false
 
     func validate() throws {

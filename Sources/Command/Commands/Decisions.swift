@@ -4,12 +4,12 @@ import Parley
 struct DecisionCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "decision",
-        abstract: "propose something to be decided, approve, and note what was decided",
+        abstract: "propose decisions, approve them, and record what was decided",
         discussion: """
-            Everybody in the conversation sees it and may approve. Who proposed it says whether it is \
-            accepted or rejected, or in a group an admin; of several who do, the last holds. Its words \
-            never change: another decision takes its place. `parley search` does not find decisions: \
-            `parley decision list` does, by tag and by day.
+            Everybody in the conversation sees a decision and may approve it. Its author, or in a \
+            group an admin, accepts or rejects it; if several do, the last one counts. Its text \
+            never changes: another decision can supersede it. `parley search` does not find \
+            decisions; `parley decision list` does, by tag and by day.
 
             Example:
               parley decision propose trip "we take the train" --tag travel
@@ -26,10 +26,11 @@ struct DecisionCommand: AsyncParsableCommand {
 struct DecisionPropose: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "propose",
-        abstract: "propose something to be decided",
+        abstract: "propose a decision",
         discussion: """
-            --tag may be said several times. --from names the message that it comes from, --from-poll a \
-            poll that was closed: without a title it then says what the poll came to. Both stay as they are.
+            --tag may be given several times. --from names the message that it comes from, \
+            --from-poll a closed poll: without a title, the decision states the result of the \
+            poll. The message or the poll does not change.
 
             Example:
               parley decision propose trip "we take the train" --text "The bus is full." --tag travel
@@ -42,11 +43,11 @@ struct DecisionPropose: NodeCommand {
     var conversation: String
     @Argument(help: "what is decided")
     var title: String?
-    @Option(name: .long, help: "what else there is to say of it")
+    @Option(name: .long, help: "further text about it")
     var text: String?
     @Option(
         name: .customLong("tag"),
-        help: ArgumentHelp("what it is found by", valueName: "word"))
+        help: ArgumentHelp("a tag by which it is found", valueName: "word"))
     var tags: [String] = []
     @Option(
         name: .customLong("from"),
@@ -54,7 +55,7 @@ struct DecisionPropose: NodeCommand {
     var source: MessageArgument?
     @Option(
         name: .customLong("from-poll"),
-        help: ArgumentHelp("the poll of which it is the result", valueName: "poll"))
+        help: ArgumentHelp("the closed poll whose result it is", valueName: "poll"))
     var poll: MessageArgument?
 
     func validate() throws {
@@ -62,7 +63,10 @@ struct DecisionPropose: NodeCommand {
         if let title { try Check.text(title) }
         for tag in tags { try Check.text(tag) }
         if source != nil, poll != nil { throw ValidationError("one of --from and --from-poll") }
-        if title == nil, poll == nil { throw ValidationError("say what is decided") }
+        if title == nil, poll == nil {
+            throw ValidationError(
+                "give a title that says what is decided, or --from-poll")
+        }
     }
 
     func run(with node: any NodeService) async throws {
@@ -77,9 +81,10 @@ struct DecisionPropose: NodeCommand {
 struct DecisionApprove: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "approve",
-        abstract: "say that you approve of a decision",
+        abstract: "approve a decision",
         discussion: """
-            Everybody sees who approves. --retract takes it back. It settles nothing by itself.
+            Everybody sees who approves. --retract takes your approval back. Approvals alone \
+            settle nothing.
 
             Example:
               parley decision approve 12
@@ -89,7 +94,7 @@ struct DecisionApprove: NodeCommand {
     @OptionGroup var output: OutputOptions
     @Argument(help: "the decision: its number, or its identifier")
     var decision: MessageArgument
-    @Flag(name: .long, help: "do not approve any more")
+    @Flag(name: .long, help: "take your approval back")
     var retract = false
 
     func run(with node: any NodeService) async throws {
@@ -113,9 +118,9 @@ private func settle(
 struct DecisionAccept: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "accept",
-        abstract: "say that a decision holds",
+        abstract: "accept a decision",
         discussion: """
-            Who proposed it may, and in a group an admin; everybody sees who said so.
+            Its author may do that, and in a group also an admin; everybody sees who did.
 
             Example:
               parley decision accept 12
@@ -134,9 +139,9 @@ struct DecisionAccept: NodeCommand {
 struct DecisionReject: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "reject",
-        abstract: "say that something is not to be",
+        abstract: "reject a decision",
         discussion: """
-            Who proposed it may, and in a group an admin; everybody sees who said so.
+            Its author may do that, and in a group also an admin; everybody sees who did.
 
             Example:
               parley decision reject 12
@@ -155,9 +160,9 @@ struct DecisionReject: NodeCommand {
 struct DecisionReopen: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "reopen",
-        abstract: "say that a decision is to be taken again",
+        abstract: "reopen a decision",
         discussion: """
-            It stands as it was proposed, with all approvals.
+            It counts as proposed again, with all its approvals.
 
             Example:
               parley decision reopen 12
@@ -176,9 +181,10 @@ struct DecisionReopen: NodeCommand {
 struct DecisionSupersede: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "supersede",
-        abstract: "say that another decision takes the place of one",
+        abstract: "replace a decision by another one",
         discussion: """
-            Both are of one conversation. The other stands as it did: `accept` it where it holds.
+            Both must be in the same conversation. The state of the other one does not change: \
+            `accept` it if it is settled.
 
             Example:
               parley decision supersede 12 15
@@ -188,7 +194,7 @@ struct DecisionSupersede: NodeCommand {
     @OptionGroup var output: OutputOptions
     @Argument(help: "the decision: its number, or its identifier")
     var decision: MessageArgument
-    @Argument(help: "which one takes its place")
+    @Argument(help: "the decision that replaces it")
     var successor: MessageArgument
 
     func run(with node: any NodeService) async throws {
@@ -199,9 +205,9 @@ struct DecisionSupersede: NodeCommand {
 struct DecisionShow: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "show a decision with all that was said of it",
+        abstract: "show a decision in full",
         discussion: """
-            Its words, who approves, who settled it, and what it comes from.
+            Shows its text, who approves, who settled it, and what it comes from.
 
             Example:
               parley decision show 12
@@ -223,8 +229,8 @@ struct DecisionListing: NodeCommand {
         commandName: "list",
         abstract: "list decisions, the newest first",
         discussion: """
-            Of all conversations, or of one; those that stand in one way, have a tag, or were proposed \
-            from one day on and through another.
+            Lists those of all conversations, or of one; options choose by state, by tag, and by \
+            the day on which they were proposed.
 
             Example:
               parley decision list trip --state accepted --tag travel --since 2026-01-01
@@ -250,7 +256,7 @@ struct DecisionListing: NodeCommand {
     var until: String?
     @Option(name: .long, help: "how many, at most \(ListDecisions.limitMax)")
     var limit = 50
-    @Option(name: .long, help: "go on where the list before ended")
+    @Option(name: .long, help: "continue where the previous list ended")
     var from: String?
 
     func validate() throws {
@@ -284,7 +290,7 @@ struct DecisionListing: NodeCommand {
         guard !output.json else { return }
         if list.decisions.isEmpty { World.current.say("no decisions") }
         if let next = list.next {
-            World.current.advise("more: the same with --from \(next)")
+            World.current.advise("more: the same command with --from \(next)")
         }
         try await Conversations.sayWhatIsLacking(in: conversation, on: node)
     }
@@ -293,9 +299,9 @@ struct DecisionListing: NodeCommand {
 struct DecisionDelete: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete",
-        abstract: "take a decision back for everyone, with all approvals",
+        abstract: "delete a decision for everyone, with all its approvals",
         discussion: """
-            Who proposed it may, and in a group an admin. Nothing undoes it.
+            Its author may do that, and in a group also an admin. It cannot be undone.
 
             Example:
               parley decision delete 12

@@ -9,9 +9,9 @@ struct DemoCommand: AsyncParsableCommand {
         commandName: "demo",
         abstract: "show three nodes that talk, part and meet again",
         discussion: """
-            Starts the nodes of three people in temporary folders, lets them meet by invites, talk \
-            over TCP on this machine, cuts one of them off while all write on, lets them meet \
-            again, and prints what each of them then holds: three equal digests. Nothing is kept.
+            Starts the nodes of three people in temporary folders. They meet by invites and talk \
+            over TCP on this machine; one of them is disconnected while all keep writing; they \
+            meet again, and each prints what it then holds: three equal digests. Nothing is kept.
 
             Example:
               parley demo
@@ -121,7 +121,7 @@ struct Demo {
         print(
             """
 
-            The folders of the demonstration are gone again. A node of your own:
+            The folders of this demonstration were removed. To create your own node:
               parley init --name YOURNAME
               parley run
               parley invite        (and the other person: parley accept LINK)
@@ -183,7 +183,7 @@ struct Demo {
 
     /// Cuts ben off while all write on.
     private func part(_ nodes: [Node], in group: String) async throws {
-        print("\nben is cut off. All write on:")
+        print("\nben is disconnected. All keep writing:")
         try await nodes[1].perform(SetOffline(on: true))
         try await say(apart, nodes, group)
         let late = apart.filter { $0.person == 1 }.count

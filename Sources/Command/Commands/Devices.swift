@@ -24,8 +24,8 @@ struct DeviceList: NodeCommand {
         commandName: "list",
         abstract: "list your devices",
         discussion: """
-            A device that is `compromised` wrote two different histories, as two copies of one \
-            home do: its key may be in two hands. Revoke it.
+            A `compromised` device wrote two different histories, as two copies of one home do: \
+            somebody else may have its key. Revoke it.
 
             Example:
               parley device list
@@ -40,8 +40,8 @@ struct DeviceList: NodeCommand {
         guard !output.json else { return }
         if devices.contains(where: { $0.isThis && $0.state == "compromised" }) {
             return World.current.advise(
-                "this device wrote two histories, and may change nothing any more. Go on with a new "
-                    + "device: \(NodeError.movingOn)"
+                "this device wrote two histories, and can no longer change anything. "
+                    + "Continue with a new device: \(NodeError.movingOn)"
             )
         }
         for device in devices where device.state == "compromised" {
@@ -63,7 +63,7 @@ struct DeviceList: NodeCommand {
                     String(device.device.prefix(12)), device.state,
                     device.isThis ? "this device" : device.isLinked ? "linked" : "not linked",
                     seen(device), device.addresses.joined(separator: ", "),
-                    device.name.isEmpty ? "no name of it is known here" : "",
+                    device.name.isEmpty ? "its name is not known here" : "",
                 ]
             }
         ).text
@@ -78,11 +78,11 @@ struct DeviceList: NodeCommand {
 struct DeviceLink: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "link",
-        abstract: "add a device: show a text, and wait for the device that takes it",
+        abstract: "add a device: show a text, and wait for the device that uses it",
         discussion: """
-            Needs the running node of this device. The text is good for one device and five \
-            minutes, and void once you end this command. Whoever sees it in that time can become your device in its place: `parley \
-            device list` shows which one did.
+            Needs the running node of this device. The text works for one device and for five \
+            minutes, and not after you end this command. Whoever sees it in that time can link \
+            their device instead of yours: `parley device list` shows which one was linked.
 
             On the new device, in an empty home: parley device accept-link TEXT
 
@@ -104,7 +104,7 @@ struct DeviceLink: NodeCommand {
         let world = World.current
         if !output.json { qr.show(link.text) }
         try Output.show(link, json: output.json, as: link.text)
-        world.say("good for one device, until \(Clock().moment(link.expires))")
+        world.say("works for one device, until \(Clock().moment(link.expires))")
         guard !noWait else { return }
         // Before anybody is told that this waits.
         let stop = Stop.signals()
@@ -122,10 +122,12 @@ struct DeviceLink: NodeCommand {
             try await node.perform(StopPairing())
             if wait.isCancelled {
                 throw NodeError(
-                    ExitStatus.interruptedCode, "Nobody waits any more, and the text is void.")
+                    ExitStatus.interruptedCode,
+                    "This device stopped waiting, and the text no longer works.")
             }
             throw NodeError(
-                "expired", "No device came in time.", hint: "parley device link makes a new text")
+                "expired",
+                "No device used the text in time.", hint: "parley device link makes a new text")
         }
         if output.json {
             world.write(try Output.json(device))
@@ -166,10 +168,10 @@ private func withDeadline<R: Sendable>(
 struct DeviceAcceptLink: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "accept-link",
-        abstract: "make this a device of yours, by the text that another one shows",
+        abstract: "make this a device of yours, with the text that another one shows",
         discussion: """
-            Makes a home with keys of its own, and fetches what your other devices hold, newest \
-            first. It may be cut off: what is missing comes whenever the node runs.
+            Creates a home with its own keys, and fetches what your other devices hold, newest \
+            first. You may interrupt it: what is missing arrives when the node runs.
 
             Example:
               parley device accept-link 'parley-device:1:…' --name phone
@@ -179,9 +181,9 @@ struct DeviceAcceptLink: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
     @Argument(help: "the text that `parley device link` shows")
     var text: String
-    @Option(name: .long, help: "what you call this device (default: the machine's name)")
+    @Option(name: .long, help: "the name of this device (default: the machine's name)")
     var name: String?
-    @Flag(name: .long, help: "protect the keys with a passphrase, which is asked for")
+    @Flag(name: .long, help: "protect the keys with a passphrase; you are asked for it")
     var passphrase = false
     @Option(
         name: .long,
@@ -193,7 +195,7 @@ struct DeviceAcceptLink: AsyncParsableCommand {
 
     func validate() throws {
         guard !text.isEmpty, text.utf8.count <= 16 * 1024 else {
-            throw ValidationError("this is no text of `parley device link`")
+            throw ValidationError("this is not a text of `parley device link`")
         }
         guard (0...86_400).contains(wait) else { throw ValidationError("--wait is 0 to 86400") }
         if let name { try Check.name(name, "a name") }
@@ -221,14 +223,16 @@ struct DeviceAcceptLink: AsyncParsableCommand {
                 as: "\(counted(end.conversationCount, "conversation")), "
                     + counted(end.operationCount, "operation"))
             let all =
-                lacking.isEmpty ? "everything is here" : "everything is here that can be given"
+                lacking.isEmpty
+                ? "everything is here" : "everything is here that the other devices can give"
             world.say(isDone ? all : "the rest comes when the node runs")
             let fileCount = try await running.node.perform(ListFiles(limit: FileView.countMax))
                 .entries.flatMap(\.message.files).count { $0.state != "here" }
             if fileCount > 0 {
                 world.say(
-                    "\(counted(fileCount, "file")) of messages \(fileCount == 1 ? "is" : "are") not here "
-                        + "yet, and may lie on your other device alone: `parley files list` shows them"
+                    "\(counted(fileCount, "file")) of messages "
+                        + "\(fileCount == 1 ? "is" : "are") not here yet, and may be only on "
+                        + "your other device: `parley files list` shows them"
                 )
             }
             for notice in lacking { world.say(notice) }
@@ -256,9 +260,9 @@ struct DeviceAcceptLink: AsyncParsableCommand {
             if status.isDiskFull {
                 throw NodeError(
                     "disk-full",
-                    "The disk is full: this is a device of yours, and not all that the others hold "
-                        + "has room here.",
-                    hint: "Free some room; then `parley run` fetches the rest.")
+                    "The disk is full: this is a device of yours now, but it has no space "
+                        + "for all that the others hold.",
+                    hint: "Free some space; then `parley run` fetches the rest.")
             }
             if world.talk.isTerminal, status.operationCount != shown {
                 shown = status.operationCount
@@ -281,11 +285,11 @@ struct DeviceAcceptLink: AsyncParsableCommand {
 struct DeviceRevoke: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
-        abstract: "end a device of yours for good",
+        abstract: "revoke a device of yours, for good",
         discussion: """
-            It is given nothing new from then on, and nobody takes anything new from it. What it \
-            has already it keeps: take it away from whoever holds it. A device that is not this \
-            one's junior needs the recovery code. On a terminal you are asked first.
+            From then on it gets nothing new, and nobody accepts anything new from it. It keeps \
+            what it has, so take the device away from whoever holds it. To revoke a device that is \
+            not junior to this one, you need the recovery code. On a terminal you are asked first.
 
             Example:
               parley device revoke phone
@@ -300,7 +304,7 @@ struct DeviceRevoke: NodeCommand {
         help: ArgumentHelp("a file that holds the recovery code", valueName: "file"),
         completion: .file())
     var codeFile: String?
-    @Flag(name: .long, help: "ask nothing")
+    @Flag(name: .long, help: "do not ask")
     var yes = false
 
     func validate() throws { try Check.name(device, "a device") }
@@ -309,7 +313,7 @@ struct DeviceRevoke: NodeCommand {
         let code = try codeFile.map { try RecoveryText.read(file: $0) }
         let world = World.current
         if world.isInputTerminal, !yes,
-            !world.agrees("End “\(harmless(device))” for good? Nothing brings it back.")
+            !world.agrees("Revoke “\(harmless(device))” for good? This cannot be undone.")
         {
             throw NodeError("not-agreed", "Nothing was changed.")
         }
@@ -318,7 +322,8 @@ struct DeviceRevoke: NodeCommand {
         let name = try await node.perform(GetStatus()).name
         if name != former {
             let said =
-                "others call you “\(harmless(name))” again, and not “\(harmless(former))” as that device did"
+                "others call you “\(harmless(name))” again, not “\(harmless(former))”, the "
+                + "name that that device set"
             try await world.say(said, way: "`parley name NAME` sets another name", on: node)
         }
         let devices = try await node.perform(ListDevices())
@@ -331,7 +336,7 @@ struct DeviceRename: NodeCommand {
         commandName: "rename",
         abstract: "give a device of yours a name",
         discussion: """
-            Your devices know the name, and nobody else.
+            Only your own devices see the name.
 
             Example:
               parley device rename 3fa9c41b phone

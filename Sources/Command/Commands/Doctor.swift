@@ -5,18 +5,18 @@ import ParleyLocalAPI
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "check all that is stored, and mend it",
+        abstract: "check everything that is stored, and repair it",
         discussion: """
-            Looks at the database, page by page, at chains, signatures and keys, at whether what is \
-            shown follows from the log, and at the indexes of the search. It goes on behind what is \
-            damaged, and says what is lost and who may bring it back. Into a database that is \
-            damaged nothing more is written.
+            Checks the database page by page, chains, signatures and keys, whether what is shown \
+            follows from the log, and the search indexes. It continues past any damage, and says \
+            what is lost and who may have it. Nothing more is written into a damaged database.
 
-            With --repair, while the node does not run, it saves what can be read into a new database, \
-            and makes anew what follows from the log. The old database is kept beside it. Of a log \
-            that lacks something all else is kept. What is lost comes back from your other devices and contacts when the node runs.
+            With --repair, while the node is stopped, it saves what can be read into a new \
+            database, and rebuilds what follows from the log. The old database is kept beside it. \
+            If a log lost something, the rest of that log is kept. What is lost comes back from \
+            your other devices and contacts when the node runs.
 
-            Exits with 1 where something is wrong, or still is after a repair.
+            Exits with 1 if something is wrong, or still is after a repair.
 
             Example:
               parley doctor
@@ -24,7 +24,7 @@ struct Doctor: AsyncParsableCommand {
 
     @OptionGroup var place: HomeOptions
     @OptionGroup var output: OutputOptions
-    @Flag(name: .long, help: "mend what can be mended; the old database is kept")
+    @Flag(name: .long, help: "repair what can be repaired; the old database is kept")
     var repair = false
 
     func run() async throws {
@@ -34,9 +34,9 @@ struct Doctor: AsyncParsableCommand {
         try Output.show(report, json: output.json, as: Self.text(report))
         guard report.isFine else {
             throw NodeError(
-                "damaged", "something that is stored is not as it should be",
+                "damaged", "something that is stored is wrong or damaged",
                 hint: report.advice.first
-                    ?? "keep a copy of the home as it is before you do anything else")
+                    ?? "make a copy of the home before you do anything else")
         }
     }
 
@@ -49,7 +49,7 @@ struct Doctor: AsyncParsableCommand {
             running: { client in
                 await client.close()
                 throw NodeError(
-                    "running", "A node runs in \(place.path).",
+                    "running", "A node is running in \(place.path).",
                     hint: "stop it (Ctrl-C where it runs), then: parley doctor --repair")
             },
             home: { home in

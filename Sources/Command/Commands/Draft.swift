@@ -4,11 +4,11 @@ import Parley
 struct DraftCommand: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "draft",
-        abstract: "keep what you began to write in a conversation",
+        abstract: "keep a draft in a conversation",
         discussion: """
-            All of your devices have it, and nobody else; of two that were kept apart the last holds. \
-            Without a text it is shown. --send sends it, --remove drops it. Your devices keep earlier \
-            drafts among what they have of each other.
+            All of your devices have it, and nobody else; if two of them change it separately, the \
+            later draft counts. Without a text, the draft is shown. --send sends it, --remove \
+            removes it. Your devices still store earlier drafts.
 
             Example:
               parley draft trip "I could bring"
@@ -24,7 +24,7 @@ struct DraftCommand: NodeCommand {
     var text: String?
     @Flag(name: .long, help: "send it as a message")
     var send = false
-    @Flag(name: .long, help: "drop it")
+    @Flag(name: .long, help: "remove it")
     var remove = false
 
     func validate() throws {

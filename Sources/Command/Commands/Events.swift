@@ -7,10 +7,10 @@ struct EventsCommand: AsyncParsableCommand {
         commandName: "events",
         abstract: "print what changes, for programs",
         discussion: """
-            One JSON object a line, each with a cursor: what parley follow --json prints, of all \
-            conversations. --since goes on after a cursor: each change of the node's log once, in \
-            order, though the node or this command was ended since. It goes on until Ctrl-C; with \
-            --until-now it ends with what there is, and needs no running node.
+            One JSON object per line, each with a cursor: what parley follow --json prints, of all \
+            conversations. --since continues after a cursor: you get each change in the node's log \
+            once, in order, even if the node or this command was stopped in between. It runs until \
+            Ctrl-C; with --until-now it ends with the newest change, and needs no running node.
 
             Example:
               parley events --since 1a2b3c4d5.17 --until-now
@@ -18,9 +18,9 @@ struct EventsCommand: AsyncParsableCommand {
 
     @OptionGroup var place: HomeOptions
     @OptionGroup var output: OutputOptions
-    @Option(help: ArgumentHelp("go on after this cursor", valueName: "cursor"))
+    @Option(help: ArgumentHelp("continue after this cursor", valueName: "cursor"))
     var since: String?
-    @Flag(help: "end with what there is")
+    @Flag(help: "end with the newest change")
     var untilNow = false
 
     func validate() throws {

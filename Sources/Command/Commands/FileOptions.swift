@@ -9,22 +9,22 @@ struct FileOptions: ParsableArguments {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("a recording that becomes a voice note", valueName: "file"),
+        help: ArgumentHelp("a recording to send as a voice note", valueName: "file"),
         completion: .file())
     var voice: String?
     @Flag(
         name: .long,
-        help: "leave in pictures and videos what they tell of where and with what they were made")
+        help: "keep the metadata of pictures and videos, such as place and camera")
     var keepMetadata = false
 
     @Flag(
         inversion: .prefixedNo,
-        help: "fetch the page behind the first address in the text, and send a preview of it along")
+        help: "fetch the page behind the first address in the text, and send a preview of it")
     var linkPreview: Bool?
 
     func check(hasFiles: Bool) throws {
         if let voice { try Check.file(voice) }
-        if keepMetadata, !hasFiles { throw ValidationError("--keep-metadata goes with --file") }
+        if keepMetadata, !hasFiles { throw ValidationError("--keep-metadata needs --file") }
     }
 
     /// The request to the node for these files, which go with this text.

@@ -4,12 +4,13 @@ import Parley
 struct FilesForget: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "forget",
-        abstract: "free what files take on this device; their messages stay",
+        abstract: "free the space that files take on this device; their messages stay",
         discussion: """
-            `parley files get` fetches them again from whoever has them. A file goes only where somebody \
-            who is reached now says that they have it: else it is refused, or passed over in a \
-            conversation; --anyway frees it all the same, and it may never come back. It is waited up to \
-            20 seconds for an answer. To take a file from everybody, delete its message.
+            `parley files get` fetches them again from whoever has them. A file is removed only if \
+            somebody who is reached now says that they have it; otherwise the command refuses, or \
+            skips that file with --conversation. --anyway removes it regardless, and it may never \
+            come back. The command waits up to 20 seconds for an answer. To delete a file for \
+            everybody, delete its message.
 
             Example:
               parley files forget 12
@@ -22,7 +23,7 @@ struct FilesForget: NodeCommand {
     var message: MessageArgument?
     @Option(name: .long, help: "all files of this conversation, or of that with this person")
     var conversation: String?
-    @Flag(name: .long, help: "those too that nobody who is reached says to have")
+    @Flag(name: .long, help: "also those that nobody who is reached has, as far as is known")
     var anyway = false
 
     func validate() throws {
@@ -44,7 +45,7 @@ struct FilesForget: NodeCommand {
         if freed.onlyHereCount > 0 {
             let them = freed.onlyHereCount == 1 ? "it" : "them"
             words += "; \(counted(freed.onlyHereCount, "file")) stayed: "
-            words += "nobody who is reached says to have \(them)"
+            words += "nobody who is reached says that they have \(them)"
         }
         try Output.show(freed, json: output.json, as: words)
     }
@@ -53,13 +54,15 @@ struct FilesForget: NodeCommand {
 struct FilesRoom: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "room",
-        abstract: "say what files may take on this device, and which come by themselves",
+        abstract:
+            "set how much space files may take here, and which are fetched automatically",
         discussion: """
-            Where more comes than files may take, those that were opened longest ago are given up: their \
-            messages stay, and `parley files get` fetches them again. Never given up by itself is what \
-            has a star, what came or was opened in the last days (--keep-days), and what no other device \
-            is known to have. What comes by itself can differ by kind, as senders tell it; a kind that is \
-            set to as-all follows --by-itself again. Each device has its own settings.
+            If more arrives than files may take, those that were opened longest ago are removed: \
+            their messages stay, and `parley files get` fetches them again. Files with a star, \
+            files that arrived or were opened in the last days (--keep-days), and files that no \
+            other device is known to have are never removed automatically. What is fetched \
+            automatically can differ by kind, as the sender states it; a kind that is set to \
+            as-all follows --by-itself again. Each device has its own settings.
 
             Example:
               parley files room
@@ -70,12 +73,12 @@ struct FilesRoom: NodeCommand {
 
     @OptionGroup var place: HomeOptions
     @OptionGroup var output: OutputOptions
-    @Option(name: .long, help: "what files may take here: bytes, or as 500M, 50G")
+    @Option(name: .long, help: "how much files may take here: bytes, or such as 500M, 50G")
     var limit: ByteCountArgument?
-    @Option(name: .long, help: "files up to this size come by themselves; 0 for none")
+    @Option(name: .long, help: "files up to this size are fetched automatically; 0 for none")
     var byItself: ByteCountArgument?
     @OptionGroup var kinds: KindOptions
-    @Option(name: .long, help: "what came or was opened in so many days is not given up")
+    @Option(name: .long, help: "how many days files stay after they arrived or were opened")
     var keepDays: UInt64?
 
     func run(with node: any NodeService) async throws {
@@ -105,19 +108,23 @@ struct FilesRoom: NodeCommand {
         if room.diskFullCount > 0 {
             table.add(
                 "disk full",
-                "no room on it for \(counted(room.diskFullCount, "file")), "
-                    + "beside what is kept free for messages")
+                "no space for \(counted(room.diskFullCount, "file")) beside what is kept "
+                    + "free for messages")
         }
         table.add(
-            "by itself",
+            "fetched",
             room.fetchByteCountMax == 0
-                ? "nothing comes" : "files up to \(FileLines.size(room.fetchByteCountMax)) come")
+                ? "none automatically"
+                : "files up to \(FileLines.size(room.fetchByteCountMax)) automatically")
         for (kind, limit) in room.fetchByteCountMaxByKind.sorted(by: { $0.key < $1.key }) {
             table.add(
                 "  " + kind,
-                limit == 0 ? "nothing comes" : "files up to \(FileLines.size(limit)) come")
+                limit == 0
+                    ? "none automatically" : "files up to \(FileLines.size(limit)) automatically")
         }
-        table.add("kept", "what came or was opened in \(counted(Int(room.keptDayCount), "day"))")
+        table.add(
+            "kept",
+            "what arrived or was opened in the last \(counted(Int(room.keptDayCount), "day"))")
         return table.text
     }
 }
@@ -128,7 +135,7 @@ struct KindOptions: ParsableArguments {
     var pictures: KindLimitArgument?
     @Option(name: .long, help: "for videos")
     var videos: KindLimitArgument?
-    @Option(name: .long, help: "for what is heard")
+    @Option(name: .long, help: "for sound")
     var sound: KindLimitArgument?
     @Option(name: .long, help: "for everything else")
     var others: KindLimitArgument?

@@ -7,9 +7,10 @@ struct FilesCommand: AsyncParsableCommand {
         commandName: "files",
         abstract: "list, fetch, open and save files of messages",
         discussion: """
-            `parley send CONVERSATION --file FILE` sends one. Files of up to 16 MB come by themselves, \
-            larger ones when you want them; `parley files room` changes that, and how much they take. \
-            They are sealed like messages, and nothing is ever opened or run by itself.
+            `parley send CONVERSATION --file FILE` sends one. Files of up to 16 MB are fetched \
+            automatically, larger ones when you ask for them; `parley files room` changes that, \
+            and how much space they may take. They are encrypted like messages, and nothing is \
+            ever opened or run automatically.
 
             Example:
               parley send trip "the hut" --file hut.jpg
@@ -26,9 +27,9 @@ struct FilesCommand: AsyncParsableCommand {
 struct FilesList: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "list the messages that bring files",
+        abstract: "list the messages that have files",
         discussion: """
-            The newest stands first; without a conversation, of all.
+            The newest comes first. Without a conversation, those of all are listed.
 
             Example:
               parley files list trip --limit 20
@@ -40,7 +41,7 @@ struct FilesList: NodeCommand {
     var conversation: String?
     @Option(name: .long, help: "how many messages, at most \(FileView.countMax)")
     var limit = 50
-    @Option(name: .long, help: "go on where the list before ended")
+    @Option(name: .long, help: "continue where the previous list ended")
     var from: String?
 
     func validate() throws {
@@ -55,9 +56,9 @@ struct FilesList: NodeCommand {
             ListFiles(conversation: conversation, limit: limit, from: from))
         try Output.show(page, json: output.json, as: Self.text(page, isOfAll: conversation == nil))
         guard !output.json else { return }
-        if page.entries.isEmpty { World.current.say("no message brings a file") }
+        if page.entries.isEmpty { World.current.say("no message has a file") }
         if let next = page.next {
-            World.current.say("there are more: the same with --from \(next)")
+            World.current.say("there are more: the same command with --from \(next)")
         }
     }
 
@@ -75,9 +76,10 @@ struct FilesGet: NodeCommand {
         commandName: "get",
         abstract: "fetch the files of a message, and wait for them",
         discussion: """
-            What is on its way goes on where it stopped, over restarts of both sides. Interrupt it, and \
-            the files come all the same as soon as somebody who has them is reached. With --json it tells \
-            how far they are, an object a line, and ends with the message.
+            A transfer continues where it stopped, even after restarts of both sides. If you \
+            interrupt the command, the files still arrive as soon as somebody who has them is \
+            reached. With --json it reports progress, one object per line, and ends with the \
+            message.
 
             Example:
               parley files get 12
@@ -105,8 +107,9 @@ struct FilesSave: NodeCommand {
         commandName: "save",
         abstract: "write a file of a message into a folder",
         discussion: """
-            Without a path, into the folder that you are in. Nothing is ever written over: in a folder \
-            whose file of that name is taken it gets a number. Its name is made harmless first.
+            Without a path, the file is saved in the current folder. Nothing is ever overwritten: \
+            if the folder has a file of that name already, the new one gets a number. Anything \
+            harmful is removed from its name first.
 
             Example:
               parley files save 12
@@ -121,7 +124,7 @@ struct FilesSave: NodeCommand {
     var path: String?
     @Option(name: .long, help: "which of its files, from 1")
     var number: Int?
-    @Flag(name: .long, help: "the small picture that stands in its place")
+    @Flag(name: .long, help: "its small preview picture")
     var preview = false
 
     func validate() throws {
@@ -143,7 +146,7 @@ struct FilesSave: NodeCommand {
 struct FilesWhy: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "why",
-        abstract: "say why a file is not here, and from whom it can come",
+        abstract: "explain why a file is not here, and who may have it",
         discussion: """
             Example:
               parley files why 12

@@ -5,11 +5,11 @@ import Parley
 struct FilesOpen: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "open",
-        abstract: "show a file with the program of this machine that is for it",
+        abstract: "open a file with its usual program on this machine",
         discussion: """
-            Fetches it where it is not here, writes a copy that can only be read into a folder of the cache, \
-            and hands that to xdg-open. What could run as a program is not opened: save it, and look at it \
-            first. Copies of before are removed after a day, when something is opened.
+            Fetches the file if it is not here, writes a read-only copy into a cache folder, and \
+            hands that to xdg-open. A file that could run as a program is not opened: save it, and \
+            look at it first. Copies older than a day are removed when something is opened.
 
             Example:
               parley files open 12
@@ -22,7 +22,7 @@ struct FilesOpen: NodeCommand {
     var message: MessageArgument
     @Option(name: .long, help: "which of its files, from 1")
     var number: Int?
-    @Flag(name: .long, help: "only say where the copy lies")
+    @Flag(name: .long, help: "only print where the copy is")
     var copy = false
 
     /// What `--json` says.
@@ -50,7 +50,8 @@ struct FilesOpen: NodeCommand {
         let opened = Opened(path: saved.path, size: saved.size, isShown: isShown)
         try Output.show(opened, json: output.json, as: harmless(saved.path))
         if !isShown, !copy, !output.json {
-            World.current.say("nothing shows it here: xdg-open is not installed, or has no screen")
+            World.current.say(
+                "no program can show it here: xdg-open is not installed, or there is no screen")
         }
     }
 }
@@ -94,14 +95,16 @@ enum FileArrival {
     private static func diskFull(_ file: FileView) -> NodeError {
         NodeError(
             "disk-full",
-            "The disk has no room for \(harmless(file.name)) beside what is kept free for messages.",
-            hint: "Free some room on it. It is tried again every ten minutes, or when you ask.")
+            "The disk has no space for \(harmless(file.name)) beside what is kept free for "
+                + "messages.",
+            hint: "Free some space. The node tries again every ten minutes, or when you ask.")
     }
 
     private static func noRoom(_ file: FileView) -> NodeError {
         NodeError(
-            "no-room", "\(harmless(file.name)) does not fit into what files may take here.",
-            hint: "`parley files room --limit 20G` lets them take so much.")
+            "no-room",
+            "\(harmless(file.name)) does not fit into the space that files may take here.",
+            hint: "`parley files room --limit 20G` gives them 20 GB, for example.")
     }
 }
 
@@ -171,7 +174,7 @@ enum OpenedFiles {
         // A copy that stays harms nobody: it cannot be run as it is.
         try? FileManager.default.removeItem(atPath: (path as NSString).deletingLastPathComponent)
         throw NodeError(
-            "runs", "That file is not opened: \(why).",
+            "runs", "That file was not opened: \(why).",
             hint: "`parley files save` writes it into a folder. Look at it first.")
     }
 

@@ -7,8 +7,8 @@ struct FilesPlay: NodeCommand {
         commandName: "play",
         abstract: "play a voice note, or another recording",
         discussion: """
-            ffmpeg decodes it in a cage, and pacat, pw-cat or aplay plays what comes out: no program with \
-            a way out reads a form that others chose.
+            ffmpeg decodes it in a sandbox, and pacat, pw-cat or aplay plays the result: no \
+            program outside the sandbox reads what others sent.
 
             Example:
               parley files play 12
@@ -42,9 +42,10 @@ struct FilesPlay: NodeCommand {
         }.first
         guard let found else {
             throw NodeError(
-                "no-player", "No program that plays is installed.",
+                "no-player", "No program that plays sound is installed.",
                 hint:
-                    "`apt install alsa-utils` brings aplay; or save the file: `parley files save`.")
+                    "`apt install alsa-utils` installs aplay; or save the file: "
+                    + "`parley files save`.")
         }
         let files = try await node.perform(ListMessageFiles(message: message.reference))
         let bytes = try await read(from: node)

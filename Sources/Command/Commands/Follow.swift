@@ -7,15 +7,15 @@ struct Follow: AsyncParsableCommand {
         commandName: "follow",
         abstract: "show what happens, as it happens",
         discussion: """
-            Needs a running node. Shows every message that comes or changes, polls, items, notes and \
-            decisions, calls, who comes and goes, who types and who is there, in all conversations or in \
-            one, until Ctrl-C. With --json, one object a line, each with a cursor; receipts, links and \
-            one's own settings are told so alone.
+            Needs a running node. Shows every message that arrives or changes, polls, items, notes \
+            and decisions, calls, who joins and leaves, who types and who is online, in all \
+            conversations or in one, until Ctrl-C. With --json it prints one object per line, each \
+            with a cursor; receipts, connections and your own settings are reported only there.
 
-            --after goes on after a cursor that was shown: each change once, in order, though the \
-            node or this command was ended since. A change that leaves a message as it was shown last \
-            is told with --json alone. What the node does not keep any more is told as \
-            one change "missed".
+            --after continues after a cursor that was shown: you get each change once, in order, \
+            even if the node or this command was stopped in between. A change that leaves a \
+            message as it was last shown is reported only with --json. Changes that the node no \
+            longer keeps are reported as one change "missed".
 
             Example:
               parley follow home
@@ -24,7 +24,7 @@ struct Follow: AsyncParsableCommand {
 
     @OptionGroup var place: HomeOptions
     @OptionGroup var output: OutputOptions
-    @Option(help: ArgumentHelp("go on after this cursor", valueName: "cursor"))
+    @Option(help: ArgumentHelp("continue after this cursor", valueName: "cursor"))
     var after: String?
     @Argument(help: "only this conversation")
     var conversation: String?
@@ -38,7 +38,7 @@ struct Follow: AsyncParsableCommand {
         try await World.current.lend(place) { access in
             guard access.isRunning else {
                 throw NodeError(
-                    "not-running", "the node does not run, so nothing can happen",
+                    "not-running", "the node is not running, so nothing can happen",
                     hint: "start it with: parley run")
             }
             try await follow(access.node)

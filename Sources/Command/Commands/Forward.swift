@@ -6,12 +6,14 @@ struct Forward: NodeCommand {
         commandName: "forward",
         abstract: "pass a message on to another conversation",
         discussion: """
-            The copy is marked "forwarded from" and the name that its author goes by; through several \
-            hands the first name stays. You say so, and nobody can check it. Nothing else is told of \
-            where it comes from: no conversation, no identifier, and not what you call its author. \
-            --without-origin leaves out the name as well, and the words look like yours.
+            The copy is marked "forwarded from" with the name of its author; if it is forwarded \
+            again, that first name stays. This is only your claim: nobody can check it. Nothing \
+            else about its origin is sent: no conversation, no identifier, and not your own name \
+            for its author. --without-origin leaves out the name as well, so that the words look \
+            like yours.
 
-            The copy is a message of yours: it stays when the first one is edited or deleted.
+            The copy is a message of yours: it stays as it is when the original is edited or \
+            deleted.
 
             Example:
               parley forward 12 home
@@ -24,7 +26,7 @@ struct Forward: NodeCommand {
     var message: MessageArgument
     @Argument(help: "where it goes: the conversation, or the person")
     var conversation: String
-    @Flag(name: .long, help: "do not tell that somebody else wrote it")
+    @Flag(name: .long, help: "do not say that somebody else wrote it")
     var withoutOrigin = false
 
     func validate() throws { try Check.name(conversation, "a conversation's name") }

@@ -4,9 +4,10 @@ import Parley
 struct GroupDescribe: OneGroupCommand {
     static let configuration = CommandConfiguration(
         commandName: "describe",
-        abstract: "say what a group is for",
+        abstract: "describe what a group is for",
         discussion: """
-            Owners and admins may; everyone in it sees it in `parley group show`. --remove ends it.
+            Owners and admins may do that; every member sees the text in `parley group show`. \
+            --remove removes it.
 
             Example:
               parley group describe trip "who brings what, and when"
@@ -16,7 +17,7 @@ struct GroupDescribe: OneGroupCommand {
     @OptionGroup var output: OutputOptions
     @Argument(help: "the text, \(DescribeGroup.byteCountMax) bytes at most")
     var text: String?
-    @Flag(name: .long, help: "say nothing any more")
+    @Flag(name: .long, help: "remove the description")
     var remove = false
 
     func validate() throws {

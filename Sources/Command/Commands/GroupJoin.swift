@@ -5,12 +5,12 @@ import Parley
 struct GroupJoin: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "join",
-        abstract: "come into a group by a link",
+        abstract: "join a group with a link",
         discussion: """
-            You are in as soon as a device of who made the link is reached. Without a link it shows \
-            the groups that you wait for, as `parley conversations`, `parley invitations` and \
-            `parley status` do. With --withdraw you want to come no more; who was asked before may let \
-            you in all the same.
+            You are in as soon as a device of whoever made the link is reached. Without a link, it \
+            shows the groups that you wait for, as `parley conversations`, `parley invitations` \
+            and `parley status` do. --withdraw withdraws your request; whoever has received it may \
+            still let you in.
 
             Example:
               parley group join "$(cat link.txt)"
@@ -21,14 +21,14 @@ struct GroupJoin: NodeCommand {
     @OptionGroup var output: OutputOptions
     @Argument(help: "the link; with --withdraw, the group")
     var link: String?
-    @Flag(name: .long, help: "wait for this group no more")
+    @Flag(name: .long, help: "stop waiting for this group")
     var withdraw = false
 
     func validate() throws {
-        if withdraw, link == nil { throw ValidationError("--withdraw goes with a group") }
+        if withdraw, link == nil { throw ValidationError("--withdraw needs a group") }
         guard let link else { return }
         guard !link.isEmpty, link.utf8.count <= 32 * 1024 else {
-            throw ValidationError("this is no link into a group")
+            throw ValidationError("this is not a link into a group")
         }
     }
 
@@ -36,7 +36,7 @@ struct GroupJoin: NodeCommand {
         if let link, withdraw {
             let join = try await node.perform(WithdrawJoin(conversation: link))
             try Output.show(join, json: output.json, as: "")
-            if !output.json { World.current.say("you wait for “\(harmless(join.name))” no more") }
+            if !output.json { World.current.say("you no longer wait for “\(harmless(join.name))”") }
             return
         }
         if let link {
@@ -46,7 +46,7 @@ struct GroupJoin: NodeCommand {
         }
         let joins = try await node.perform(ListJoins())
         try Output.show(joins, json: output.json, as: Self.text(joins))
-        if joins.isEmpty, !output.json { World.current.say("you wait for none") }
+        if joins.isEmpty, !output.json { World.current.say("you wait for no group") }
         for join in joins where join.isRefused {
             World.current.advise("notice: " + harmless(join.fate))
         }
@@ -58,7 +58,7 @@ struct GroupJoin: NodeCommand {
         let clock = Clock()
         return "you wait for \(join.inviter) to add you to “\(join.name)”, "
             + (join.expires < UInt64(Date().timeIntervalSince1970 * 1_000)
-                ? "whose link is over since \(clock.moment(join.expires))"
+                ? "but the link expired on \(clock.moment(join.expires))"
                 : "until \(clock.moment(join.expires))")
     }
 

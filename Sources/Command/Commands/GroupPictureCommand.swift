@@ -5,11 +5,11 @@ import Parley
 struct GroupPictureCommand: OneGroupCommand {
     static let configuration = CommandConfiguration(
         commandName: "picture",
-        abstract: "show a picture of a group",
+        abstract: "set, save or remove the picture of a group",
         discussion: """
-            Owners and admins may; everyone in it is shown it. It is made small, and freed of where and with \
-            what it was taken, by vipsthumbnail or ffmpeg, whichever is installed. --remove ends it, --save \
-            writes the one that is shown into a file.
+            Owners and admins may set it; every member sees it. vipsthumbnail or ffmpeg, whichever \
+            is installed, makes it small and removes its metadata, such as place and camera. \
+            --remove removes the picture, --save writes it into a file.
 
             Example:
               parley group picture trip lake.jpg
@@ -20,7 +20,7 @@ struct GroupPictureCommand: OneGroupCommand {
     @OptionGroup var output: OutputOptions
     @Argument(help: "a file with a picture", completion: .file())
     var file: String?
-    @Flag(name: .long, help: "show none any more")
+    @Flag(name: .long, help: "remove the picture")
     var remove = false
     @Option(
         name: .long, help: ArgumentHelp("write the picture into a file", valueName: "file"),
@@ -38,7 +38,7 @@ struct GroupPictureCommand: OneGroupCommand {
         if let save {
             let picture = try await node.perform(GetGroupPicture(conversation: group))
             guard try picture.write(to: save) else {
-                throw NodeError("no-picture", "\(harmless(group)) shows no picture.")
+                throw NodeError("no-picture", "\(harmless(group)) has no picture.")
             }
             return try Output.show(picture, json: output.json, as: "saved \(harmless(save))")
         }
@@ -60,7 +60,7 @@ extension PictureView {
         } catch {
             throw NodeError(
                 "unwritable", "\(path) cannot be written, or is there already.",
-                hint: "Give another name: nothing is written over.")
+                hint: "Give another name: nothing is overwritten.")
         }
         return true
     }

@@ -4,11 +4,11 @@ import Parley
 struct GroupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "group",
-        abstract: "begin groups, and change who is in them",
+        abstract: "create groups, and change who is in them",
         discussion: """
-            Owners do everything; admins add, invite and remove members and readers; members write; \
-            readers read. Of two who remove each other the senior stays. Who is removed keeps what \
-            they had and gets nothing new.
+            Owners may do everything; admins add, invite and remove members and readers; members \
+            write; readers read. If two members remove each other, the senior one stays. A removed \
+            member keeps what they had and gets nothing new.
 
             Example:
               parley group create trip ben cleo
@@ -24,9 +24,9 @@ struct GroupCommand: AsyncParsableCommand {
 struct GroupCreate: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "create",
-        abstract: "begin a group",
+        abstract: "create a group",
         discussion: """
-            You are its owner; the contacts that you name are members.
+            You are its owner; the contacts that you name are invited as members.
 
             Example:
               parley group create trip ben cleo
@@ -34,7 +34,7 @@ struct GroupCreate: NodeCommand {
 
     @OptionGroup var place: HomeOptions
     @OptionGroup var output: OutputOptions
-    @Argument(help: "what the group is called")
+    @Argument(help: "the name of the group")
     var name: String
     @Argument(help: "contacts, by name or by the start of their identifier")
     var members: [String] = []
@@ -54,9 +54,9 @@ struct GroupCreate: NodeCommand {
 struct GroupShow: OneGroupCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "show who is in a group, and what holds there",
+        abstract: "show the members and settings of a group",
         discussion: """
-            Also the links by which somebody may still come.
+            Also shows the links with which people may still join.
 
             Example:
               parley group show trip
@@ -79,9 +79,10 @@ struct GroupShow: OneGroupCommand {
         let others = group.members.filter { !$0.isSelf && !$0.isInvited }
         return others.filter { !$0.isLinked && !$0.hasAddress }.map { one in
             let bringer = others.first { $0.hasAddress && $0.person != one.person }
-            return "no address of \(one.name) is known here yet: their node tells it through "
-                + "another member" + (bringer.map { ", as \($0.name)" } ?? "")
-                + ", once both of you were linked with that one"
+            return
+                "no address of \(one.name) is known here yet: their node sends it through "
+                + "another member" + (bringer.map { ", such as \($0.name)" } ?? "")
+                + ", once both of you have been connected to that one"
         }
     }
 
@@ -121,7 +122,7 @@ struct GroupShow: OneGroupCommand {
             ?? (isIn ? "this device is not in it yet" : "you are not in it any more")
         return
             ([harmless(group.name) + "  " + group.id.prefix(8) + "  " + newcomers + keys]
-            + description(group) + (group.hasPicture ? ["  shows a picture"] : [])
+            + description(group) + (group.hasPicture ? ["  has a picture"] : [])
             + group.waiting.map { "  " + WaitingMarks.text($0) }
             + people.lines + ["  " + epoch] + links.lines).joined(separator: "\n")
     }
@@ -198,7 +199,8 @@ struct GroupAdd: MemberCommand {
         commandName: "add",
         abstract: "invite a contact into a group",
         discussion: """
-            They are in as soon as they accept; until then they show as invited. What they see of the time before is a matter of `parley group settings`. Who was removed \
+            They are in as soon as they accept; until then they are shown as invited. \
+            `parley group settings` decides what they see of earlier messages. A removed member \
             can be added again.
 
             Example:
@@ -220,10 +222,10 @@ struct GroupAdd: MemberCommand {
 struct GroupRemove: MemberCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
-        abstract: "take a person out of a group",
+        abstract: "remove a person from a group",
         discussion: """
-            New keys are made at once. They keep what they had; what is written from now on they do \
-            not get, and what they write nobody sees.
+            New keys are made at once. The person keeps what they had, and gets nothing that is \
+            written from now on; nobody sees what they write.
 
             Example:
               parley group remove trip dora
@@ -241,9 +243,10 @@ struct GroupRemove: MemberCommand {
 struct GroupRole: MemberCommand {
     static let configuration = CommandConfiguration(
         commandName: "role",
-        abstract: "let a person do more or less in a group",
+        abstract: "change the role of a person in a group",
         discussion: """
-            Only owners make admins and owners, and only the senior changes the junior.
+            Only owners can make admins and owners, and only a senior member can change a junior \
+            one.
 
             Example:
               parley group role trip ben admin
@@ -264,18 +267,19 @@ struct GroupRole: MemberCommand {
 struct GroupLeave: OneGroupCommand {
     static let configuration = CommandConfiguration(
         commandName: "leave",
-        abstract: "go out of a group",
+        abstract: "leave a group",
         discussion: """
-            What was written stays here to read. The last owner makes another one first, and messages \
-            that nobody has yet are to be delivered first. With --anyway you leave all the same: a group \
-            may then have no owner for good, and nobody gets those messages.
+            What was written stays readable here. The last owner must make somebody else an owner \
+            first, and messages that nobody has yet must be delivered first. With --anyway you \
+            leave regardless: the group may then have no owner for good, and nobody gets those \
+            messages.
 
             Example:
               parley group leave trip
             """)
 
     @OptionGroup var options: GroupOptions
-    @Flag(name: .long, help: "leave also as the last owner, or before messages are delivered")
+    @Flag(name: .long, help: "leave even as the last owner, or before messages are delivered")
     var anyway = false
 
     func run(with node: any NodeService) async throws {
@@ -308,11 +312,11 @@ struct GroupRename: OneGroupCommand {
 struct GroupSettings: OneGroupCommand {
     static let configuration = CommandConfiguration(
         commandName: "settings",
-        abstract: "say what newcomers see, and how long keys live",
+        abstract: "set what newcomers see, and how long keys live",
         discussion: """
-            Without options it shows what holds. --history is none, all, or days as 30d: what a \
-            newcomer is given of the time before; what people do together, as pins, comes whole. \
-            --rotation is how many hours the keys live.
+            Without options, it shows the current settings. --history is which earlier messages a \
+            newcomer gets: none, all, or those of some days, such as 30d; shared things such as \
+            pins are always given in full. --rotation is how many hours keys live.
 
             Example:
               parley group settings trip --history 30d
@@ -320,7 +324,7 @@ struct GroupSettings: OneGroupCommand {
 
     @OptionGroup var options: GroupOptions
     @OptionGroup var output: OutputOptions
-    @Option(name: .long, help: "none, all, or days as 30d")
+    @Option(name: .long, help: "none, all, or days such as 30d")
     var history: String?
     @Option(name: .long, help: "hours, 1 to 87600")
     var rotation: Int?
@@ -345,11 +349,11 @@ struct GroupSettings: OneGroupCommand {
 struct GroupInviteCommand: OneGroupCommand {
     static let configuration = CommandConfiguration(
         commandName: "invite",
-        abstract: "make a link by which people come into a group",
+        abstract: "create a link with which people can join a group",
         discussion: """
-            Whoever has the link can come in, as member or reader. A device of yours, or of who else \
-            is asked, lets them in when it is reached. `parley invite list` shows the links that \
-            are open, and `parley invite revoke` ends one.
+            Whoever has the link can join, as a member or a reader. A device of yours, or of \
+            another member whom they ask, lets them in when it is reached. `parley invite list` \
+            shows the links that are open, and `parley invite revoke` ends one.
 
             Example:
               parley group invite trip --uses 3 --expires 7d
@@ -357,7 +361,7 @@ struct GroupInviteCommand: OneGroupCommand {
 
     @OptionGroup var options: GroupOptions
     @OptionGroup var output: OutputOptions
-    @Option(name: .long, help: "how many persons may come by it, 1 to 1000")
+    @Option(name: .long, help: "how many people may use it, 1 to 1000")
     var uses = 1
     @Option(
         name: .long, help: "how long it works, as 12h or 7d, at most 30d",
@@ -385,11 +389,11 @@ extension EpochView {
     /// Which keys these are, for a person.
     var text: String {
         guard let madeAt, let device else {
-            return "no keys yet for who is in it now: made with the next message"
+            return "no keys yet for its present members: they are made with the next message"
         }
         let whose = author.map { "\(harmless($0))'s " } ?? ""
         return "keys of \(Clock().moment(madeAt)), made by \(whose)device \(device.prefix(8)) for "
             + counted(deviceCount, "device")
-            + (isFaulted ? "; one could not open them, others are made soon" : "")
+            + (isFaulted ? "; a device could not open them, so new ones are made soon" : "")
     }
 }

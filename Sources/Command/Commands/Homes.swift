@@ -6,11 +6,11 @@ import ParleyLocalAPI
 struct HomesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "homes",
-        abstract: "keep several nodes on this machine: list, make and choose them",
+        abstract: "several nodes on this machine: list them, create one, choose one",
         discussion: """
-            Each home is a node of its own: another person, or another device of yours. --profile, or \
-            $PARLEY_PROFILE, names the one that a command is about; `homes use` chooses it for all that \
-            name none. The home without a name is called default.
+            Each home is a node of its own: another person, or another device of yours. --profile, \
+            or $PARLEY_PROFILE, names the one that a command uses; `homes use` chooses one for all \
+            commands that name none. The home without a name is called default.
 
             Example:
               parley homes new work --name 'Ada (work)'
@@ -26,7 +26,8 @@ struct HomesList: AsyncParsableCommand {
         commandName: "list",
         abstract: "list the homes on this machine",
         discussion: """
-            With the folder of each, whether its node runs, and a * at the one that commands are about.
+            Shows the folder of each, whether its node is running, and a * at the one that \
+            commands use.
 
             Example:
               parley homes
@@ -62,27 +63,27 @@ struct HomesList: AsyncParsableCommand {
         try Output.show(views, json: output.json, as: Table(rows).text)
         guard !output.json else { return }
         if views.isEmpty { world.say("no homes: parley init, or parley homes new NAME, makes one") }
-        if !views.contains(where: \.isUsed) { world.say("commands are about \(harmless(used))") }
+        if !views.contains(where: \.isUsed) { world.say("commands use \(harmless(used))") }
     }
 }
 
 struct HomesNew: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "new",
-        abstract: "make a node of your own in a further home",
+        abstract: "create a node of your own in another home",
         discussion: """
-            As `parley init` does, in a home that has a name. A device that is linked, restored or \
-            recovered comes into one by its own command, with --profile.
+            Does what `parley init` does, in a home that has a name. To link, restore or recover a \
+            device in such a home, add --profile to that command.
 
             Example:
               parley homes new work --name 'Ada (work)'
             """)
 
-    @Argument(help: ArgumentHelp("what the home is called", valueName: "new-home"))
+    @Argument(help: ArgumentHelp("the name of the home", valueName: "new-home"))
     var home: String
     @Option(name: .long, help: "what others see you as (default: your user name)")
     var name: String?
-    @Flag(name: .long, help: "protect the keys with a passphrase, which is asked for")
+    @Flag(name: .long, help: "protect the keys with a passphrase; you are asked for it")
     var passphrase = false
     @Option(
         name: .long,
@@ -107,10 +108,10 @@ struct HomesNew: AsyncParsableCommand {
 struct HomesUse: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "use",
-        abstract: "choose the home that commands are about",
+        abstract: "choose the home that commands use",
         discussion: """
-            It is kept in the configuration, as the key profile. --home, --profile, $PARLEY_HOME and \
-            $PARLEY_PROFILE stand above it.
+            It is kept in the configuration, as the key profile. --home, --profile, $PARLEY_HOME \
+            and $PARLEY_PROFILE override it.
 
             Example:
               parley homes use work
@@ -136,6 +137,6 @@ struct HomesUse: ParsableCommand {
         }
         let value = home == HomeFolders.usualName ? nil : ConfigValue.string(home)
         try ConfigFile(path: options.path).set(ConfigOptions.key("profile"), to: value)
-        World.current.say("commands are about \(harmless(folders.path(of: home))) now")
+        World.current.say("commands now use \(harmless(folders.path(of: home)))")
     }
 }

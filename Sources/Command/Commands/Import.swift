@@ -6,10 +6,10 @@ import ParleyImporting
 struct Import: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "bring in messages from elsewhere",
+        abstract: "import messages from elsewhere",
         discussion: """
             Imported messages keep the names and times they had, and are marked: you sign that you \
-            brought them in, not that they are true.
+            imported them, not that they are genuine.
 
             Example:
               parley import irc logs/2004-12-25.log --into ubuntu
@@ -20,16 +20,17 @@ struct Import: AsyncParsableCommand {
 struct ImportIRC: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "irc",
-        abstract: "bring in IRC logs",
+        abstract: "import IRC logs",
         discussion: """
-            The first ten characters of a file's name are the day it begins on, as 2004-12-25; \
-            times are taken as UTC. Files go in by date. It can be stopped and run again: what is \
-            in is not brought in twice, whatever the file is called, and of a log that has grown or \
-            was cut only what is new is. Whoever said the same twice in a minute said it twice; the \
-            same words on another day are other messages. A conversation that does not exist is \
-            made. Messages stand as they stand in the file: where a time is before that of a line \
-            above, the message gets that one's, and the report says where; a clock that goes round \
-            within a day is one of twelve hours. Lines look so:
+            The first ten characters of a file's name are the day it begins on, such as \
+            2004-12-25; times are read as UTC. Files are imported in order of date. You can stop \
+            the command and run it again: nothing is imported twice, whatever the file is called, \
+            and of a log that has grown or was shortened only what is new is imported. If somebody \
+            said the same twice within a minute, both lines are imported; the same words on \
+            another day are other messages. A conversation that does not exist is created. \
+            Messages keep the order of the file: if a time is before that of a line above, the \
+            message gets the time of that line, and the report says where; a clock that starts \
+            over within a day is a twelve-hour clock. Lines look like this:
 
               [09:14] <ada> hello
               [09:15] * ben waves
@@ -69,15 +70,16 @@ struct ImportIRC: AsyncParsableCommand {
         guard sources.contains(where: \.hasMessages) else {
             throw NodeError(
                 "nothing-understood",
-                "No line of what was given is one of a log of IRC.",
+                "Nothing that was given is a line of an IRC log.",
                 hint:
                     "parley import irc --help shows what such lines look like. Nothing was stored.")
         }
         for source in sources {
             guard let count = source.repetition else { continue }
             World.current.say(
-                "notice: \(harmless(source.name)) says its first \(count) lines again below them, and "
-                    + "all goes in as it stands there: give it once to have it once")
+                "notice: \(harmless(source.name)) repeats its first \(count) lines further "
+                    + "down, and all of it is imported as it is there: to have it once, give a "
+                    + "file that holds it once")
         }
         let place = place
         let into = into
@@ -89,7 +91,7 @@ struct ImportIRC: AsyncParsableCommand {
         let report = ImportReport(summary)
         try Output.show(report, json: output.json, as: report.text)
         guard !summary.isStopped else {
-            World.current.say("stopped; the same command goes on from here")
+            World.current.say("stopped; the same command continues from here")
             throw ExitCode(130)
         }
     }
@@ -102,7 +104,7 @@ struct ImportIRC: AsyncParsableCommand {
             conversation = try await node.perform(GetConversation(conversation: name)).id
         } catch let error as NodeError where error.code == "unknown-conversation" {
             conversation = try await node.perform(CreateConversation(name: name, members: [])).id
-            World.current.say("made the conversation \(harmless(name))")
+            World.current.say("created the conversation \(harmless(name))")
         }
         let line = ProgressLine()
         let importer = Importer(node: node, conversation: conversation) { progress in

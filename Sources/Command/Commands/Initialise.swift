@@ -5,12 +5,12 @@ import Parley
 struct Initialise: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init",
-        abstract: "make a node of your own",
+        abstract: "create a node of your own",
         discussion: """
-            Makes the keys, and prints the recovery code: it is shown this one time, and alone can \
-            take back your identity when all your devices are lost. Write it on paper.
+            Creates the keys, and prints the recovery code. The code is shown only once, and \
+            nothing else can recover your identity if you lose all your devices. Write it on paper.
 
-            Without a passphrase the keys lie in a file that only you can read.
+            Without a passphrase, the keys are in a file that only you can read.
 
             Example:
               parley init --name Ada
@@ -19,7 +19,7 @@ struct Initialise: AsyncParsableCommand {
     @OptionGroup var place: HomeOptions
     @Option(name: .long, help: "what others see you as (default: your user name)")
     var name: String?
-    @Flag(name: .long, help: "protect the keys with a passphrase, which is asked for")
+    @Flag(name: .long, help: "protect the keys with a passphrase; you are asked for it")
     var passphrase = false
 
     private var chosenName: String { name ?? World.current.environment["USER"] ?? "me" }
@@ -49,7 +49,7 @@ struct Initialise: AsyncParsableCommand {
 struct NameCommand: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "name",
-        abstract: "show what you are called, or change it",
+        abstract: "show your name, or change it",
         discussion: """
             Your contacts see the new name as soon as their nodes hear of it, beside the same \
             identifier as before.

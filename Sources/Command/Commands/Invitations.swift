@@ -4,11 +4,11 @@ import Parley
 struct InvitationsCommand: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "invitations",
-        abstract: "answer those who add you to their groups",
+        abstract: "show and answer invitations to groups",
         discussion: """
-            Contacts can add you to groups; you are in one when you accept. Until then nothing that \
-            is written there comes here, and the others see you as invited. Shows who invites you, \
-            what they call the group, and how many are in it.
+            Contacts can invite you to groups; you are in one when you accept. Until then you get \
+            nothing that is written there, and the others see you as invited. Shows who invites \
+            you, what they call the group, and how many are in it.
 
             Example:
               parley invitations
@@ -22,7 +22,7 @@ struct InvitationsCommand: NodeCommand {
         let found = try await node.perform(ListInvitations())
         try Output.show(found, json: output.json, as: Self.text(found))
         if output.json { return }
-        if found.waiting.isEmpty { World.current.say("none waits") }
+        if found.waiting.isEmpty { World.current.say("no invitation waits") }
         GroupJoin.tell(found.joins)
     }
 
@@ -80,10 +80,10 @@ struct InvitationAccept: InvitationAnswer {
     static let isAccepting = true
     static let configuration = CommandConfiguration(
         commandName: "accept",
-        abstract: "come into a group that you were invited into",
+        abstract: "accept an invitation to a group",
         discussion: """
-            What the group lets newcomers see comes from then on. Shows what you accepted, then what \
-            else waits.
+            From then on you get what the group lets newcomers see. Shows what you accepted, then \
+            the invitations that still wait.
 
             Example:
               parley invitations accept trip
@@ -96,10 +96,10 @@ struct InvitationDecline: InvitationAnswer {
     static let isAccepting = false
     static let configuration = CommandConfiguration(
         commandName: "decline",
-        abstract: "stay out of a group that you were invited into",
+        abstract: "decline an invitation to a group",
         discussion: """
-            The others see that you declined. You can be invited again. Shows what you declined, then \
-            what else waits.
+            The others see that you declined. You can be invited again. Shows what you declined, \
+            then the invitations that still wait.
 
             Example:
               parley invitations decline trip
@@ -118,10 +118,10 @@ enum AdditionWord: String, ExpressibleByArgument, CaseIterable {
 struct InvitationAllow: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "allow",
-        abstract: "say who may add you to groups without asking",
+        abstract: "set who may add you to groups without asking",
         discussion: """
-            nobody, as it is at first, or contacts: then you are in at once. It holds on all your \
-            devices. Without a word it shows what holds.
+            Either nobody, which is the default, or contacts: then you are in at once. It applies \
+            on all your devices. Without an argument, it shows the current setting.
 
             Example:
               parley invitations allow contacts

@@ -4,12 +4,12 @@ import Parley
 struct LinkPreviewsCommand: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "link-previews",
-        abstract: "say whether your messages get previews of links, or change it",
+        abstract: "show or change whether your messages get previews of links",
         discussion: """
-            A preview is made by you alone, when you send: the page is fetched once, from this machine, \
-            so who keeps it learns its address. Nobody who reads your message fetches anything. Without \
-            this, `parley send --link-preview` makes one for one message. It is off, and concerns this \
-            device alone.
+            Only the sender makes a preview, when sending: this machine fetches the page once, so \
+            whoever runs that site learns its address. Nobody who reads your message fetches \
+            anything. If this is off, `parley send --link-preview` makes one for a single message. \
+            It is off by default, and applies to this device only.
 
             Example:
               parley link-previews
@@ -21,7 +21,7 @@ struct LinkPreviewsCommand: NodeCommand {
 
     @OptionGroup var place: HomeOptions
     @OptionGroup var output: OutputOptions
-    @Argument(help: "on or off; without it, how it is")
+    @Argument(help: "on or off; without it, the current setting is shown")
     var choice: Choice?
 
     func run(with node: any NodeService) async throws {

@@ -5,17 +5,20 @@ import Parley
 struct ManualCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "man",
-        abstract: "write the pages of the manual into a folder",
+        abstract: "write the manual pages into a folder",
         discussion: """
-            Of every command, of the configuration, and a guide: into man1, man5 and man7 of the folder, \
-            made from what the program itself reads. Without a folder it lists them.
+            Writes a page for every command, one for the configuration, and a guide, into man1, \
+            man5 and man7 of the folder; they are made from the program itself. Without a folder, \
+            it lists them.
 
             Example:
               parley man ~/.local/share/man
               man parley-send
             """)
 
-    @Argument(help: ArgumentHelp("where they go", valueName: "folder"), completion: .directory)
+    @Argument(
+        help: ArgumentHelp(
+            "the folder to write into", valueName: "folder"), completion: .directory)
     var folder: String?
 
     func run() throws {

@@ -15,12 +15,12 @@ struct MentionsCommand: NodeCommand {
         commandName: "mentions",
         abstract: "list the messages that mention you",
         discussion: """
-            Of all conversations, those that you silenced as well: the messages that you have not read \
-            stand first, then the others, the newest first, each under the name of its conversation. \
+            Lists those of all conversations, also of muted ones: first the messages that you have \
+            not read, then the others, newest first, each under the name of its conversation. \
             Listing them marks nothing as read.
 
-            You are mentioned by “@” and your name, or the start of your identifier with eight digits \
-            and more, or by “@everyone”; by an edit only where no text before it did.
+            You are mentioned by “@” and your name, or the start of your identifier with at least \
+            eight digits, or by “@everyone”. An edit mentions you only if no earlier text did.
 
             Example:
               parley mentions
@@ -30,7 +30,7 @@ struct MentionsCommand: NodeCommand {
     @OptionGroup var output: OutputOptions
     @Option(name: .long, help: "how many, at most \(ListMentions.limitMax)")
     var limit = 50
-    @Option(name: .long, help: "go on where the list before ended")
+    @Option(name: .long, help: "continue where the previous list ended")
     var from: String?
 
     func validate() throws {

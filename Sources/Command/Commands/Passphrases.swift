@@ -4,11 +4,12 @@ import Parley
 struct PassphraseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "passphrase",
-        abstract: "protect the keys by a passphrase, change it, or remove it",
+        abstract: "protect the keys with a passphrase, change it, or remove it",
         discussion: """
-            Without a passphrase the keys lie in a file that only you can read. Stop the \
-            node first: its keys are written anew, and the index of words is made under another \
-            one. A wrong passphrase changes nothing; cut off, the rest is done by `parley run`.
+            Without a passphrase, the keys are in a file that only you can read. Stop the node \
+            first: its keys are written again, and the word index is rebuilt under another key. A \
+            wrong passphrase changes nothing. If the command is interrupted, `parley run` does the \
+            rest.
 
             Example:
               parley passphrase set
@@ -21,7 +22,8 @@ struct PassphraseOptions: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "a file whose first line is the new passphrase; without it, it is asked for",
+            "a file whose first line is the new passphrase; without this option, you are "
+                + "asked for it",
             valueName: "file"),
         completion: .file())
     var newPassphraseFile: String?
@@ -35,10 +37,10 @@ struct PassphraseOptions: ParsableArguments {
 struct PassphraseSet: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set",
-        abstract: "protect the keys by a passphrase from now on",
+        abstract: "protect the keys with a passphrase from now on",
         discussion: """
-            Whoever copies the folder then learns nothing without it. Nobody can give it back: \
-            without passphrase and recovery code the node is lost.
+            Then whoever copies the folder learns nothing without the passphrase. Nobody can \
+            restore it: if you lose the passphrase and the recovery code, the node is lost.
 
             Example:
               parley passphrase set --new-passphrase-file words.txt
@@ -56,7 +58,7 @@ struct PassphraseSet: AsyncParsableCommand {
 struct PassphraseChange: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "change",
-        abstract: "protect the keys by another passphrase",
+        abstract: "protect the keys with another passphrase",
         discussion: """
             Asks for the old one, then for the new one.
 
@@ -76,9 +78,9 @@ struct PassphraseChange: AsyncParsableCommand {
 struct PassphraseRemove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
-        abstract: "leave the keys without a passphrase",
+        abstract: "remove the passphrase from the keys",
         discussion: """
-            The keys lie in a file that only you can read afterwards.
+            Afterwards the keys are in a file that only you can read.
 
             Example:
               parley passphrase remove
@@ -88,7 +90,8 @@ struct PassphraseRemove: AsyncParsableCommand {
 
     func run() async throws {
         try await PassphraseCommand.change(place, isProtected: true) { nil }
-        World.current.say("the passphrase is removed: who can read this folder can read your keys")
+        World.current.say(
+            "the passphrase is removed: whoever can read this folder can read your keys")
     }
 }
 

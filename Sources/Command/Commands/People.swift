@@ -4,13 +4,13 @@ import Parley
 struct InviteCommand: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "invite",
-        abstract: "make a link that lets a person reach you",
+        abstract: "create a link that lets a person reach you",
         discussion: """
             The link works once, or as often as --uses says, for two days or as long as --expires \
-            says. If you use a relay, your card lies there for whoever takes the link, and they can \
-            write to you while you are away. Pass it on where nobody else reads it: whoever has it \
-            can become your contact in that person's place. `parley contact verify` shows whether \
-            that happened.
+            says. If you use a relay, your card is kept there for whoever accepts the link, and \
+            they can write to you while you are away. Send the link where nobody else reads it: \
+            whoever has it can become your contact in that person's place. `parley contact verify` \
+            shows whether that happened.
 
             Example:
               parley invite --uses 5 --expires 7d
@@ -20,7 +20,7 @@ struct InviteCommand: NodeCommand {
     @OptionGroup var place: HomeOptions
     @OptionGroup var output: OutputOptions
     @OptionGroup var qr: QROptions
-    @Option(name: .long, help: "how many persons may take it, 1 to 100")
+    @Option(name: .long, help: "how many people may use it, 1 to 100")
     var uses = 1
     @Option(
         name: .long, help: "how long it works, as 12h or 7d, at most 30d",
@@ -45,20 +45,22 @@ struct InviteCommand: NodeCommand {
     static func warn(ofClock warning: String?) {
         guard let warning else { return }
         World.current.advise(
-            "warning: \(harmless(warning)) The link ends by this device's clock: if that is wrong, set "
-                + "it and make another")
+            "warning: \(harmless(warning)) The link expires by this device's clock: if "
+                + "that is wrong, set it and create another link")
     }
 
     /// Whether a user of the link will find this node.
     static func place(of invite: InviteView) -> String? {
         if let relay = invite.relay {
             return invite.isWaitingForRelay
-                ? "your card is not on \(harmless(relay)) yet: it goes there once parley run "
-                    + "reaches it; until then whoever takes the link waits"
+                ? "your card is not on \(harmless(relay)) yet: it goes there once parley "
+                    + "run reaches it; until then whoever accepts the link waits"
                 : "your card is on \(harmless(relay)): they can write to you while you are away"
         }
         guard invite.addresses.isEmpty else { return nil }
-        return "warning: it does not say where you are: say parley run, then parley invite again"
+        return
+            "warning: the link has no address of yours: start parley run, then use parley "
+            + "invite again"
     }
 }
 
@@ -86,10 +88,10 @@ struct Lifetime: Equatable, CustomStringConvertible {
 struct InviteList: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "list the invites that somebody may still take",
+        abstract: "list the invites that can still be used",
         discussion: """
-            Shows how often each can be taken yet, who took it, and when it ends; also the links into \
-            groups whose admin you are. With --json also the links to you.
+            Shows how often each can still be used, who used it, and when it expires; also the \
+            links into groups of which you are an admin. With --json also the links to you.
 
             Example:
               parley invite list
@@ -116,21 +118,21 @@ struct InviteList: NodeCommand {
         if isOneOfSeveral {
             // A program shows it beside the list.
             World.current.say(
-                "of this device, and links into groups: invites that your other devices made are listed "
-                    + "and ended there alone")
+                "only invites of this device, and links into groups: an invite that "
+                    + "another device of yours made is listed and revoked only there")
         } else if invites.isEmpty, !output.json {
-            World.current.say("none is open")
+            World.current.say("no invite is open")
         }
         guard !output.json, invites.contains(where: \.leadsNowhere) else { return }
         World.current.advise(
-            "whoever takes a link that leads nowhere is never answered: parley invite makes another, "
-                + "parley invite revoke ends that one")
+            "whoever accepts a link that leads nowhere never gets an answer: parley invite "
+                + "creates another, parley invite revoke revokes that one")
     }
 
     /// What keeps somebody who takes it from being answered.
     private static func obstacle(of invite: InviteView) -> String {
         switch invite.relayState {
-        case "removed": "leads nowhere: its relay is used no more"
+        case "removed": "leads nowhere: its relay is no longer used"
         case "mistaken": "leads nowhere: its relay answers without its key"
         case "leaving": "works as long as its old relay is there"
         default: invite.isWaitingForRelay ? "card not on the relay yet" : ""
@@ -146,20 +148,22 @@ struct InviteList: NodeCommand {
         let what = count == 1 ? "1 open invite names" : "\(count) open invites name"
         World.current.advise(
             one.leadsNowhere
-                ? "\(what) a relay that is used no more or answers without its key, and whoever takes it "
-                    + "is never answered: parley invite makes another, parley invite list shows it"
-                : "\(what) the old relay, and works as long as that is there: if it was made anew, "
-                    + "parley invite makes another, parley invite list shows it")
+                ? "\(what) a relay that is no longer used or answers without its key, "
+                    + "and whoever accepts it never gets an answer: parley invite creates "
+                    + "another, parley invite list shows it"
+                : "\(what) the old relay, and works as long as that is there: if that "
+                    + "relay was set up again, parley invite creates another, parley invite "
+                    + "list shows it")
     }
 }
 
 struct InviteRevoke: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
-        abstract: "end an invite: nobody takes it any more",
+        abstract: "revoke an invite: nobody can use it any more",
         discussion: """
-            Who took it before stays a contact. Takes the name that `parley invite list` shows, or \
-            the start of it.
+            Whoever used it before stays a contact. Give the name that `parley invite list` shows, \
+            or the start of it.
 
             Example:
               parley invite revoke 5b1c
@@ -179,13 +183,13 @@ struct InviteRevoke: NodeCommand {
 struct Accept: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "accept",
-        abstract: "take an invite of somebody else",
+        abstract: "accept an invite of somebody else",
         discussion: """
-            The two nodes meet as soon as one can reach the other. Where the link names a relay you \
-            can write at once: the first messages wait there for who invited you. Where somebody else \
-            has used the invite you hear of it once both nodes meet. --alias is what \
-            you call the person, also one whom you know already; nobody else sees it. `parley contact \
-            alias` changes it.
+            The two nodes meet as soon as one can reach the other. If the link names a relay, you \
+            can write at once: your first messages wait there for the person who invited you. If \
+            somebody else has used the invite, you learn of it once both nodes meet. --alias sets \
+            your own name for the person, also for one whom you know already; nobody else sees it. \
+            `parley contact alias` changes it.
 
             Example:
               parley accept "$(cat invite.txt)" --alias Ben
@@ -195,12 +199,12 @@ struct Accept: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
     @Argument(help: "the link")
     var link: String
-    @Option(name: .long, help: "what you call the person")
+    @Option(name: .long, help: "your own name for the person")
     var alias: String?
 
     func validate() throws {
         guard !link.isEmpty, link.utf8.count <= 16 * 1024 else {
-            throw ValidationError("this is no invite link")
+            throw ValidationError("this is not an invite link")
         }
         if let alias { try Check.name(alias, "an alias") }
     }
@@ -231,7 +235,8 @@ struct Accept: AsyncParsableCommand {
     /// What can be done now with somebody who has not answered.
     static func next(_ contact: ContactView, isRunning: Bool) -> String? {
         guard contact.state == "invited" else {
-            return isRunning ? nil : "messages come and go while your node runs: parley run"
+            return isRunning
+                ? nil : "messages are sent and received while your node runs: parley run"
         }
         let name = harmless(contact.name)
         if contact.isWritable {
@@ -276,10 +281,10 @@ struct Contacts: NodeCommand {
         commandName: "contacts",
         abstract: "list the people you know",
         discussion: """
-            Shows how far it has come: invited or requested until they answer, pending where they \
-            ask you, then accepted, declined or blocked, or refused where they did not take the \
-            invite, as one that somebody else has used; whether you compared safety numbers; and \
-            whether a link to them is open.
+            Shows the state of each: invited or requested until they answer, pending if they ask \
+            you, then accepted, declined or blocked, or refused if your invite was not valid, for \
+            example because somebody else had used it. Also shows whether you compared safety \
+            numbers, and whether a connection to them is open.
 
             Example:
               parley contacts

@@ -6,9 +6,9 @@ struct PinCommand: NodeCommand {
         commandName: "pin",
         abstract: "pin a message for everybody in its conversation",
         discussion: """
-            Both may in a conversation of two, owners and admins in a group. `parley pins` lists them, \
-            at most \(ListPins.countMax): beyond that the oldest is shown no more. What is deleted is \
-            pinned no more.
+            In a conversation of two, both may do that; in a group, owners and admins. \
+            `parley pins` lists them, at most \(ListPins.countMax): beyond that, the oldest is no \
+            longer shown. A deleted message is no longer pinned.
 
             Example:
               parley pin 12
@@ -19,7 +19,7 @@ struct PinCommand: NodeCommand {
     @OptionGroup var output: OutputOptions
     @Argument(help: "the message: its number, or its identifier")
     var message: MessageArgument
-    @Flag(name: .long, help: "take it down")
+    @Flag(name: .long, help: "unpin it")
     var remove = false
 
     func run(with node: any NodeService) async throws {
@@ -33,7 +33,7 @@ struct PinsCommand: NodeCommand {
         commandName: "pins",
         abstract: "list what is pinned in a conversation",
         discussion: """
-            The message that was pinned last stands first.
+            The message that was pinned last comes first.
 
             Example:
               parley pins trip

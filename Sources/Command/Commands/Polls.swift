@@ -4,12 +4,13 @@ import Parley
 struct PollCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "poll",
-        abstract: "ask a conversation something, and answer",
+        abstract: "ask a conversation a question, and answer",
         discussion: """
-            Everybody in it answers, can change that while the poll is open, and sees who chose what. \
-            Who asked closes it, or in a group an admin: what they knew to be chosen then stands for \
-            good, and nothing that comes later changes the result. One with --for is closed by the \
-            device that asked once its time is over.
+            Everybody in it can answer, can change their answer while the poll is open, and sees \
+            who chose what. Its author, or in a group an admin, closes it: the answers known to \
+            their node at that moment are the permanent result, and nothing that arrives later \
+            changes it. A poll with --for is closed by the device that asked, once its time is \
+            over.
 
             Example:
               parley poll new trip "when do we go?" Friday Saturday
@@ -24,7 +25,7 @@ struct PollCommand: AsyncParsableCommand {
 struct PollNew: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "new",
-        abstract: "ask something",
+        abstract: "ask a question",
         discussion: """
             From 2 to \(AskPoll.optionCountMax) answers. Without --multiple everybody chooses one.
 
@@ -44,7 +45,7 @@ struct PollNew: NodeCommand {
     var multiple = false
     @Option(
         name: .customLong("for"),
-        help: ArgumentHelp("how long, from 1h to 30d", valueName: "time"),
+        help: ArgumentHelp("how long it is open, from 1h to 30d", valueName: "time"),
         transform: Lifetime.init(argument:))
     var time: Lifetime?
 
@@ -71,8 +72,8 @@ struct PollVote: NodeCommand {
         commandName: "vote",
         abstract: "answer",
         discussion: """
-            What you choose takes the place of what you chose before; --retract takes it back. \
-            `parley poll list --to-answer` lists what waits for you.
+            Your choice replaces the one that you made before; --retract takes it back. \
+            `parley poll list --to-answer` lists the polls that wait for your answer.
 
             Example:
               parley poll vote 12 1
@@ -85,7 +86,7 @@ struct PollVote: NodeCommand {
     var poll: MessageArgument
     @Argument(help: "the numbers of the answers that you choose")
     var answers: [Int] = []
-    @Flag(name: .long, help: "choose nothing any more")
+    @Flag(name: .long, help: "take your answer back")
     var retract = false
 
     func validate() throws {
@@ -94,7 +95,9 @@ struct PollVote: NodeCommand {
         }
         if answers.isEmpty != retract {
             throw ValidationError(
-                retract ? "answers, or --retract" : "say which answer, or --retract")
+                retract
+                    ? "give answers or --retract, not both"
+                    : "give the number of an answer, or --retract")
         }
     }
 
@@ -107,9 +110,10 @@ struct PollVote: NodeCommand {
 struct PollClose: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "close",
-        abstract: "end a poll; its result stands for good",
+        abstract: "close a poll; its result is permanent",
         discussion: """
-            Counted is what this node knows now. Who answered and is not counted is named.
+            The answers that this node knows now are counted. People whose answer is not counted \
+            are named.
 
             Example:
               parley poll close 12
@@ -131,7 +135,7 @@ struct PollShow: NodeCommand {
         commandName: "show",
         abstract: "show who chose what",
         discussion: """
-            ✓ stands with what you chose.
+            ✓ marks what you chose.
 
             Example:
               parley poll show 12
@@ -151,9 +155,10 @@ struct PollShow: NodeCommand {
 struct PollList: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "list polls, the one that was asked last first",
+        abstract: "list polls, newest first",
         discussion: """
-            Of all conversations, or of one; those that are not closed, or with --all all of them.
+            Lists those of all conversations, or of one, that are not closed; with --all, also \
+            closed ones.
 
             Example:
               parley poll list --to-answer
@@ -163,7 +168,7 @@ struct PollList: NodeCommand {
     @OptionGroup var output: OutputOptions
     @Argument(help: "only this conversation")
     var conversation: String?
-    @Flag(name: .long, help: "those that are open, and that you have not answered")
+    @Flag(name: .long, help: "only those that are open and that you have not answered")
     var toAnswer = false
     @Flag(name: .long, help: "also those that are closed")
     var all = false
@@ -188,9 +193,9 @@ struct PollList: NodeCommand {
 struct PollDelete: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete",
-        abstract: "take a poll back for everyone, with all answers",
+        abstract: "delete a poll for everyone, with all answers",
         discussion: """
-            Who asked may, and in a group an admin. Nothing undoes it.
+            Its author may do that, and in a group also an admin. It cannot be undone.
 
             Example:
               parley poll delete 12

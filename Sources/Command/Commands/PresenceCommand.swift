@@ -3,11 +3,11 @@ import Parley
 
 struct PresenceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "presence", abstract: "who is there: show, set, tell",
+        commandName: "presence", abstract: "who is online: show, set, tell",
         discussion: """
-            Whether people are there is told between nodes, over links and through relays, kept \
-            nowhere, and forgotten after ten minutes. A node says nothing before it is told that \
-            you are there.
+            Nodes tell each other whether people are online, over connections and through relays; \
+            this is stored nowhere, and forgotten after ten minutes. A node tells nothing until \
+            you set your presence.
 
             Example:
               parley presence
@@ -20,7 +20,7 @@ struct PresenceCommand: AsyncParsableCommand {
 
 struct PresenceShow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "show who is there",
+        commandName: "show", abstract: "show who is online",
         discussion: """
             Example:
               parley presence --json
@@ -35,7 +35,8 @@ struct PresenceShow: AsyncParsableCommand {
                 // What one tells others is shown also where no node could be started.
                 let bar = try await access.node.perform(GetStatus()).readOnlyReason
                 guard let bar else { throw RunningOnly.refusal(nil) }
-                World.current.say("notice: no node runs here, so nobody is heard: \(bar)")
+                World.current.say(
+                    "notice: no node is running here, so nobody's presence is known: \(bar)")
             }
             try Self.show(try await access.node.perform(ListPresences()), output)
         }
@@ -59,7 +60,7 @@ struct PresenceShow: AsyncParsableCommand {
 
 struct PresenceSet: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "set", abstract: "say whether you are at this device",
+        commandName: "set", abstract: "set whether you are online at this device",
         discussion: """
             Example:
               parley presence set away
@@ -71,7 +72,7 @@ struct PresenceSet: AsyncParsableCommand {
 
     func validate() throws {
         guard ["online", "away", "offline"].contains(presence) else {
-            throw ValidationError("say online, away or offline")
+            throw ValidationError("choose online, away or offline")
         }
     }
 
@@ -82,10 +83,11 @@ struct PresenceSet: AsyncParsableCommand {
 
 struct PresenceTell: NodeCommand {
     static let configuration = CommandConfiguration(
-        commandName: "tell", abstract: "say what others are let know",
+        commandName: "tell", abstract: "set what others may see of your presence",
         discussion: """
-            everything: whether you are there, and when you were; now: not when you were; nothing. \
-            Of one person, or of all of whom nothing else is said. All your devices keep to it.
+            They may see everything: whether you are online, and when you last were; or now: only \
+            whether you are online; or nothing. It is set for one person, or for everybody without \
+            a setting of their own. All your devices follow it.
 
             Example:
               parley presence tell now
@@ -101,7 +103,7 @@ struct PresenceTell: NodeCommand {
 
     func validate() throws {
         guard ["everything", "now", "nothing"].contains(what) else {
-            throw ValidationError("say everything, now or nothing")
+            throw ValidationError("choose everything, now or nothing")
         }
         if let person { try Check.name(person, "a person's name") }
     }

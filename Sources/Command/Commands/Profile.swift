@@ -5,12 +5,12 @@ import Parley
 struct ProfileCommand: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "profile",
-        abstract: "show what you or a contact say of themselves, or change it",
+        abstract: "show your profile or a contact's, or change yours",
         discussion: """
-            Beside the name: a line of text, a language, a time zone and a small picture, on all of your \
-            devices and for your contacts; groups are not told. An empty text says nothing any more. A \
-            picture is made small, and freed of where and with what it was taken, by vipsthumbnail or \
-            ffmpeg, whichever is installed.
+            A profile has, beside your name, a line of text, a language, a time zone and a small \
+            picture. Your devices and your contacts see it; groups do not. An empty text removes \
+            what you said. vipsthumbnail or ffmpeg, whichever is installed, makes the picture \
+            small and removes its metadata, such as place and camera.
 
             Example:
               parley profile --status "at the lake" --time-zone Europe/Berlin
@@ -24,14 +24,14 @@ struct ProfileCommand: NodeCommand {
     var person: String?
     @Option(name: .long, help: "what you do, or how you are")
     var status: String?
-    @Option(name: .long, help: "the language to write to you in, as de or pt-BR")
+    @Option(name: .long, help: "the language to write to you in, such as de or pt-BR")
     var language: String?
-    @Option(name: .long, help: ArgumentHelp("where your clock is", valueName: "zone"))
+    @Option(name: .long, help: ArgumentHelp("your time zone", valueName: "zone"))
     var timeZone: String?
 
     @Option(name: .long, help: "a file with a picture of you", completion: .file())
     var picture: String?
-    @Flag(name: .long, help: "show no picture of you any more")
+    @Flag(name: .long, help: "remove your picture")
     var noPicture = false
     @Option(
         name: .long, help: ArgumentHelp("write their picture into a file", valueName: "file"),
@@ -45,7 +45,7 @@ struct ProfileCommand: NodeCommand {
     func validate() throws {
         if let person { try Check.name(person, "a name") }
         if person != nil, isChange {
-            throw ValidationError("you can change your own profile alone")
+            throw ValidationError("you can change only your own profile")
         }
         for path in [picture, savePicture].compactMap({ $0 }) { try Check.file(path) }
         if picture != nil, noPicture {
@@ -79,7 +79,7 @@ struct ProfileCommand: NodeCommand {
     ) async throws {
         let picture = try await node.perform(GetPicture(person: person))
         guard try picture.write(to: file) else {
-            throw NodeError("no-picture", "\(harmless(profile.name)) shows no picture.")
+            throw NodeError("no-picture", "\(harmless(profile.name)) has no picture.")
         }
     }
 }

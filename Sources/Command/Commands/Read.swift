@@ -7,15 +7,15 @@ struct Read: NodeCommand {
         commandName: "read",
         abstract: "show what is new, and mark it as read",
         discussion: """
-            Begins at the first message that you have not read, or shows the newest where you have \
-            read all. What is shown is marked as read, and nothing else: others in the \
-            conversation learn that, unless --keep-unread is given. --newest begins at the end; what \
-            stands above a page is shown with --before.
+            Begins at the first message that you have not read, or shows the newest if you have \
+            read all. What is shown is marked as read, and nothing else; others in the \
+            conversation see that, unless --keep-unread is given. --newest shows the newest page; \
+            --before shows the page above another.
 
-            ✓ saved here, ✓✓ on a device of another person, ✓✓ read by another person. They stand \
-            for the newest change: an edit that nobody has yet says so. (clock ahead) stands with a \
-            time that has not come yet by this device's clock, (clocks differ) with one before that \
-            of the message that it answers.
+            ✓ saved here, ✓✓ on a device of another person, ✓✓ read by another person. They \
+            describe the newest change: an edit that nobody has yet says so. (clock ahead) marks a \
+            time that is still to come by this device's clock, (clocks differ) one that is before \
+            the time of the message that it answers.
 
             Example:
               parley read home --limit 20
@@ -35,7 +35,7 @@ struct Read: NodeCommand {
         name: .long,
         help: ArgumentHelp("the page around a message, and its thread", valueName: "message"))
     var around: MessageArgument?
-    @Flag(name: .long, help: "the newest page, also where something above it is not read")
+    @Flag(name: .long, help: "the newest page, even if something above it is unread")
     var newest = false
     @Flag(name: .long, help: "do not mark them as read")
     var keepUnread = false
@@ -46,7 +46,7 @@ struct Read: NodeCommand {
             throw ValidationError("--limit is 1 to \(LocalAPI.pageMessageCountMax)")
         }
         if let before, before.isEmpty || before.utf8.count > 256 {
-            throw ValidationError("--before takes what an earlier page said")
+            throw ValidationError("--before takes the cursor that an earlier page printed")
         }
         if [before != nil, around != nil, newest].count(where: { $0 }) > 1 {
             throw ValidationError("one of --before, --around and --newest")

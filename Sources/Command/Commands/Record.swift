@@ -7,11 +7,11 @@ import Synchronization
 struct Record: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "record",
-        abstract: "speak a voice note, and send it",
+        abstract: "record a voice note, and send it",
         discussion: """
-            It records from the microphone until you press Enter or Ctrl-C, and sends what you said. \
-            Programs of the machine do it: parecord, pw-record or arecord record, and ffmpeg makes the \
-            note. `parley send --voice FILE` sends a recording that is there already.
+            It records from the microphone until you press Enter or Ctrl-C, and sends what you \
+            said. It uses programs of this machine: parecord, pw-record or arecord records, and \
+            ffmpeg makes the note. `parley send --voice FILE` sends an existing recording.
 
             Example:
               parley record trip
@@ -81,8 +81,9 @@ enum Recorder {
         }.first
         guard let found else {
             throw NodeError(
-                "no-recorder", "No program that records is installed.",
-                hint: "`apt install alsa-utils` brings arecord; or record elsewhere, and "
+                "no-recorder", "No program that records sound is installed.",
+                hint:
+                    "`apt install alsa-utils` installs arecord; or record elsewhere, and "
                     + "`parley send --voice FILE` sends it.")
         }
         let child = try SoundProgram(found.path, found.words + [file])

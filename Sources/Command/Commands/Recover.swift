@@ -4,19 +4,20 @@ import Parley
 struct Recover: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "recover",
-        abstract: "make a new device from the recovery code, and revoke the lost ones",
+        abstract: "create a new device from the recovery code, and revoke the lost ones",
         discussion: """
-            Needs the recovery code, a home that holds no node, and somebody who knows who you \
-            were: a backup, or a friend who sends you an invite and whose node runs now, or best \
-            both. What only lost devices had, and no backup and no friend, is lost.
+            Needs the recovery code, a home that holds no node, and something that knows who you \
+            were: a backup, or a friend who sends you an invite and whose node is running now, or \
+            best both. What neither a backup nor a friend has is lost.
 
             Devices that you do not --keep are revoked for good: keep those that you still have. \
             Without --from, devices that were added after the backup are not known here, and if \
-            the recovery code was used since, your contacts are told that it may be in two hands.
+            the recovery code was used since, your contacts are told that somebody else may have \
+            it.
 
-            Without a backup, what you had set is not known here either: nobody is told whether you are \
-            there until another of your devices tells what you had set, or `parley presence tell` says \
-            it anew.
+            Without a backup, your settings are not known here either: nobody sees whether you are \
+            online until another of your devices sends your settings, or you set that again with \
+            `parley presence tell`.
 
             Example:
               parley recover --backup ada.parley --from "$(cat invite-of-ben.txt)"
@@ -84,13 +85,15 @@ struct LostOptions: ParsableArguments {
         guard !output.json else { return }
         let revoked = report.revokedDevices.isEmpty ? "" : " and the revoked ones are not"
         World.current.say(
-            "from now on any command for this home tells whom it reaches that this device is yours"
+            "from now on, any command for this home tells everybody it reaches that this "
+                + "device is yours"
                 + revoked)
         World.current.advise("next: parley run, so that it catches up")
         if backup == nil {
             World.current.advise(
-                "what you had set is not known here: nobody is told whether you are there, until you "
-                    + "say what they are told: parley presence tell everything, now or nothing")
+                "your settings are not known here: nobody sees whether you are online "
+                    + "until you choose what they may see: parley presence tell everything, now "
+                    + "or nothing")
         }
         if settings.passphrase == nil {
             World.current.advise(
@@ -132,7 +135,7 @@ struct LostOptions: ParsableArguments {
                 "not-agreed", "Devices would be revoked, and there is nobody to ask.",
                 hint: "--keep DEVICE spares one; --yes agrees to the rest")
         }
-        guard world.agrees("Are all of these lost, or to be ended?") else {
+        guard world.agrees("Are all of these lost, or to be revoked?") else {
             throw NodeError(
                 "not-agreed", "Nothing was changed.", hint: "--keep DEVICE spares one")
         }

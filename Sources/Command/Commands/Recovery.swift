@@ -5,10 +5,10 @@ import Parley
 struct RecoveryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "recovery",
-        abstract: "see whether the recovery code is written down right",
+        abstract: "check that the recovery code is written down correctly",
         discussion: """
-            The recovery code is shown once, by `parley init`, and kept nowhere: it alone brings \
-            you back when all devices are lost, and it alone opens backups.
+            The recovery code is shown once, by `parley init`, and kept nowhere: nothing else \
+            brings you back if you lose all devices, and nothing else opens backups.
 
             Example:
               parley recovery check
@@ -21,9 +21,9 @@ struct RecoveryCheck: NodeCommand {
         commandName: "check",
         abstract: "type the recovery code from your paper",
         discussion: """
-            Says whether it is the one of this node, and sees to it that backups are sealed to it. \
-            The code leaves neither this command nor the paper. Capitals, spaces and hyphens do not \
-            matter. `parley status` reminds you until this was done once.
+            Says whether it is the code of this node, and makes sure that backups are encrypted to \
+            it. The code is neither stored nor sent. Capitals, spaces and hyphens do not matter. \
+            `parley status` reminds you until you have done this once.
 
             Example:
               parley recovery check
@@ -39,11 +39,12 @@ struct RecoveryCheck: NodeCommand {
         world.say("that is the recovery code of this node: keep the paper")
         switch finding {
         case .known: break
-        case .added: world.say("backups of this device are sealed to it from now on")
+        case .added: world.say("backups of this device are encrypted to it from now on")
         case .replaced:
             world.say(
-                "this device sealed backups to another key, which is replaced: what it made before "
-                    + "is not opened by your code, and may be by somebody else")
+                "this device encrypted backups to another key, which is now replaced: your "
+                    + "code does not open the backups that it made before, and somebody else may "
+                    + "be able to")
             world.advise(
                 "Make a new one: parley backup create FILE. Whoever linked this device may have "
                     + "planted that key: parley device list")

@@ -10,8 +10,9 @@ struct RelayCommand: AsyncParsableCommand {
         commandName: "relay",
         abstract: "keep sealed envelopes for devices that are away",
         discussion: """
-            A relay holds what nodes could not hand to each other, until they fetch it, and joins \
-            the bytes of two that cannot reach each other. It can open nothing, and knows nobody.
+            A relay keeps what nodes could not send to each other directly, until they fetch it, \
+            and forwards bytes between two that cannot reach each other. It can read nothing, and \
+            knows nobody.
 
             Example:
               parley relay --listen '*:7448'
@@ -60,8 +61,8 @@ struct RelayRun: AsyncParsableCommand {
         commandName: "run",
         abstract: "run a relay until it is stopped",
         discussion: """
-            Prints a text that people give to `parley relays add`. Without --announce it names \
-            the addresses that the relay listens on. Ctrl-C or SIGTERM stops it: all that was \
+            Prints a text that people give to `parley relays add`. Without --announce it names the \
+            addresses that the relay listens on. Ctrl-C or SIGTERM stops it: everything that it \
             acknowledged is on the disk.
 
             Example:
@@ -72,7 +73,7 @@ struct RelayRun: AsyncParsableCommand {
     @OptionGroup var options: RelayHomeOptions
     @Option(
         name: .long,
-        help: ArgumentHelp("an address to listen on; * stands for all", valueName: "host:port"))
+        help: ArgumentHelp("an address to listen on; * means all", valueName: "host:port"))
     var listen: [String] = ["*:7448"]
     @Option(
         name: .long,
@@ -81,24 +82,26 @@ struct RelayRun: AsyncParsableCommand {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "where it tells its figures, on this machine only", valueName: "host:port"))
+            "where it serves its metrics, on this machine only", valueName: "host:port"))
     var metrics: String?
-    @Flag(name: .long, help: "make mailboxes for tickets alone")
+    @Flag(name: .long, help: "create mailboxes only for tickets")
     var tickets = false
-    @Flag(name: .long, help: "join no clients that cannot reach each other")
+    @Flag(name: .long, help: "do not forward bytes between clients that cannot reach each other")
     var noPipes = false
     @Option(name: .long, help: ArgumentHelp("GiB of envelopes to keep at most", valueName: "GiB"))
     var capacity: Int = 16
     @Option(name: .long, help: ArgumentHelp("MiB that a mailbox may hold", valueName: "MiB"))
     var mailbox: Int = 64
     @Flag(
-        name: .long, help: ArgumentHelp("take whatever comes: for measuring", visibility: .hidden))
+        name: .long,
+        help: ArgumentHelp(
+            "accept everything, without limits: for measuring", visibility: .hidden))
     var unbounded = false
     @Flag(
         name: .long,
-        help: ArgumentHelp("stop at the end of the standard input too", visibility: .hidden))
+        help: ArgumentHelp("also stop at the end of standard input", visibility: .hidden))
     var untilInputEnds = false
-    @Flag(name: .long, help: "print a unit for systemd that runs this, and end")
+    @Flag(name: .long, help: "print a systemd unit that runs this, and exit")
     var systemdUnit = false
 
     func validate() throws {
@@ -108,7 +111,7 @@ struct RelayRun: AsyncParsableCommand {
         if let metrics, let host = try? Endpoint(metrics).host,  // refused above
             !["127.0.0.1", "::1", "localhost"].contains(host)
         {
-            throw ValidationError("--metrics is told on this machine only: 127.0.0.1:PORT")
+            throw ValidationError("--metrics is served on this machine only: 127.0.0.1:PORT")
         }
         guard (1...1_000_000).contains(capacity), (1...65_536).contains(mailbox) else {
             throw ValidationError("--capacity is 1 to 1000000 GiB, --mailbox 1 to 65536 MiB")
@@ -119,7 +122,7 @@ struct RelayRun: AsyncParsableCommand {
         do throws(Endpoint.Rejection) {
             return try Endpoint(text)
         } catch {
-            throw ValidationError("\(text) is no address: it needs HOST:PORT")
+            throw ValidationError("\(text) is not an address: it needs HOST:PORT")
         }
     }
 
@@ -131,9 +134,9 @@ struct RelayRun: AsyncParsableCommand {
         defer { withExtendedLifetime(lock) {} }
         let text = RelayText(key: server.key, addresses: addresses(of: server))
         let world = World.current
-        world.say("a relay runs in \(options.place.path)")
+        world.say("a relay is running in \(options.place.path)")
         for endpoint in server.endpoints { world.write("listening on \(endpoint)") }
-        if let endpoint = server.metricsEndpoint { world.write("figures on \(endpoint)") }
+        if let endpoint = server.metricsEndpoint { world.write("metrics on \(endpoint)") }
         world.write(text.text)
         world.say("give that text to parley relays add; Ctrl-C stops the relay")
         for await _ in stop { break }
@@ -163,7 +166,7 @@ struct RelayRun: AsyncParsableCommand {
                 "listen", "Cannot \(error.attempt): \(error.reason).",
                 hint: "--listen names another address")
         } catch let error as RelayStoreFailure {
-            throw NodeError("store", "\(error)", hint: "does another relay run there?")
+            throw NodeError("store", "\(error)", hint: "is another relay running there?")
         } catch let error as RelayServerError {
             throw NodeError("relay-home", "\(error)")
         }

@@ -11,8 +11,8 @@ struct TicketCommand: AsyncParsableCommand {
         commandName: "ticket",
         abstract: "tickets that pay for mailboxes of a relay",
         discussion: """
-            A relay that runs with --tickets makes a mailbox for a ticket alone. A ticket is spent \
-            once; the relay keeps its hash until then, and afterwards nothing.
+            A relay that runs with --tickets creates mailboxes only for tickets. A ticket can be \
+            spent once; the relay keeps its hash until then, and nothing afterwards.
 
             Example:
               parley relay ticket new --count 10 --mebibytes 64
@@ -25,7 +25,8 @@ struct TicketNew: ParsableCommand {
         commandName: "new",
         abstract: "issue tickets",
         discussion: """
-            Prints one text a ticket. Whoever has the text can spend it: it is shown once.
+            Prints one text per ticket. Whoever has the text can spend it, and it is shown only \
+            once.
 
             Example:
               parley relay ticket new --count 10
@@ -70,7 +71,7 @@ struct TicketList: ParsableCommand {
             """)
 
     @OptionGroup var options: RelayHomeOptions
-    @Flag(name: .long, help: "print one JSON object a ticket, for programs")
+    @Flag(name: .long, help: "print one JSON object per ticket, for programs")
     var json = false
 
     func run() throws {
@@ -96,7 +97,7 @@ struct TicketList: ParsableCommand {
 struct TicketRevoke: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
-        abstract: "take back a ticket that nobody has spent",
+        abstract: "revoke a ticket that nobody has spent",
         discussion: """
             Takes the ticket itself, or the beginning of its hash as the list shows it.
 

@@ -6,9 +6,9 @@ struct RelaysCommand: AsyncParsableCommand {
         commandName: "relays",
         abstract: "the relays that your devices use: list, add, remove, move",
         discussion: """
-            A relay holds what others send while your devices are away, sealed so that it can open \
-            nothing, and joins the bytes of two that cannot reach each other. Anyone can run one: \
-            parley relay run prints the text that is given here.
+            A relay keeps what others send while your devices are away, encrypted so that it can \
+            read nothing, and forwards bytes between two devices that cannot reach each other. \
+            Anyone can run one: parley relay run prints the text to add here.
 
             Example:
               parley relays add parley-relay:1:…
@@ -34,13 +34,13 @@ struct RelaysList: NodeCommand {
         guard !output.json else { return }
         if relays.isEmpty {
             try await World.current.say(
-                "no relay", way: "parley relays add TEXT uses one", on: node)
+                "no relay", way: "parley relays add TEXT adds one", on: node)
         }
         try await Self.sayWhyIdle(relays, node)
         Self.sayWhoAnswers(relays)
         if relays.contains(where: { $0.state == "ticket-needed" }) {
             World.current.advise(
-                "that relay asks for a ticket: parley relays add TEXT --ticket TICKET shows it one")
+                "that relay asks for a ticket: parley relays add TEXT --ticket TICKET gives it one")
         }
     }
 
@@ -48,23 +48,24 @@ struct RelaysList: NodeCommand {
     private static func sayWhoAnswers(_ relays: [RelayView]) {
         for relay in relays where relay.state == "mistaken" && relay.until == nil {
             World.current.advise(
-                "what answers at \(harmless(relay.addresses.first ?? "its address")) does not show the key "
-                    + "of that relay: if the relay was made anew, parley relays move "
-                    + "\(relay.relay.prefix(12)) TEXT uses it, where TEXT is what it prints now")
+                "the server at \(harmless(relay.addresses.first ?? "its address")) does "
+                    + "not have the key of that relay: if the relay was set up again, parley "
+                    + "relays move \(relay.relay.prefix(12)) TEXT switches to it, where TEXT is "
+                    + "what it prints now")
         }
     }
 
     /// Says why relays are not connected, where the reason is no fault of theirs.
     static func sayWhyIdle(_ relays: [RelayView], _ node: any NodeService) async throws {
         if relays.contains(where: { $0.state == "offline" }) {
-            World.current.advise("this node is cut off: parley offline off ends that")
+            World.current.advise("this node is offline: parley offline off ends that")
         }
         guard relays.contains(where: { $0.state == "idle" }) else { return }
         let status = try await node.perform(GetStatus())
         guard !status.isRunning else { return }
         // A home that may not be written is not run.
         let way = status.readOnlyReason == nil ? ": parley run" : ""
-        World.current.advise("no node runs, so nothing is connected" + way)
+        World.current.advise("no node is running, so nothing is connected" + way)
     }
 
     private static func state(_ relay: RelayView) -> String {
@@ -91,11 +92,11 @@ struct RelaysList: NodeCommand {
 
 struct RelaysAdd: NodeCommand {
     static let configuration = CommandConfiguration(
-        commandName: "add", abstract: "use a relay",
+        commandName: "add", abstract: "add a relay",
         discussion: """
-            Your contacts and your other devices hear of it by themselves. A relay that runs with \
-            --tickets keeps nothing for this device without one; one ticket, every 30 days, is \
-            enough. Say the same again with more tickets to add them.
+            Your contacts and your other devices learn of it automatically. A relay that runs with \
+            --tickets keeps nothing for this device without one; one ticket every 30 days is \
+            enough. Run the same command with more tickets to add them.
 
             Example:
               parley relays add parley-relay:1:…
@@ -119,9 +120,10 @@ struct RelaysAdd: NodeCommand {
 
 struct RelaysRemove: NodeCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "use a relay no more",
+        commandName: "remove", abstract: "stop using a relay",
         discussion: """
-            What lies there is not fetched any more. To go to another one use parley relays move.
+            What is stored there is no longer fetched. To change to another relay, use parley \
+            relays move.
 
             Example:
               parley relays remove relay.example.org:7448
@@ -139,10 +141,10 @@ struct RelaysRemove: NodeCommand {
 
 struct RelaysMove: NodeCommand {
     static let configuration = CommandConfiguration(
-        commandName: "move", abstract: "use another relay in the place of one",
+        commandName: "move", abstract: "replace a relay by another one",
         discussion: """
-            The old one is still read for thirty days, so that nobody is lost who has yet to hear \
-            of the new one.
+            The old one is still read for thirty days, for people who have not learned of the new \
+            one yet.
 
             Example:
               parley relays move relay.example.org:7448 parley-relay:1:…
@@ -167,13 +169,14 @@ struct OutboxCommand: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "outbox", abstract: "show what waits to be delivered",
         discussion: """
-            Messages that no device of another person has yet: those that are on this device \
-            alone, and those that a relay has; and edits, deletions, reactions, pins, names, polls, \
-            answers to them, things to be done, notes, edits of notes, decisions and approvals of \
-            them; and those who are to be contacts and were not reached yet. Below it stands which \
-            files are still to come here, and which others are not known to have. What a device wrote that has two histories never leaves it: --stranded shows that, so that another \
-            device of yours can say it again (`parley send --stranded`); one that was revoked is not \
-            told any more what arrived.
+            Shows messages that no device of another person has yet: those that are only on this \
+            device, and those that a relay has; also edits, deletions, reactions, pins, names, \
+            polls, answers, action items, notes and edits of them, decisions and approvals; and \
+            people who are to become contacts and were not reached yet. Below that, it shows which \
+            files are still to be fetched, and which of your files others are not known to have. \
+            What a device with two histories wrote never leaves it: --stranded shows that, so that \
+            another device of yours can send it again (`parley send --stranded`). A revoked device \
+            no longer learns what arrived.
 
             Example:
               parley outbox
@@ -195,7 +198,7 @@ struct OutboxCommand: NodeCommand {
         if waiting.isEmpty { World.current.say("nothing waits") }
         if waiting.contains(where: { $0.strandedCount > 0 }) {
             World.current.say(
-                "this device wrote two histories, and nobody takes more from it: "
+                "this device wrote two histories, and nobody accepts more from it: "
                     + Advice.complete("parley status") + " tells what to do")
         }
         if waiting.contains(where: { $0.unknownCount > 0 }) {
@@ -203,19 +206,19 @@ struct OutboxCommand: NodeCommand {
         }
         for view in waiting where view.fullRelays != nil {
             World.current.say(
-                "a relay holds as much of “\(harmless(view.name))” as it may: the rest goes there "
-                    + "once its day ends, at midnight UTC, or to them once you are both connected")
+                "a relay has no more room for “\(harmless(view.name))” today: the rest "
+                    + "goes there after midnight UTC, or directly to them once you are connected")
         }
         let status = try await node.perform(GetStatus())
         for (_, line) in FileLines.lines(status.files) { World.current.say("files: " + line) }
         guard waiting.contains(where: { $0.isOnItsWay }) else { return }
         if status.isOffline {
-            World.current.advise("this node is cut off: parley offline off ends that")
+            World.current.advise("this node is offline: parley offline off ends that")
         }
         if !status.isRunning, status.readOnlyReason == nil {
             World.current.advise(
-                "no node runs: commands send and fetch what they can while they last; parley run "
-                    + "does at all times")
+                "no node is running: a command sends and fetches what it can while it "
+                    + "lasts; parley run does so all the time")
         }
     }
 
@@ -235,14 +238,15 @@ struct OutboxCommand: NodeCommand {
         let mayWrite = try await node.perform(GetStatus()).readOnlyReason == nil
         World.current.advise(
             mayWrite
-                ? "nothing: all that was written here can leave"
-                : "nothing is kept here by a fork; `parley outbox` shows what else waits")
+                ? "nothing: everything that was written here can be sent"
+                : "nothing is kept here because of two histories; `parley outbox` shows "
+                    + "what else waits")
     }
 
     /// What a device that was revoked cannot tell.
     static let unknown =
-        "another device of yours has revoked this one, and it is told no more: whether that arrived is "
-        + "not known here, your other devices may know it"
+        "another device of yours has revoked this one, so it no longer learns whether that "
+        + "arrived; your other devices may know"
 
     private static func row(_ view: OutboxView) -> [String] {
         switch view.wish {
@@ -254,12 +258,12 @@ struct OutboxCommand: NodeCommand {
         case "request-relayed": return [view.name, "a relay has your request to be a contact"]
         case "invite":
             guard let address = view.mistakenRelay else {
-                return [view.name, "you took their invite: that waits until they are reached"]
+                return [view.name, "you accepted their invite: that waits until they are reached"]
             }
             return [
                 view.name,
-                "what answers at \(address) does not show the key of the relay that their invite names: "
-                    + "ask for another one",
+                "the server at \(address) does not have the key of the relay that their "
+                    + "invite names: ask for another invite",
             ]
         default: break
         }
@@ -294,11 +298,11 @@ enum Switch: String, ExpressibleByArgument, CaseIterable {
 
 struct Offline: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "offline", abstract: "cut the running node off, or take that back",
+        commandName: "offline", abstract: "take the running node offline, or back online",
         discussion: """
-            For trying what happens without a network: the node ends its links and makes no new \
-            ones, and everything that you write waits; nobody can be called. `parley status` says \
-            so. It lasts until it is taken back or the node ends.
+            Use it to try what happens without a network: the node closes its connections and \
+            opens no new ones, everything that you write waits, and nobody can be called. \
+            `parley status` shows it. It lasts until `parley offline off`, or until the node stops.
 
             Example:
               parley offline on

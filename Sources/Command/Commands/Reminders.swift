@@ -7,10 +7,11 @@ struct RemindCommand: NodeCommand {
         commandName: "remind",
         abstract: "have this device remind you of something",
         discussion: """
-            Of a text, of a message (--message), or of an item, a poll or a decision (--item). --at is a \
-            day and a time as you write them, a time of the next 24 hours, or how long from now. All of your \
-            devices know it; this one alone rings, by its own clock, and `parley follow` shows it. If it is off \
-            then, it rings when it is on again. Nobody else hears of it.
+            A reminder is about a text, a message (--message), or an item, a poll or a decision \
+            (--item). --at is a day and a time, a time in the next 24 hours, or how long from now. \
+            All of your devices know of it; only this one rings, by its own clock, and \
+            `parley follow` shows it. If the node is not running then, it rings when it runs \
+            again. Nobody else learns of it.
 
             Example:
               parley remind "call the hut" --at "2026-12-01 09:00"
@@ -19,7 +20,7 @@ struct RemindCommand: NodeCommand {
 
     @OptionGroup var place: HomeOptions
     @OptionGroup var output: OutputOptions
-    @Argument(help: "what it says")
+    @Argument(help: "the text of the reminder")
     var text: String?
     @Option(name: .long, help: "the message that it is about")
     var message: MessageArgument?
@@ -35,14 +36,14 @@ struct RemindCommand: NodeCommand {
         if let text { try Check.text(text) }
         if message != nil, item != nil { throw ValidationError("one of --message and --item") }
         if text == nil, message == nil, item == nil {
-            throw ValidationError("say what it is about")
+            throw ValidationError("give a text, --message or --item")
         }
     }
 
     func run(with node: any NodeService) async throws {
         let now = UInt64(Date().timeIntervalSince1970 * 1_000)
         guard let moment = time.moment(after: now, in: World.current.timeZone) else {
-            throw NodeError("bad-time", "There is no such time there.")
+            throw NodeError("bad-time", "There is no such time on that day in this time zone.")
         }
         let reminder = try await node.perform(
             AddReminder(
@@ -54,10 +55,11 @@ struct RemindCommand: NodeCommand {
 struct RemindersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reminders",
-        abstract: "list what you are to be reminded of, and end it",
+        abstract: "list your reminders, finish and delete them",
         discussion: """
-            What rings first stands first. `done` keeps one among those that --all lists, `delete` ends it, \
-            and `here` has it ring on this device, as where the other one is lost.
+            The one that rings first comes first. `done` finishes one, which --all still lists; \
+            `delete` deletes it; and `here` makes it ring on this device, for example if the other \
+            one is lost.
 
             Example:
               parley reminders
@@ -71,9 +73,9 @@ struct RemindersCommand: AsyncParsableCommand {
 struct ReminderList: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "list them; what `parley reminders` does where nothing else is said",
+        abstract: "list reminders; `parley reminders` alone does the same",
         discussion: """
-            --all lists those as well with which you are done.
+            --all also lists those that are done.
 
             Example:
               parley reminders list --all
@@ -81,7 +83,7 @@ struct ReminderList: NodeCommand {
 
     @OptionGroup var place: HomeOptions
     @OptionGroup var output: OutputOptions
-    @Flag(name: .long, help: "also those with which you are done")
+    @Flag(name: .long, help: "also those that are done")
     var all = false
 
     func run(with node: any NodeService) async throws {
@@ -94,9 +96,9 @@ struct ReminderList: NodeCommand {
 struct ReminderDone: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "done",
-        abstract: "say that you are done with a reminder",
+        abstract: "mark a reminder as done",
         discussion: """
-            It rings no more, on whichever device.
+            It no longer rings on any device.
 
             Example:
               parley reminders done 1a2b3c4d
@@ -118,9 +120,9 @@ struct ReminderDone: NodeCommand {
 struct ReminderHere: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "here",
-        abstract: "have a reminder ring on this device",
+        abstract: "make a reminder ring on this device",
         discussion: """
-            The device that would have rung does not, once it hears of that.
+            The device that was to ring no longer does, once it learns of that.
 
             Example:
               parley reminders here 1a2b3c4d
@@ -142,9 +144,9 @@ struct ReminderHere: NodeCommand {
 struct ReminderDelete: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete",
-        abstract: "end a reminder for good",
+        abstract: "delete a reminder",
         discussion: """
-            On all of your devices.
+            It is deleted on all of your devices.
 
             Example:
               parley reminders delete 1a2b3c4d

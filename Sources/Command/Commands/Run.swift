@@ -9,21 +9,21 @@ struct Run: AsyncParsableCommand {
         commandName: "run",
         abstract: "run the node until it is stopped",
         discussion: """
-            Listens for other nodes, and for commands on this machine. Without --listen, and without the key \
-            run.listen of the configuration, it takes the port it had before, else 7447, else any free \
-            one, on all addresses. On the local network it finds those it knows, and is found by them \
-            alone. Stop it with Ctrl-C or SIGTERM: it closes its links and loses nothing. At SIGHUP it \
-            reads its configuration again.
+            Listens for other nodes, and for commands on this machine. Without --listen, and \
+            without the key run.listen of the configuration, it uses the port it had before, else \
+            7447, else any free one, on all addresses. On the local network it finds only nodes \
+            that it knows, and only they find it. Stop it with Ctrl-C or SIGTERM: it closes its \
+            connections and loses nothing. At SIGHUP it reads its configuration again.
 
-            It tells of what comes: by a program of yours (notify.command), and on the desktop. Started \
-            by systemd it takes sockets that are handed over, says when it is ready and alive, and logs \
-            to the journal; `parley service install` sets that up. What it logs holds no texts, names or \
-            keys.
+            It notifies you of what arrives, through a program of yours (notify.command) and on \
+            the desktop. If systemd starts it, it uses the sockets that systemd passes to it, \
+            reports when it is ready and alive, and logs to the journal; `parley service install` \
+            sets that up. Its log holds no texts, names or keys.
 
-            With --http programs of this machine can ask it over HTTP as well, on a loopback \
-            address alone and with a token (parley token): POST /rpc, GET /events, /changes, \
-            /metrics, /healthz. Where it listens stands in the file "http" in its home. With --page it \
-            serves the page that parley open opens in a browser, in the same place.
+            With --http, programs of this machine can use it over HTTP as well, only on a loopback \
+            address and with a token (parley token): POST /rpc, GET /events, /changes, /metrics, \
+            /healthz. The file "http" in its home holds the address. With --page it serves, at the \
+            same address, the page that parley open opens in a browser.
 
             Example:
               parley run --listen 192.0.2.1:7447 --listen '[2001:db8::1]:7447'
@@ -32,11 +32,11 @@ struct Run: AsyncParsableCommand {
     @OptionGroup var place: HomeOptions
     @Option(
         name: .long,
-        help: ArgumentHelp("an address to listen on; * stands for all", valueName: "host:port"))
+        help: ArgumentHelp("an address to listen on; * means all", valueName: "host:port"))
     var listen: [String] = []
     @Flag(
         name: .long,
-        help: "listen nowhere: others reach this node where it dials them, or through a relay")
+        help: "do not listen: others reach this node only if it calls them, or through a relay")
     var noListen = false
 
     @Flag(name: .long, help: "neither look for contacts on the local network nor be found there")
@@ -45,7 +45,7 @@ struct Run: AsyncParsableCommand {
     @Option(
         name: .long, defaultAsFlag: LoopbackAddress.usual.description,
         help: ArgumentHelp(
-            "answer programs of this machine over HTTP; without an address on any free port",
+            "answer programs of this machine over HTTP; without an address, on any free port",
             valueName: "host:port"))
     var http: String?
 
@@ -61,14 +61,14 @@ struct Run: AsyncParsableCommand {
     func validate() throws {
         if let http, LoopbackAddress(http) == nil {
             throw ValidationError(
-                "\(http) is no address of this machine alone: --http takes 127.0.0.1:PORT, "
+                "\(http) is not a loopback address: --http takes 127.0.0.1:PORT, "
                     + "[::1]:PORT or localhost:PORT")
         }
         if noListen, !listen.isEmpty {
             throw ValidationError("--listen and --no-listen exclude each other")
         }
         for address in listen where !Self.isAddress(address) {
-            throw ValidationError("\(address) is no address: it needs HOST:PORT")
+            throw ValidationError("\(address) is not an address: it needs HOST:PORT")
         }
     }
 
@@ -89,8 +89,8 @@ struct Run: AsyncParsableCommand {
             running: { client -> RunningHome in
                 await client.close()
                 throw NodeError(
-                    "already-running", "a node runs in \(home) already",
-                    hint: "parley status asks it how it is")
+                    "already-running", "a node is already running in \(home)",
+                    hint: "parley status shows how it is doing")
             },
             home: { try await HomeNode.openToRun(home: $0, passphrase: place.passphrase) })
         do {

@@ -7,14 +7,14 @@ struct SearchCommand: AsyncParsableCommand {
         commandName: "search",
         abstract: "find messages by their words and by what they mean",
         discussion: """
-            Without words, on a terminal, it finds while you type. All words must be there, \
-            whatever their endings; frequent ones are passed over. With a model installed (parley \
-            model install), messages that mean the same in other words are found too.
+            Without words, on a terminal, it searches as you type. A message must have all words, \
+            whatever their endings; very frequent words are ignored. With a model installed \
+            (parley model install), messages that mean the same in other words are found too.
 
             "an exact phrase"  -word  from:NAME  in:CONVERSATION  before:2026-02-01  after:7d \
              has:link  has:reaction  is:reply  is:edited
 
-            before: and after: go by the time that a message shows, even where a clock was wrong.
+            before: and after: use the time that a message shows, even if a clock was wrong.
 
             Example:
               parley search where is the key from:ann
@@ -31,9 +31,9 @@ struct SearchCommand: AsyncParsableCommand {
 struct SearchFind: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "find",
-        abstract: "find messages; what `parley search` does where nothing else is said",
+        abstract: "find messages; `parley search` alone does the same",
         discussion: """
-            Say it in full where the first word is the name of another command of search.
+            Write `find` if the first word is the name of another command of search.
 
             Example:
               parley search find stats from:ben
@@ -43,11 +43,14 @@ struct SearchFind: NodeCommand {
     @OptionGroup var output: OutputOptions
     private static let limitMax = 200
 
-    @Argument(parsing: .allUnrecognized, help: "what is looked for; none: type it")
+    @Argument(parsing: .allUnrecognized, help: "what to find; without it, you search as you type")
     var words: [String] = []
-    @Option(name: .long, help: "at most so many messages, 1 to 200")
+    @Option(name: .long, help: "how many messages at most, 1 to 200")
     var limit = 20
-    @Flag(name: .long, help: "of those that have all words the most telling first, not the newest")
+    @Flag(
+        name: .long,
+        help:
+            "of messages that have all words, the most relevant first, not the newest")
     var best = false
     @Flag(name: .long, help: "show the figures behind each hit")
     var explain = false
@@ -60,7 +63,7 @@ struct SearchFind: NodeCommand {
             throw ValidationError("there is no option \(option)")
         }
         if said.isEmpty, !World.current.isInputTerminal || output.json {
-            throw ValidationError("say what is looked for")
+            throw ValidationError("say what to find")
         }
     }
 
@@ -83,17 +86,17 @@ struct SearchFind: NodeCommand {
         let wider = min(limit * 5, Self.limitMax)
         World.current.say(
             "there may be more: " + (limit < wider ? "--limit \(wider) shows them; " : "")
-                + "another word, in:, from: or before: finds fewer")
+                + "another word, in:, from: or before: narrows the search")
     }
 }
 
 struct SearchCheck: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "compare what is indexed with what is held",
+        abstract: "compare the search indexes with the messages",
         discussion: """
-            Looks for texts that cannot be found, for what is left of erased ones, and for vectors \
-            of another model or size; those are removed.
+            Looks for texts that cannot be found, for remains of erased texts, and for vectors of \
+            another model or size; those vectors are removed.
 
             Example:
               parley search check
@@ -111,7 +114,7 @@ struct SearchCheck: NodeCommand {
         }
         try Output.show(report, json: output.json, as: lines.joined(separator: "\n"))
         if report.checks.contains(where: { !$0.isFine }) {
-            World.current.advise("parley search rebuild makes the indexes anew")
+            World.current.advise("parley search rebuild rebuilds the indexes")
             throw ExitCode.failure
         }
     }
@@ -120,10 +123,10 @@ struct SearchCheck: NodeCommand {
 struct SearchRebuild: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "rebuild",
-        abstract: "make the indexes anew",
+        abstract: "rebuild the search indexes",
         discussion: """
-            Drops everything that is indexed, then shows how far it is again. What runs meanwhile \
-            does not wait; Ctrl-C ends only the showing where a node runs.
+            Deletes the indexes, then shows the progress of the new ones. Nothing else waits for \
+            it; if a node is running, Ctrl-C ends only this display.
 
             Example:
               parley search rebuild
@@ -224,10 +227,10 @@ struct SearchStatsCommand: NodeCommand {
 struct SearchWords: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "words",
-        abstract: "turn the index of words on or off",
+        abstract: "turn the word index on or off",
         discussion: """
-            The index holds keyed hashes of words, no word; but how often each hash stands there \
-            can be counted by whoever has the disk. Off, nothing of it stays on the disk.
+            The index holds keyed hashes of words, and no word; but whoever has the disk can count \
+            how often each hash occurs. If it is off, nothing of it stays on the disk.
 
             Example:
               parley search words off
@@ -238,7 +241,7 @@ struct SearchWords: NodeCommand {
     var state: String
 
     func validate() throws {
-        guard ["on", "off"].contains(state) else { throw ValidationError("say on or off") }
+        guard ["on", "off"].contains(state) else { throw ValidationError("choose on or off") }
     }
 
     func run(with node: any NodeService) async throws {
@@ -249,7 +252,7 @@ struct SearchWords: NodeCommand {
 struct Similar: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "similar",
-        abstract: "find messages that mean about the same as one",
+        abstract: "find messages with about the same meaning as one",
         discussion: """
             Needs a model: parley model install.
 
@@ -261,7 +264,7 @@ struct Similar: NodeCommand {
     @OptionGroup var output: OutputOptions
     @Argument(help: "the message: its number, or its identifier")
     var message: MessageArgument
-    @Option(name: .long, help: "at most so many messages, 1 to 200")
+    @Option(name: .long, help: "how many messages at most, 1 to 200")
     var limit = 10
 
     func validate() throws {
@@ -271,7 +274,7 @@ struct Similar: NodeCommand {
     func run(with node: any NodeService) async throws {
         let reply = try await node.perform(FindSimilar(message: message.reference, limit: limit))
         try SearchLines.show(
-            reply, json: output.json, as: SearchLines.text(reply), none: "nothing is like it")
+            reply, json: output.json, as: SearchLines.text(reply), none: "no message is similar")
     }
 }
 
@@ -280,8 +283,8 @@ struct Ask: NodeCommand {
         commandName: "ask",
         abstract: "answer a question with what people wrote, quoted",
         discussion: """
-            Shows the passages that answer best, each with who wrote it, where and when. Where \
-            somebody asked the same before, it shows what others replied. Nothing is made up: where \
+            Shows the passages that answer best, each with who wrote it, where and when. If \
+            somebody asked the same before, it shows what others replied. Nothing is made up: if \
             nothing fits, it says so.
 
             Example:
@@ -292,7 +295,7 @@ struct Ask: NodeCommand {
     @OptionGroup var output: OutputOptions
     @Argument(help: "the question")
     var question: String
-    @Option(name: .long, help: "at most so many passages, 1 to 20")
+    @Option(name: .long, help: "how many passages at most, 1 to 20")
     var limit = 3
 
     func validate() throws {

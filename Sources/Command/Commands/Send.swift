@@ -7,16 +7,17 @@ import ParleyWire
 struct Send: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "send",
-        abstract: "write a message",
+        abstract: "send a message",
         discussion: """
-            Without a text, standard input is the message; with --lines, each line is one. When it \
-            returns, everything is saved, and leaves as soon as somebody can be reached. Where very \
-            many lines stop half-way, saying the same again goes on where it stopped. --stranded \
-            says again, once, what another device of yours wrote that nobody takes any more, from \
-            what `parley outbox --stranded --json` told there.
+            Without a text, standard input is the message; with --lines, each of its lines is one. \
+            When the command returns, everything is saved, and it is sent as soon as somebody can \
+            be reached. If it stops half-way through very many lines, the same command continues \
+            where it stopped. --stranded sends again, once, what another device of yours wrote and \
+            nobody accepts from it, as `parley outbox --stranded --json` printed it there.
 
-            “@” and a member's name, or the start of their identifier, mentions them, and “@everyone” \
-            everybody: `parley mentions` tells them. --lines mentions nobody.
+            “@” and a member's name, or the start of their identifier, mentions them, and \
+            “@everyone” mentions everybody: `parley mentions` shows it to them. --lines mentions \
+            nobody.
 
             Example:
               parley send home "dinner at eight, @ben?"
@@ -36,20 +37,20 @@ struct Send: AsyncParsableCommand {
     @Flag(name: .long, help: "each line of standard input is a message")
     var lines = false
     @OptionGroup var mentions: MentionOptions
-    @Flag(name: .long, help: "send very many lines once more that were all sent before")
+    @Flag(name: .long, help: "send very many lines again, although all of them were sent before")
     var again = false
     @Option(
         name: .long,
-        help: ArgumentHelp("answer in the thread that this message is in", valueName: "message"))
+        help: ArgumentHelp("reply in the thread that this message is in", valueName: "message"))
     var thread: MessageArgument?
     @Option(
         name: .customLong("file"),
-        help: ArgumentHelp("a file that goes with it; may be said several times", valueName: "file")
+        help: ArgumentHelp("a file to send with it; may be given several times", valueName: "file")
     )
     var files: [String] = []
     @OptionGroup var media: FileOptions
     @Option(
-        name: .long, help: "say again what this file holds of what a device of yours had to keep")
+        name: .long, help: "send again what a device of yours could not send, from this file")
     var stranded: String?
 
     func validate() throws {
@@ -65,7 +66,7 @@ struct Send: AsyncParsableCommand {
         if let stranded {
             try Check.file(stranded)
             if text != nil || lines || thread != nil {
-                throw ValidationError("--stranded says what stands in its file, and nothing else")
+                throw ValidationError("--stranded sends what is in its file, and nothing else")
             }
         }
     }
@@ -137,7 +138,7 @@ extension Send {
     ) async throws {
         let (key, known) = try await whole(content, count, on: node)
         if known > 0 {
-            World.current.say("\(known) of \(count) messages were saved before; going on")
+            World.current.say("\(known) of \(count) messages were saved before; continuing")
         }
         var (saved, line) = (0, 1)
         let wish = StopWish()
@@ -147,7 +148,9 @@ extension Send {
                 throw NodeError(
                     ExitStatus.interruptedCode,
                     "\(known + saved) of \(count) messages are saved, the others are not.",
-                    hint: "say the same again: it goes on with message \(known + saved + 1)")
+                    hint:
+                        "run the same command again: it continues with message "
+                        + "\(known + saved + 1)")
             }
             if line + batch.count - 1 > known {
                 do {
@@ -178,15 +181,16 @@ extension Send {
                 "\(saved) of \(count) messages are saved, and perhaps those up to \(last): "
                     + error.message,
                 hint:
-                    "say the same again once that is mended: it goes on with the first that is not")
+                    "run the same command again once that is fixed: it continues with the "
+                    + "first that is not")
         }
         let isSoon = error.code == "not-a-member-yet"
-        let again = "say the same again once that is mended: "
+        let again = "run the same command again once that is fixed: "
         return NodeError(
             error.code,
             "\(saved) of \(count) messages are saved, the others are not: " + error.message,
-            hint: (isSoon ? "wait a moment, and say the same again: " : again)
-                + "it goes on with message \(saved + 1)")
+            hint: (isSoon ? "wait a moment, and run the same command again: " : again)
+                + "it continues with message \(saved + 1)")
     }
 
     /// The name of these lines in the conversation, and how many of them are saved under it. Those that
@@ -216,9 +220,9 @@ extension Send {
 struct Reply: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reply",
-        abstract: "answer a message",
+        abstract: "reply to a message",
         discussion: """
-            Without a text, standard input is the answer.
+            Without a text, standard input is the reply.
 
             Example:
               parley reply home 12 "yes, at eight"
@@ -268,7 +272,7 @@ enum Composition {
         let bytes = try World.current.readInput(inputByteCountMax)
         guard let input = String(validating: bytes, as: UTF8.self) else {
             throw NodeError(
-                "not-text", "the input is no UTF-8 text",
+                "not-text", "the input is not UTF-8 text",
                 hint: "iconv turns other encodings into UTF-8")
         }
         let lines = input.split(omittingEmptySubsequences: false) { $0.isNewline }

@@ -8,9 +8,9 @@ struct ServiceCommand: AsyncParsableCommand {
         commandName: "service",
         abstract: "have the node run whenever you are logged in",
         discussion: """
-            As a service of systemd's manager for users: it starts the node, restarts one that fails or \
-            hangs, keeps it from what it has no business with, and collects its log. To have it run \
-            while you are logged out, say `loginctl enable-linger` once.
+            It runs as a systemd user service: systemd starts the node, restarts it if it fails or \
+            hangs, limits what it can access, and collects its log. To keep it running while you \
+            are logged out, run `loginctl enable-linger` once.
 
             Example:
               parley service install
@@ -64,9 +64,10 @@ struct ServiceInstall: ParsableCommand {
         commandName: "install",
         abstract: "have systemd run the node, from now on and at each login",
         discussion: """
-            Writes a unit into your systemd folder and starts it. With --socket-port systemd listens on \
-            that port and on the socket for commands, and starts the node when somebody comes. Where no \
-            manager answers, as in a container, the unit is written and what is left to say is shown.
+            Writes a unit into your systemd folder and starts it. With --socket-port systemd \
+            listens on that port and on the socket for commands, and starts the node when \
+            something connects. If no user manager answers, as in a container, the unit is written \
+            and the command that is left to run is shown.
 
             Example:
               parley service install
@@ -135,7 +136,7 @@ struct ServiceInstall: ParsableCommand {
         guard !noStart, let reload = try options.manage(["daemon-reload"]), reload.status == 0
         else {
             return world.say(
-                noStart ? "\(command) starts it" : "no manager of systemd answers here: \(command)")
+                noStart ? "\(command) starts it" : "systemd has no user manager here: \(command)")
         }
         let result = try options.manage(["enable", "--now", name])
         guard result?.status == 0 else {
@@ -176,7 +177,7 @@ struct ServiceUninstall: ParsableCommand {
         commandName: "uninstall",
         abstract: "stop the service and remove it; the home stays as it is",
         discussion: """
-            Nothing of the node's is touched: parley run goes on with it.
+            The data of the node is not touched: parley run continues with it.
 
             Example:
               parley service uninstall
@@ -206,7 +207,8 @@ struct ServiceStatus: AsyncParsableCommand {
         commandName: "status",
         abstract: "say whether the service is installed, and how it is doing",
         discussion: """
-            What systemd says of it, and whether the node answers. Exits with 1 where it does not.
+            Shows what systemd says of it, and whether the node answers. Exits with 1 if it does \
+            not.
 
             Example:
               parley service status
@@ -267,7 +269,7 @@ struct ServiceLogs: ParsableCommand {
             """)
 
     @OptionGroup var options: ServiceOptions
-    @Flag(name: .long, help: "go on as more comes, until Ctrl-C")
+    @Flag(name: .long, help: "keep showing new lines, until Ctrl-C")
     var follow = false
     @Option(name: .long, help: "how many lines")
     var lines = 50
@@ -280,7 +282,7 @@ struct ServiceLogs: ParsableCommand {
 
     func run() throws {
         guard let journal = Subprocess("journalctl", environment: World.current.environment) else {
-            throw NodeError("no-journal", "journalctl is not on this machine")
+            throw NodeError("no-journal", "journalctl is not installed on this machine")
         }
         var words = [
             "--user", "--no-pager", "--unit", options.unitName + ".service", "--lines", "\(lines)",

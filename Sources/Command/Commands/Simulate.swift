@@ -9,7 +9,7 @@ import ParleySimulate
 struct SimulateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "simulate",
-        abstract: "try the node against partitions, crashes and wrong clocks",
+        abstract: "test the node against partitions, crashes and wrong clocks",
         discussion: """
             Runs the production node in a simulated world. A scenario says who is there, what \
             they do and what breaks; a seed decides all that it leaves open: the same scenario \

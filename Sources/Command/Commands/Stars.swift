@@ -4,10 +4,10 @@ import Parley
 struct StarCommand: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "star",
-        abstract: "mark a message for yourself",
+        abstract: "star a message for yourself",
         discussion: """
-            All of your devices know it, and nobody else. `parley stars` lists what is marked; a \
-            message that is deleted is marked no more.
+            Your devices know of it, and nobody else. `parley stars` lists starred messages; a \
+            deleted message loses its star.
 
             Example:
               parley star 12
@@ -18,7 +18,7 @@ struct StarCommand: NodeCommand {
     @OptionGroup var output: OutputOptions
     @Argument(help: "the message: its number, or its identifier")
     var message: MessageArgument
-    @Flag(name: .long, help: "mark it no more")
+    @Flag(name: .long, help: "remove the star")
     var remove = false
 
     func run(with node: any NodeService) async throws {
@@ -31,9 +31,10 @@ struct StarCommand: NodeCommand {
 struct StarsCommand: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "stars",
-        abstract: "list the messages that you marked",
+        abstract: "list the messages that you starred",
         discussion: """
-            The message that was marked last stands first, under the name of its conversation.
+            The message that was starred last comes first; each is under the name of its \
+            conversation.
 
             Example:
               parley stars
@@ -43,14 +44,17 @@ struct StarsCommand: NodeCommand {
     @OptionGroup var output: OutputOptions
     @Option(name: .long, help: "how many, at most \(ListStars.limitMax)")
     var limit = 50
-    @Option(name: .long, help: "go on where the list before ended")
+    @Option(name: .long, help: "continue where the previous list ended")
     var from: Int?
 
     func validate() throws {
         guard (1...ListStars.limitMax).contains(limit) else {
             throw ValidationError("--limit is from 1 to \(ListStars.limitMax)")
         }
-        if let from, from < 0 { throw ValidationError("--from is what the list before told") }
+        if let from, from < 0 {
+            throw ValidationError(
+                "--from takes the cursor that the previous list printed")
+        }
     }
 
     func run(with node: any NodeService) async throws {
@@ -60,10 +64,10 @@ struct StarsCommand: NodeCommand {
         guard !output.json else { return }
         if page.absentCount > 0 {
             World.current.say(
-                "notice: \(counted(page.absentCount, "marked message")) "
+                "notice: \(counted(page.absentCount, "starred message")) "
                     + "\(page.absentCount == 1 ? "is" : "are") not on this device")
         } else if page.stars.isEmpty, page.next == nil {
-            World.current.say("no message is marked")
+            World.current.say("no message is starred")
         }
         if let next = page.next { World.current.advise("more: parley stars --from \(next)") }
     }

@@ -4,10 +4,11 @@ import Parley
 struct StatsCommand: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "stats",
-        abstract: "show how much is held, and how it grows",
+        abstract: "show how much is stored, and how it grows",
         discussion: """
-            Messages of each conversation, in all and in the last days, operations of each device, and \
-            what all of it takes on the disk. Nothing of it leaves this device.
+            Shows the messages of each conversation, in all and in the last days, the operations \
+            of each device, and how much disk all of it takes. None of these figures leaves this \
+            device.
 
             Example:
               parley stats

@@ -4,12 +4,13 @@ import Parley
 struct Status: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "say how the node is doing",
+        abstract: "show how the node is doing",
         discussion: """
-            Shows who the node is, where it listens, its links, what waits to be delivered, which files \
-            are still to come and which others still lack, what was refused and why, which keys the devices of a conversation share, and \
-            everything you should know. With --watch it is shown again whenever something changes, until \
-            Ctrl-C; with --json as well, one object a line.
+            Shows who the node is, where it listens, its connections, what waits to be delivered, \
+            which files are still to be fetched and which files others still lack, what was \
+            refused and why, which keys the devices of a conversation share, and everything you \
+            should know. With --watch it is shown again whenever something changes, until Ctrl-C; \
+            with --json too, as one object per line.
 
             Example:
               parley status --watch
@@ -49,11 +50,11 @@ struct Status: NodeCommand {
                 ? "protected by a passphrase" : "in a file that only you can read, no passphrase")
         let addresses = status.addresses.joined(separator: ", ")
         let isDeaf =
-            status.isRunning ? "nowhere: it only calls others" : "no: the node does not run"
+            status.isRunning ? "nowhere: it only calls others" : "no: the node is not running"
         table.add("listens", addresses.isEmpty ? isDeaf : addresses)
         if status.isOffline {
             table.add(
-                "offline", Advice.complete("cut off: what you write waits (parley offline off)"))
+                "offline", Advice.complete("offline: what you write waits (parley offline off)"))
         }
         if status.links.isEmpty { table.add("links", "none") }
         for link in status.links { table.add("link", link.text) }
@@ -72,7 +73,7 @@ struct Status: NodeCommand {
             "waiting", waiting == 1 ? "1 message or change" : "\(waiting) messages and changes")
         for (title, line) in FileLines.lines(status.files) { table.add(title, line) }
         if status.strandedCount > 0 {
-            table.add("stays here", "\(status.strandedCount), which nobody will ever take")
+            table.add("stays here", "\(status.strandedCount), which nobody will ever accept")
         }
         addWhatFailed(status, to: &table)
         for name in status.requests {
@@ -103,7 +104,7 @@ struct Status: NodeCommand {
             let count = status.unknownCount
             let what = count == 1 ? "1 message or change" : "\(count) messages and changes"
             table.add(
-                "not known", "whether \(what) of yours arrived: this device hears no more of it")
+                "not known", "whether \(what) of yours arrived: this device no longer learns of it")
         }
         for device in status.forkedDevices {
             let name = "\(device.prefix(8)), a device that wrote two different histories"
@@ -121,9 +122,9 @@ struct DigestCommand: NodeCommand {
         commandName: "digest",
         abstract: "print one hash per conversation",
         discussion: """
-            The hash is over all that the members of a conversation see alike. Equal hashes on two \
-            nodes mean that both show the same. A node on which a conversation was deleted and came \
-            back has another hash from then on: its history begins elsewhere.
+            The hash covers everything that all members of a conversation see alike. Equal hashes \
+            on two nodes mean that both show the same. A node on which a conversation was deleted \
+            and came back has another hash from then on, because its history begins later.
 
             Example:
               parley digest

@@ -79,7 +79,7 @@ struct StrandedWords: Codable, Equatable {
             let words = try? JSONDecoder().decode([StrandedWords].self, from: data)
         else {
             throw NodeError(
-                "not-stranded", "\(file) is not what parley outbox --stranded --json makes")
+                "not-stranded", "\(file) is not what parley outbox --stranded --json prints")
         }
         return words
     }
@@ -98,7 +98,7 @@ struct StrandedWords: Codable, Equatable {
         let names = all.map { "“\($0.name)”" }.joined(separator: ", ")
         throw NodeError(
             "unknown-conversation", "\(file) holds nothing of “\(conversation.name)”",
-            hint: names.isEmpty ? "it holds nothing at all" : "it holds words of \(names)")
+            hint: names.isEmpty ? "it holds nothing at all" : "it holds messages of \(names)")
     }
 }
 
@@ -111,22 +111,23 @@ extension Send {
         let words = try StrandedWords.of(target, among: all, in: file)
         guard try await node.perform(ListOutbox()).allSatisfy({ $0.strandedCount == 0 }) else {
             throw NodeError(
-                "stranded", "nobody takes anything more from this device",
+                "stranded", "nobody accepts anything more from this device",
                 hint:
-                    "say it on another device of yours: link one, or make one with `parley recover`"
+                    "send it on another device of yours: link one, or create one with "
+                    + "`parley recover`"
             )
         }
         let said = words.messages.filter { $0.importedAuthor == nil && $0.text != nil }
         let left = words.messages.count - said.count
         if left > 0 {
             World.current.say(
-                "notice: \(counted(left, "message")) left out: what was imported is imported again, "
-                    + "and of what is not here there is no text")
+                "notice: \(counted(left, "message")) left out: import again what was "
+                    + "imported; of the others there is no text here")
         }
         let deeds = words.deeds ?? []
         for deed in deeds {
             World.current.say(
-                "notice: left out, to be made anew: "
+                "notice: left out, please do this again: "
                     + UndeliveredView.line(deed.change, deed.text))
         }
         guard !said.isEmpty else { throw NodeError("empty", "there is nothing to send") }
@@ -149,8 +150,8 @@ extension UndeliveredView {
             case "change": "change of an item"
             case "edit": "edit of a note"
             case "title": "title of a note"
-            case "approval": "word on whether to approve of a decision"
-            case "settling": "word on how a decision stands"
+            case "approval": "approval of a decision, or its withdrawal"
+            case "settling": "change to the state of a decision"
             case "pin": "pin of a message"
             default: change
             }

@@ -37,8 +37,9 @@ struct SuggestionArgument: ExpressibleByArgument {
                 ? "Nothing is suggested from that message."
                 : "Several things are suggested from that message.",
             hint: found.isEmpty
-                ? "The list without --take and --dismiss shows what is suggested."
-                : "Say which: \(lines[found[0]].number).\(lines[found[0]].sentence + 1), say.")
+                ? "Without --take and --dismiss, the list shows what is suggested."
+                : "Say which one, for example "
+                    + "\(lines[found[0]].number).\(lines[found[0]].sentence + 1).")
     }
 }
 
@@ -46,7 +47,7 @@ struct SuggestionArgument: ExpressibleByArgument {
 struct SuggestionOptions: ParsableArguments {
     @Option(
         name: .long,
-        help: ArgumentHelp("make it of this suggestion", valueName: "suggestion"))
+        help: ArgumentHelp("accept this suggestion", valueName: "suggestion"))
     var take: SuggestionArgument?
     @Option(
         name: .long,
@@ -80,12 +81,12 @@ struct SuggestionOptions: ParsableArguments {
 struct ActionSuggest: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "suggest",
-        abstract: "list what messages give somebody to do",
+        abstract: "list action items that messages suggest",
         discussion: """
-            Each line is a sentence of a message, with who is to do it and until when where the sentence \
-            says so. It is a guess and changes nothing, until --take makes something to be done of it, for \
-            everybody in the conversation to see. --dismiss hides it on this device, until the message is \
-            edited.
+            Each line is a sentence of a message, with who is to do it and by when, if the \
+            sentence says so. It is a guess and changes nothing until --take turns it into an \
+            action item, which everybody in the conversation sees. --dismiss hides it on this \
+            device, until the message is edited.
 
             Example:
               parley action suggest trip
@@ -121,7 +122,7 @@ struct ActionSuggest: NodeCommand {
     }
 
     private static func facts(_ suggestion: ItemSuggestion) -> [String] {
-        [suggestion.assigneeName.map(harmless), suggestion.due.map { "until \($0)" }]
+        [suggestion.assigneeName.map(harmless), suggestion.due.map { "due \($0)" }]
             .compactMap { $0 }
     }
 
@@ -139,11 +140,11 @@ struct ActionSuggest: NodeCommand {
 struct DecisionSuggest: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "suggest",
-        abstract: "list what messages say was decided",
+        abstract: "list decisions that messages suggest",
         discussion: """
-            Each line is a sentence of a message: one that decides, or a proposal to which somebody else \
-            agreed. It is a guess and changes nothing, until --take proposes it as a decision. --dismiss \
-            hides it on this device, until the message is edited.
+            Each line is a sentence of a message: one that decides, or a proposal to which \
+            somebody else agreed. It is a guess and changes nothing until --take proposes it as a \
+            decision. --dismiss hides it on this device, until the message is edited.
 
             Example:
               parley decision suggest trip

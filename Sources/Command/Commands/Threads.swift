@@ -7,9 +7,9 @@ struct ThreadCommand: NodeCommand {
         commandName: "thread",
         abstract: "show a message and the answers below it",
         discussion: """
-            The message that the thread begins with stands first, then the newest answers in their order; \
-            any answer may name it. What is shown is marked as read, unless --keep-unread is given. \
-            `parley send --thread` writes an answer.
+            The message that the thread begins with comes first, then the newest answers in order; \
+            you can name the thread by any of its answers. What is shown is marked as read, unless \
+            --keep-unread is given. `parley send --thread` writes an answer.
 
             Example:
               parley thread 12
@@ -62,8 +62,8 @@ struct ThreadsCommand: NodeCommand {
         commandName: "threads",
         abstract: "list threads, the one with the newest answer first",
         discussion: """
-            Of one conversation, or of all: the message that each begins with, how many answers it has, \
-            and how many of them you have not read.
+            Shows, for one conversation or for all, the message that each begins with, how many \
+            answers it has, and how many of them you have not read.
 
             Example:
               parley threads trip
@@ -75,7 +75,7 @@ struct ThreadsCommand: NodeCommand {
     var conversation: String?
     @Option(name: .long, help: "how many, at most \(ListThreads.limitMax)")
     var limit = 20
-    @Option(name: .long, help: "go on where the list before ended")
+    @Option(name: .long, help: "continue where the previous list ended")
     var from: String?
 
     func validate() throws {

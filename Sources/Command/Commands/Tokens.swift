@@ -5,11 +5,11 @@ import ParleyHTTPAPI
 struct TokenCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "token",
-        abstract: "let programs ask your node over HTTP, and end that",
+        abstract: "give programs access to your node over HTTP, or end it",
         discussion: """
-            A node that runs with --http answers whoever shows a token. A token reads, writes or may \
-            do everything, in all conversations or in one. What it says is shown once; the node keeps \
-            what it takes to know it again, and nothing that could be shown.
+            A node that runs with --http answers programs that present a token. A token allows \
+            reading, writing or everything, in all conversations or in one. Its secret is shown \
+            once; the node keeps only what it needs to recognize it.
 
             Example:
               parley token new lights --scope read
@@ -33,11 +33,12 @@ enum ScopeWord: String, ExpressibleByArgument, CaseIterable {
 struct TokenNew: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "new",
-        abstract: "make a token, and show it this once",
+        abstract: "create a token, and show it this once",
         discussion: """
-            read asks, write says and changes what you could, admin does what you may: devices, \
-            relays, files outside of the node. With --conversation it is for one alone: there it reads \
-            or writes messages, polls, notes, things to do and decisions, and hears of nothing else.
+            read can look at everything, write can also send and change what you can, admin can do \
+            all that you can: also with devices, relays, and files outside of the node. With \
+            --conversation, the token is for that one only: there it reads or writes messages, \
+            polls, notes, action items and decisions, and learns of nothing else.
 
             Example:
               parley token new lights --scope write --conversation home
@@ -49,7 +50,7 @@ struct TokenNew: NodeCommand {
     var scope: ScopeWord
     @Option(help: ArgumentHelp("the one conversation that it is for", valueName: "name"))
     var conversation: String?
-    @Argument(help: "what it is called: letters, digits, dots, hyphens and underscores")
+    @Argument(help: "its name: letters, digits, dots, hyphens and underscores")
     var name: String
 
     func validate() throws {
@@ -82,16 +83,16 @@ struct TokenList: NodeCommand {
         let names = try await TokenLines.names(of: tokens, node)
         let rows = tokens.map { TokenLines.row($0, names) }
         try Output.show(tokens, json: output.json, as: Table(rows).text)
-        if tokens.isEmpty, !output.json { World.current.say("there is none") }
+        if tokens.isEmpty, !output.json { World.current.say("there are no tokens") }
     }
 }
 
 struct TokenRotate: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "rotate",
-        abstract: "give a token another secret, and show it this once",
+        abstract: "give a token a new secret, and show it this once",
         discussion: """
-            The old one ends at once, and what goes on with it.
+            The old secret ends at once, with everything that uses it.
 
             Example:
               parley token rotate lights
@@ -99,7 +100,7 @@ struct TokenRotate: NodeCommand {
 
     @OptionGroup var place: HomeOptions
     @OptionGroup var output: OutputOptions
-    @Argument(help: "what it is called")
+    @Argument(help: "its name")
     var name: String
 
     func run(with node: any NodeService) async throws {
@@ -111,9 +112,9 @@ struct TokenRotate: NodeCommand {
 struct TokenRevoke: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
-        abstract: "end a token at once",
+        abstract: "revoke a token at once",
         discussion: """
-            What goes on with it, as a stream of events, ends as well.
+            What uses it, such as a stream of events, ends as well.
 
             Example:
               parley token revoke lights
@@ -121,13 +122,13 @@ struct TokenRevoke: NodeCommand {
 
     @OptionGroup var place: HomeOptions
     @OptionGroup var output: OutputOptions
-    @Argument(help: "what it is called")
+    @Argument(help: "its name")
     var name: String
 
     func run(with node: any NodeService) async throws {
         let reply = try await node.perform(RevokeToken(called: name))
         try Output.show(reply, json: output.json, as: "")
-        if !output.json { World.current.say("\(harmless(name)) has ended") }
+        if !output.json { World.current.say("\(harmless(name)) is revoked") }
     }
 }
 
@@ -145,11 +146,11 @@ struct BotCommand: AsyncParsableCommand {
 struct BotNew: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "new",
-        abstract: "make the token of a bot, which is in one conversation alone",
+        abstract: "create the token of a bot, which has access to one conversation only",
         discussion: """
-            It reads and writes there and nowhere else, and changes neither the group nor who is in it. \
-            What it writes is yours: others see it as from you. Shows the token this once, and the \
-            conversation's identifier.
+            It reads and writes there and nowhere else, and changes neither the group nor who is \
+            in it. Others see what it writes as written by you. Shows the token, this once, and \
+            the conversation's identifier.
 
             Example:
               parley bot new lights --conversation home
@@ -159,7 +160,7 @@ struct BotNew: NodeCommand {
     @OptionGroup var output: OutputOptions
     @Option(help: ArgumentHelp("where it takes part", valueName: "name"))
     var conversation: String
-    @Argument(help: "what it is called: letters, digits, dots, hyphens and underscores")
+    @Argument(help: "its name: letters, digits, dots, hyphens and underscores")
     var name: String
 
     func validate() throws { try Check.name(conversation, "a conversation's name") }

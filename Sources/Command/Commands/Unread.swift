@@ -6,8 +6,8 @@ struct UnreadCommand: NodeCommand {
         commandName: "unread",
         abstract: "mark a conversation as unread, to come back to it",
         discussion: """
-            On all of your devices, until you read in it. Only you know about it: who was told that you \
-            read something is told nothing else. --off ends it.
+            It is marked on all of your devices, until you read in it. Only you know about it: \
+            read receipts that others have stay as they are. --off removes the mark.
 
             Example:
               parley unread trip
@@ -16,7 +16,7 @@ struct UnreadCommand: NodeCommand {
     @OptionGroup var place: HomeOptions
     @Argument(help: "the conversation, or the person")
     var conversation: String
-    @Flag(name: .long, help: "mark it no more")
+    @Flag(name: .long, help: "remove the mark")
     var off = false
 
     func validate() throws { try Check.name(conversation, "a conversation's name") }

@@ -4,10 +4,10 @@ import Parley
 struct WebhookCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "webhook",
-        abstract: "have programs of this machine told what changes",
+        abstract: "notify programs on this machine of changes",
         discussion: """
-            A running node sends each change to the address of a program on this machine, signed, and \
-            tries again where that does not take it. What it never takes is listed.
+            A running node sends each change to the address of a program on this machine, signed, \
+            and tries again if the program does not accept it. What it never accepts is listed.
 
             Example:
               parley webhook new lights http://127.0.0.1:8000/changes
@@ -18,10 +18,10 @@ struct WebhookCommand: AsyncParsableCommand {
 struct WebhookNew: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "new",
-        abstract: "have a program told what changes, from now on",
+        abstract: "notify a program of changes, from now on",
         discussion: """
-            Shows the secret with which it checks signatures, this once. With --conversation it is told \
-            of that one alone.
+            Shows, this once, the secret with which the program checks signatures. With \
+            --conversation, it gets changes of that one only.
 
             Example:
               parley webhook new lights http://127.0.0.1:8000/changes --conversation home
@@ -29,11 +29,11 @@ struct WebhookNew: NodeCommand {
 
     @OptionGroup var place: HomeOptions
     @OptionGroup var output: OutputOptions
-    @Option(help: ArgumentHelp("the one conversation that it is told of", valueName: "name"))
+    @Option(help: ArgumentHelp("the one conversation whose changes it gets", valueName: "name"))
     var conversation: String?
-    @Argument(help: "what it is called: letters, digits, dots, hyphens and underscores")
+    @Argument(help: "its name: letters, digits, dots, hyphens and underscores")
     var name: String
-    @Argument(help: "where it is told, on this machine: http://127.0.0.1:PORT/PATH")
+    @Argument(help: "its address on this machine: http://127.0.0.1:PORT/PATH")
     var address: String
 
     func validate() throws {
@@ -51,10 +51,10 @@ struct WebhookNew: NodeCommand {
 struct WebhookList: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "show which programs are told, and what they did not take",
+        abstract: "list webhooks, and the events that they did not accept",
         discussion: """
-            Of an event that was not taken its cursor is shown, with which parley events --since goes on \
-            after it, and why.
+            For an event that was not accepted, it shows why, and the cursor after which parley \
+            events --since continues.
 
             Example:
               parley webhook list
@@ -73,20 +73,20 @@ struct WebhookList: NodeCommand {
             for letter in webhook.deadLetters {
                 rows.append(
                     [
-                        "  not taken", "\(letter.kind) \(letter.cursor)", letter.reason,
+                        "  not accepted", "\(letter.kind) \(letter.cursor)", letter.reason,
                         Clock().moment(letter.time),
                     ])
             }
         }
         try Output.show(webhooks, json: output.json, as: Table(rows).text)
-        if webhooks.isEmpty, !output.json { World.current.say("there is none") }
+        if webhooks.isEmpty, !output.json { World.current.say("there are no webhooks") }
     }
 }
 
 struct WebhookDelete: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete",
-        abstract: "tell a program nothing more",
+        abstract: "delete a webhook",
         discussion: """
             Example:
               parley webhook delete lights
@@ -94,12 +94,12 @@ struct WebhookDelete: NodeCommand {
 
     @OptionGroup var place: HomeOptions
     @OptionGroup var output: OutputOptions
-    @Argument(help: "what it is called")
+    @Argument(help: "its name")
     var name: String
 
     func run(with node: any NodeService) async throws {
         let reply = try await node.perform(DeleteWebhook(called: name))
         try Output.show(reply, json: output.json, as: "")
-        if !output.json { World.current.say("\(harmless(name)) is told nothing more") }
+        if !output.json { World.current.say("\(harmless(name)) is deleted") }
     }
 }

@@ -6,9 +6,9 @@ struct Why: NodeCommand {
         commandName: "why",
         abstract: "explain the state of a message, a person, a device or a conversation",
         discussion: """
-            Says what is known, from whom, and since when: who has a message, and how that is known; \
-            how a person came into a group, and by whom; where a device belongs; which keys a \
-            conversation has. Times are those of who said so.
+            Says what is known, from whom, and since when: who has a message, and how that is \
+            known; how a person came into a group, and by whom; where a device belongs; which keys \
+            a conversation has. Times are those of the device that said so.
 
             Example:
               parley why 12
@@ -29,7 +29,7 @@ struct Why: NodeCommand {
     var conversation: String?
 
     func validate() throws {
-        try Check.name(subject, "what is asked about")
+        try Check.name(subject, "the thing to explain")
         if let conversation { try Check.name(conversation, "a conversation's name") }
     }
 

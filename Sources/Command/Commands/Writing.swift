@@ -4,10 +4,10 @@ import Parley
 struct Edit: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit",
-        abstract: "give a message of yours another text",
+        abstract: "change the text of a message of yours",
         discussion: """
-            Everyone sees the new text, and that there was another. Of those whom it mentions it rings for \
-            those alone whom no text before it did.
+            Everyone sees the new text, and that the message was edited. Of the people whom it \
+            mentions, only those whom no earlier text mentioned are notified.
 
             Example:
               parley edit 12 "see you at nine"
@@ -34,10 +34,10 @@ struct Edit: NodeCommand {
 struct Delete: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete",
-        abstract: "take a message of yours back, for everyone",
+        abstract: "delete a message of yours, for everyone",
         discussion: """
-            Its text goes from every node that hears of it. Who has read it has read it. An admin \
-            of a group may take back what others wrote there, too: with --others.
+            Its text is deleted on every node that learns of it. Whoever has read it has read it. \
+            An admin of a group may also delete what others wrote there, with --others.
 
             Example:
               parley delete 12
@@ -69,7 +69,7 @@ struct Delete: NodeCommand {
 
     /// What one may do about it there.
     private func hint(in conversation: String, _ node: any NodeService) async throws -> String {
-        let only = "Only who wrote a message may delete it"
+        let only = "Only the author of a message may delete it"
         let listed = try await node.perform(ListConversations()).first { $0.id == conversation }
         guard listed?.kind == "group" else { return only + "." }
         let own = try await node.perform(GetGroup(conversation: conversation)).members.first(
@@ -77,7 +77,7 @@ struct Delete: NodeCommand {
         guard let own, ["admin", "owner"].contains(own.role) else {
             return only + ", or an admin of the group."
         }
-        return "parley delete \(message.reference) --others takes it back, as an admin may"
+        return "parley delete \(message.reference) --others deletes it, as an admin may"
     }
 }
 

@@ -41,7 +41,7 @@ struct ConfigKey: Sendable {
         ConfigKey(
             name: "profile", kind: .home, fallback: .string(""),
             meaning:
-                "The home that commands are about where none is named, as `parley homes` lists them.",
+                "The home that commands use if none is named; `parley homes` lists the homes.",
             isLive: false),
         ConfigKey(
             name: "passphrase-file", kind: .path, fallback: .string(""),
@@ -54,7 +54,8 @@ struct ConfigKey: Sendable {
         ConfigKey(
             name: "run.lan", kind: .toggle, fallback: .boolean(true),
             meaning:
-                "Whether contacts are looked for on the local network, and find this node there.",
+                "Whether this node looks for contacts on the local network, and they find "
+                + "it there.",
             isLive: false),
         ConfigKey(
             name: "log.level", kind: .choice(LogLevel.names), fallback: .string("notice"),
@@ -62,7 +63,8 @@ struct ConfigKey: Sendable {
             isLive: true),
         ConfigKey(
             name: "notify.command", kind: .command, fallback: .strings([]),
-            meaning: "A program that is started for each notification, with the facts in its "
+            meaning:
+                "A program that is started for each notification, with the details in its "
                 + "environment; an absolute path and its arguments.",
             isLive: true),
         ConfigKey(
@@ -76,11 +78,11 @@ struct ConfigKey: Sendable {
             isLive: true),
         ConfigKey(
             name: "notify.mentions-only", kind: .toggle, fallback: .boolean(false),
-            meaning: "Whether messages of groups are told of only where they mention you.",
+            meaning: "Whether messages in groups notify you only if they mention you.",
             isLive: true),
         ConfigKey(
             name: "notify.quiet-hours", kind: .hours, fallback: .string(""),
-            meaning: "When nothing is told of, as 22:00-07:00 by this machine's clock.",
+            meaning: "When nothing notifies you, such as 22:00-07:00 by this machine's clock.",
             isLive: true),
         ConfigKey(
             name: "notify.calls", kind: .choice(["always", "outside-quiet-hours", "never"]),
@@ -89,7 +91,7 @@ struct ConfigKey: Sendable {
         ConfigKey(
             name: "notify.per-minute", kind: .number(1...600), fallback: .integer(30),
             meaning:
-                "Notifications in a minute, at most; those above it are counted in the next one.",
+                "Notifications per minute, at most; the next one counts those beyond it.",
             isLive: true),
         ConfigKey(
             name: "notify.time-limit", kind: .number(1...300), fallback: .integer(10),
@@ -130,7 +132,7 @@ extension ConfigKey {
             name.isEmpty || HomeFolders.isName(name) ? nil : HomeFolders.nameRule
         case (.addresses, .strings(let addresses)):
             addresses.first { !Run.isAddress($0) }.map {
-                "“\($0)” is no address: it needs HOST:PORT"
+                "“\($0)” is not an address: it needs HOST:PORT"
             }
         case (.command, .strings(let words)):
             words.first.flatMap { $0.hasPrefix("/") ? nil : "the program needs an absolute path" }

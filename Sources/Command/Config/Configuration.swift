@@ -79,7 +79,7 @@ struct Configuration: Sendable {
         else {
             let what =
                 bytes.count > Self.byteCountMax
-                ? "it has more than \(Self.byteCountMax) bytes" : "it is no text in UTF-8"
+                ? "it has more than \(Self.byteCountMax) bytes" : "it is not UTF-8 text"
             faults.append(ConfigFault(path: path, what: what))
             return nil
         }

@@ -20,7 +20,7 @@ extension TOMLReader {
             guard
                 scalar.value >= 0x20 && scalar.value != 0x7F
                     || "\t\n\r".unicodeScalars.contains(scalar)
-            else { throw fault("a control character stands in a text: write \\u00…") }
+            else { throw fault("a text has a control character: write \\u00…") }
             if scalar != quote || !isLong {
                 text.append(scalar)
                 index += 1

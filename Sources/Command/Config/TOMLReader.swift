@@ -58,7 +58,7 @@ struct TOMLReader {
         while let scalar = peek, scalar != "\n" {
             let isReturn = scalar == "\r" && index + 1 < scalars.count && scalars[index + 1] == "\n"
             guard scalar.value >= 0x20 && scalar.value != 0x7F || scalar == "\t" || isReturn else {
-                throw fault("a control character stands in a comment")
+                throw fault("a comment has a control character")
             }
             index += 1
         }
@@ -92,7 +92,7 @@ struct TOMLReader {
         index += 1
         try endOfLine()
         guard seen.insert("[" + path.joined(separator: ".")).inserted else {
-            throw fault("the table \(path.joined(separator: ".")) stands here twice", at: start)
+            throw fault("the table \(path.joined(separator: ".")) is here twice", at: start)
         }
         result.tables.append(
             .init(path: path, place: place(at: start), bodyStart: min(index + 1, scalars.count)))
@@ -117,7 +117,7 @@ struct TOMLReader {
     }
 
     private mutating func inlineTable(_ path: [String], depth: Int) throws(Fault) {
-        guard depth < Self.depthMax else { throw fault("tables lie too deep in each other") }
+        guard depth < Self.depthMax else { throw fault("tables are nested too deeply") }
         index += 1
         skipBlanks()
         if peek == "}" {
@@ -181,7 +181,7 @@ struct TOMLReader {
     }
 
     private mutating func array(depth: Int) throws(Fault) -> TOMLDocument.Value {
-        guard depth < Self.depthMax else { throw fault("lists lie too deep in each other") }
+        guard depth < Self.depthMax else { throw fault("lists are nested too deeply") }
         index += 1
         var items: [TOMLDocument.Item] = []
         while true {
@@ -212,8 +212,8 @@ struct TOMLReader {
         let isNumber = word.first.map { $0.isNumber || $0 == "+" || $0 == "-" } == true
         throw fault(
             isNumber
-                ? "\(word) is no whole number, and no key takes anything like it"
-                : "\(word) is no value; a text stands in quotes: \"\(word)\"", at: start)
+                ? "\(word) is not a whole number, and no key takes anything like it"
+                : "\(word) is not a value; put a text in quotes: \"\(word)\"", at: start)
     }
 
     /// Source: TOML 1.0.0, "Integer".

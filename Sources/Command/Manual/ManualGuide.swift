@@ -1,11 +1,12 @@
 /// The guide for newcomers: parley(7).
 enum ManualGuide {
     static let text = """
-        Parley keeps your conversations on your own devices. A node holds them, works offline, seals \
-        everything that leaves it, and ends up with the same messages as the nodes that it meets.
+        Parley keeps your conversations on your own devices. A node holds them, works offline, \
+        encrypts everything that leaves it, and ends up with the same messages as the nodes that \
+        it meets.
 
-        Make a node, and write the recovery code on paper: it alone takes your identity back when all \
-        devices are lost.
+        Make a node, and write the recovery code on paper: nothing else recovers your identity if \
+        you lose all devices.
 
           parley init --name Ada
           parley run
@@ -27,12 +28,12 @@ enum ManualGuide {
           parley read ben
           parley follow
 
-        A group begins with you as its owner. Who is invited has to accept.
+        You are the owner of a group that you create. Whoever is invited has to accept.
 
           parley group create trip ben cleo
           parley invitations accept trip
 
-        A further device has keys of its own: the old one shows a text, the new one takes it.
+        Another device has its own keys: the old device shows a text, and the new one takes it.
 
           parley device link
           parley device accept-link TEXT

@@ -163,16 +163,17 @@ struct ManualPage {
 
     /// parley.toml(5): every key.
     private static func configuration() -> ManualPage {
-        var lines = heading("parley.toml", "what is set for Parley on this machine")
+        var lines = heading("parley.toml", "the settings of Parley on this machine")
         lines += [".SH DESCRIPTION"]
         lines += prose(ConfigCommand.configuration.discussion)
         lines.append(".SH KEYS")
         for key in ConfigKey.all {
             lines += [".TP", ".B \(ManualText.escaped(key.name))"]
             lines += ManualText.paragraph(key.meaning)
-            lines += ManualText.paragraph("It takes \(key.taken); usual is \(key.fallback.text).")
             lines += ManualText.paragraph(
-                (key.isLive ? "A node that runs heeds it at SIGHUP. " : "")
+                "It takes \(key.taken); the default is \(key.fallback.text).")
+            lines += ManualText.paragraph(
+                (key.isLive ? "A running node reads it again at SIGHUP. " : "")
                     + "The variable is \(key.variable).")
         }
         lines.append(".SH NOTIFICATIONS")
@@ -182,11 +183,11 @@ struct ManualPage {
     }
 
     private static let notifications = """
-        The program of notify.command finds in its environment PARLEY_EVENT (message, mention, call, \
-        call-ended, reminder, request, invitation, or more for several that were held back), PARLEY_SENDER, \
-        PARLEY_CONVERSATION, PARLEY_CONVERSATION_ID, PARLEY_TEXT, PARLEY_REFERENCE (the number of a message, \
-        the identifier of a call) and PARLEY_COUNT, as far as notify.content shows them. Nothing of it stands \
-        on its command line, and no shell reads it.
+        The program of notify.command finds in its environment PARLEY_EVENT (message, mention, \
+        call, call-ended, reminder, request, invitation, or more for several that were held back), \
+        PARLEY_SENDER, PARLEY_CONVERSATION, PARLEY_CONVERSATION_ID, PARLEY_TEXT, PARLEY_REFERENCE \
+        (the number of a message, the identifier of a call) and PARLEY_COUNT, as far as \
+        notify.content shows them. None of it is on its command line, and no shell reads it.
 
         Example:
           [notify]

@@ -11,14 +11,14 @@ struct CallLines {
         var lines: [String] = []
         if former?.state != call.state, let line = Self.state(call) { lines.append(line) }
         let rings = call.rings.filter { former?.rings.contains($0) != true }
-        if call.state == "calling" { lines += rings.map { "it rings at \(harmless($0))" } }
+        if call.state == "calling" { lines += rings.map { "ringing at \(harmless($0))" } }
         if call.state == "talking" {
             let connected = Self.connected(call)
             let before = former.map(Self.connected) ?? []
-            lines += connected.filter { !before.contains($0) }.map { "connected with \($0)" }
+            lines += connected.filter { !before.contains($0) }.map { "connected to \($0)" }
             lines += before.filter { !connected.contains($0) }.map { name in
                 call.members.contains { harmless($0.name) == name }
-                    ? "the connection with \(name) is broken" : "\(name) has gone"
+                    ? "the connection to \(name) is broken" : "\(name) left"
             }
         }
         return lines
@@ -39,7 +39,8 @@ struct CallLines {
         case "connecting", "talking": return nil
         case "ended", "aside":
             guard let reason = call.reason else {
-                return call.state == "aside" ? "a call goes on in \(name)" : "the call is over"
+                return call.state == "aside"
+                    ? "a call is in progress in \(name)" : "the call is over"
             }
             return harmless(reason) + length(call)
         default: return nil
@@ -72,8 +73,8 @@ struct CallLines {
         case "unanswered": return "\(name) called, and nobody answered"
         case "cancelled": return "\(name) called, and gave up"
         case "refused": return "\(name) called, and nobody could come"
-        case "declined": return "\(name) called, and nobody wanted to answer"
-        case "failed": return "\(name) called, and no connection came about"
+        case "declined": return "\(name) called, and everybody declined"
+        case "failed": return "\(name) called, and no connection could be made"
         default: return nil
         }
     }

@@ -59,13 +59,13 @@ enum FileLines {
     static func lines(_ files: NodeStatus.Files) -> [(title: String, line: String)] {
         var lines: [(String, String)] = []
         if files.wantedCount > 0 {
-            var line = "\(counted(files.wantedCount, "file")) still to come, "
+            var line = "\(counted(files.wantedCount, "file")) still to be fetched, "
             line += size(files.wantedByteCount)
             // Of what finds no room here it does not matter who has it.
             let isStopped = files.noRoomCount + files.diskFullCount >= files.wantedCount
             let sources =
                 files.sources.isEmpty
-                ? ": nobody who is reached now says to have them"
+                ? ": nobody who is reached now has them"
                 : ", from " + files.sources.map(harmless).joined(separator: ", ")
             if !isStopped { line += sources }
             lines.append(("fetching", line))
@@ -77,7 +77,7 @@ enum FileLines {
         }
         if files.diskFullCount > 0 {
             let count = counted(files.diskFullCount, "file")
-            lines.append(("disk full", "no room on the disk for \(count): free some"))
+            lines.append(("disk full", "no space on the disk for \(count): free some"))
         }
         for lack in files.lackedBy {
             let count = counted(lack.count, "file")

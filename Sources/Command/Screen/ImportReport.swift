@@ -43,7 +43,7 @@ struct ImportReport: Encodable {
     var text: String {
         var table = Table()
         table.add("stored", counted(stored, "message"))
-        table.add("known", "\(known) that \(known == 1 ? "was" : "were") in before")
+        table.add("known", "\(known) that \(known == 1 ? "was" : "were") imported before")
         if deleted > 0 {
             let one = deleted == 1
             table.add(
@@ -59,13 +59,14 @@ struct ImportReport: Encodable {
             let places = Self.places(heldBack.examples, of: heldBack.count)
             table.add(
                 "set back",
-                "\(counted(heldBack.count, "message")) whose time is before that of a line above "
-                    + "(\(places)), and which got that one's")
+                "\(counted(heldBack.count, "message")) whose time is before that of a line "
+                    + "above (\(places)), and which got the time of that line")
         }
         for file in halfDayFiles {
             table.add(
                 "clock",
-                "\(file) counts twelve hours: after each of its rounds the next half of a day begins"
+                "\(file) has a twelve-hour clock: each time that it starts over, the next "
+                    + "half of a day begins"
             )
         }
         table.add("repaired", "\(counted(repairedLines, "line")) that were Latin-1")

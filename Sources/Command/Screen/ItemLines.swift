@@ -18,7 +18,7 @@ enum ItemLines {
     static func text(_ item: ItemView) -> String {
         let state = item.doneBy.map { "done by \(harmless($0))" } ?? "to do"
         var facts = item.assignees.map(harmless)
-        if let due = item.due { facts.append("until \(due)") }
+        if let due = item.due { facts.append("due \(due)") }
         return "\(harmless(item.author)): \(harmless(item.title))  "
             + "(item #\(item.number), \(([state] + facts).joined(separator: ", ")))"
             + WaitingMarks.text(item.waiting) + MessageLines.mark(item.timeDoubt)
@@ -51,7 +51,7 @@ enum ItemLines {
 
     private static func facts(_ item: ItemView) -> [String] {
         var facts = item.assignees.map(harmless)
-        if let due = item.due { facts.append("until \(due)") }
+        if let due = item.due { facts.append("due \(due)") }
         if let person = item.doneBy { facts.append("done by \(harmless(person))") }
         return facts
     }

@@ -11,7 +11,8 @@ enum MembershipLines {
         case "added":
             let role = event.role.map { $0 == "member" ? "" : " as \($0)" } ?? ""
             return "\(author ?? "somebody") added \(name)\(role)"
-        case "joined": return author.map { "\(name) came by a link of \($0)" } ?? "\(name) came"
+        case "joined":
+            return author.map { "\(name) joined with a link of \($0)" } ?? "\(name) joined"
         case "removed": return "\(author ?? "somebody") removed \(name)" + hidden(event)
         case "left": return "\(name) left"
         case "declined": return "\(name) declined"
@@ -19,7 +20,7 @@ enum MembershipLines {
             return "\(author ?? "somebody") made \(name) \(event.role ?? "something else")"
                 + hidden(event)
         case "devices-added": return "\(name) has a new device"
-        case "device-revoked": return "a device of \(name) is out" + hidden(event)
+        case "device-revoked": return "a device of \(name) was revoked" + hidden(event)
         default: return nil
         }
     }
@@ -27,7 +28,7 @@ enum MembershipLines {
     private static func hidden(_ event: MembershipView) -> String {
         guard let count = event.hiddenCount else { return "" }
         let what = count == 1 ? "1 message of theirs is" : "\(count) messages of theirs are"
-        return ": \(what) no longer shown, for whoever did that did not have "
+        return ": \(what) no longer shown, because whoever did that did not have "
             + (count == 1 ? "it" : "them")
     }
 }

@@ -258,12 +258,13 @@ struct MessageLines {
         case "earlier":
             // Where it is a change that is as old, that says so.
             let isSaid = message.waiting.contains { $0.state == "earlier" }
-            marks.append(isSaid ? "✓" : "✓ before all others came")
+            marks.append(isSaid ? "✓" : "✓ from before anybody else joined")
         case "relayed": marks.append("✓ on a relay")
         case "unknown": marks.append("✓ not known whether it arrived")
         case "untold":
-            marks.append("✓ not known whether it arrived: you were out before that was said")
-        case "uninvited": marks.append("✓ waits for another invite of theirs")
+            marks.append(
+                "✓ not known whether it arrived: you were no longer a member by then")
+        case "uninvited": marks.append("✓ waits for another invite from them")
         case "delivered": marks.append("✓✓")
         case "read": marks.append("✓✓ read")
         case let state?: marks.append(harmless(state))

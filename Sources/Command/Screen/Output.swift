@@ -34,6 +34,6 @@ struct OutputError: Error {
         NodeError(
             "output-failed",
             "The output could not be written: \(String(cString: strerror(code))).",
-            hint: "What the command was to do is done; what it was to show is not shown.")
+            hint: "The command did its work, but could not show its result.")
     }
 }

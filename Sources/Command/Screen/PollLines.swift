@@ -78,7 +78,7 @@ enum PollLines {
         parts.append("\(poll.voterCount) answered")
         if !poll.uncounted.isEmpty {
             let names = poll.uncounted.map(harmless).joined(separator: ", ")
-            parts.append("not counted, for it came too late: \(names)")
+            parts.append("not counted because they answered too late: \(names)")
         }
         return parts.joined(separator: ", ")
     }

@@ -3,7 +3,7 @@ import Parley
 
 /// Whether a text is also shown as a picture for a camera.
 struct QROptions: ParsableArguments {
-    @Flag(name: .long, inversion: .prefixedNo, help: "show it as a picture for a camera too")
+    @Flag(name: .long, inversion: .prefixedNo, help: "also show it as a QR code")
     var qr = true
 
     /// Shows a text as a picture, on a terminal that is wide enough.
@@ -11,7 +11,7 @@ struct QROptions: ParsableArguments {
         let world = World.current
         guard qr, world.talk.isTerminal, let code = QRCode(text) else { return }
         guard code.columnCount <= (world.talk.columnCount ?? .max) else {
-            return world.say("a picture of it needs a window of \(code.columnCount) columns")
+            return world.say("its QR code needs a window of \(code.columnCount) columns")
         }
         for line in code.lines { world.say(line) }
     }

@@ -18,7 +18,7 @@ struct TypedSearch {
     func run() async throws {
         let world = World.current
         guard let terminal = RawTerminal() else {
-            throw NodeError("no-terminal", "This is no terminal.", hint: "parley search WORDS")
+            throw NodeError("no-terminal", "This is not a terminal.", hint: "parley search WORDS")
         }
         var text = ""
         var reply: SearchReply?
@@ -85,7 +85,8 @@ struct TypedSearch {
             World.current.write(MessageLines.text(context.thread))
         }
         World.current.advise(
-            "on from here: parley read \(harmless(Advice.quoted(hit.conversation))) --around \(hit.message.number)"
+            "read on from here: parley read \(harmless(Advice.quoted(hit.conversation))) "
+                + "--around \(hit.message.number)"
         )
     }
 

@@ -39,7 +39,7 @@ enum WaitingMarks {
         case "vote": "your answer"
         case "close": "closing"
         case "approval": "your approval"
-        case "settling": "how it stands"
+        case "settling": "its state"
         default: change
         }
     }
@@ -48,7 +48,7 @@ enum WaitingMarks {
 
     private static func how(_ state: String) -> String {
         switch state {
-        case "earlier": "before all others came"
+        case "earlier": "from before anybody else joined"
         case "relayed": "on a relay"
         case "unknown", "untold": "not known whether it arrived"
         default: "not yet delivered"

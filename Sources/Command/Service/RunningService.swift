@@ -32,7 +32,7 @@ struct RunningService: Sendable {
     func greet(_ node: any NodeService) async throws {
         let status = try await node.perform(GetStatus())
         if log.isJournal {
-            note("the node runs", .notice)
+            note("the node is running", .notice)
             if !status.warnings.isEmpty {
                 note("parley status has \(counted(status.warnings.count, "warning"))", .warning)
             }
@@ -67,7 +67,7 @@ struct RunningService: Sendable {
                 do {
                     try await notifier.follow(node)
                 } catch {
-                    note("nobody is told of what comes: \(code(of: error))", .error)
+                    note("notifications do not work: \(code(of: error))", .error)
                 }
             },
             Task { await watch(node) },

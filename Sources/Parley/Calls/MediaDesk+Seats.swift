@@ -14,7 +14,7 @@ extension MediaDesk {
     ) throws -> MediaSeat {
         guard MediaSeat.isName(name) else {
             throw NodeError(
-                "bad-seat", "A seat is called by \(MediaSeat.nameCount) hex digits.",
+                "bad-seat", "The name of a seat has \(MediaSeat.nameCount) hex digits.",
                 hint: "draw 16 random bytes for each stream")
         }
         let seat = MediaSeat(name, order: order) { [weak self] call in
@@ -69,17 +69,19 @@ extension MediaDesk {
     func take(_ line: MediaWord.Line, of call: String, from name: String) throws {
         let seat = state.withLock { $0.seats[name] }
         guard let seat, let id = seat.call, "\(id)" == call else {
-            throw NodeError("not-yours", "This client does not have the call’s sound and pictures.")
+            throw NodeError(
+                "not-yours",
+                "This client does not handle the sound and pictures of the call.")
         }
         guard seat.mayTell(at: SystemClock.now.monotonic) else {
             throw NodeError(
-                "too-much", "More than \(MediaProcess.lineCountMax) news came within a second.")
+                "too-much", "More than \(MediaProcess.lineCountMax) lines came within a second.")
         }
         let word: MediaWord?
         do throws(MediaFailure) {
             word = try MediaWord.read(line)
         } catch {
-            throw NodeError("bad-news", "That cannot be told of a call: \(error.sentence).")
+            throw NodeError("bad-news", "That line about a call is not valid: \(error.sentence).")
         }
         if let word { heard(.success(word), of: id) }
     }

@@ -36,11 +36,11 @@ enum MediaFailure: Error, Equatable, Sendable {
         case .tooMuch:
             "the program for sound and pictures wrote more than \(MediaProcess.lineCountMax) lines "
                 + "in a second"
-        case .deaf: "the program for sound and pictures does not read what it is told"
+        case .deaf: "the program for sound and pictures does not read its input"
         case .said(let reason):
             "the program for sound and pictures failed"
                 + (reason.isEmpty ? "" : ": \(reason)")
-        case .gone: "the page or program that had sound and pictures was closed"
+        case .gone: "the page or program that handled sound and pictures was closed"
         }
     }
 }

@@ -141,7 +141,7 @@ enum MediaWord: Equatable, Sendable {
     static func read(_ bytes: [UInt8]) throws(MediaFailure) -> MediaWord? {
         // The content is not repeated: a line may contain what only the two devices may know.
         guard let kind = try? JSONDecoder().decode(Kind.self, from: Data(bytes)) else {
-            throw .malformed("a line that is no JSON object with “news”")
+            throw .malformed("a line that is not a JSON object with “news”")
         }
         guard known.contains(kind.news) else { return nil }
         // The same.
@@ -202,7 +202,7 @@ enum MediaWord: Equatable, Sendable {
         let part = line.part ?? ""
         guard part.utf8.count <= Limits.nameByteCountMax,
             let index = UInt8(exactly: line.index ?? 0)
-        else { throw .malformed("“candidate” of a part that cannot be") }
+        else { throw .malformed("“candidate” for a part that cannot exist") }
         return Candidate(text: text, part: part, index: index)
     }
 }

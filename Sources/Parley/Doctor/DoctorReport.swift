@@ -31,11 +31,11 @@ public struct DoctorReport: Codable, Equatable, Sendable {
         public var condition: String?
 
         /// Its members cannot be read where they are stored, and the count ends where reading does.
-        static let needsRepair = "who has them can be told after a repair"
+        static let needsRepair = "only after a repair is it known who has them"
 
         /// A group that is gone altogether is brought by contacts alone, and who they are is lost.
         static let needsContacts =
-            "once you go on as a new device and they are your contacts again"
+            "once you continue as a new device and they are your contacts again"
     }
 
     /// All checks.

@@ -118,7 +118,7 @@ struct HomeRepair {
             report.advice.append(isAlone ? DoctorReport.alone : DoctorReport.rejoin)
         }
         report.mended.append(
-            "Views were folded anew; the indexes of the search fill by themselves.")
+            "Views were rebuilt; the search indexes fill in the background.")
         return report
     }
 
@@ -232,7 +232,7 @@ struct HomeRepair {
         if !isOnlyDevice { loss.sources.append("another device of yours") }
         let own = Set(identity.log.devices.map(\.device))
         if space.kind != .own, logs.contains(where: { !own.contains($0.device) }) {
-            loss.sources.append("who else wrote in it")
+            loss.sources.append("others who wrote in it")
             hasOthers = true
         }
         return loss

@@ -10,8 +10,8 @@ extension Node {
             let vectors = try await strangeVectorCount()
             if words.missing + words.strange + vectors == 0 { return .fine("all of them") }
             return .wrong(
-                "\(words.missing) texts are not found, \(words.strange) rows of words and "
-                    + "\(vectors) vectors are of no text")
+                "\(words.missing) texts cannot be found; \(words.strange) rows of words and "
+                    + "\(vectors) vectors belong to no text")
         } catch {
             return .wrong("cannot be read: \(error)")
         }
@@ -81,14 +81,15 @@ extension Node {
         do {
             let found = try await node.perform(CheckStore())
             if found.needsFolding { try await node.foldAll() }
-            if found.needsFolding { report.mended.append("Views were folded anew.") }
+            if found.needsFolding { report.mended.append("Views were rebuilt.") }
             if found.needsIndexing {
                 try await node.perform(RebuildSearch())
-                report.mended.append("The indexes of the search are made anew.")
+                report.mended.append("The search indexes are being rebuilt.")
             }
             if found.needsFiles {
                 try await node.mendFiles()
-                report.mended.append("Damaged parts of files were dropped: they are fetched again.")
+                report.mended.append(
+                    "Damaged parts of files were removed; they will be fetched again.")
             }
             if let name = try await node.running.read({ try $0.formerName() }) {
                 // A device that may not write yet is reported as such.
@@ -105,7 +106,7 @@ extension Node {
                 $0 == DoctorReport.rejoin || $0 == DoctorReport.alone
             }
             if report.advice.isEmpty || !isHeldBack { report.advice = after.advice }
-            if report.mended.isEmpty { report.mended.append("Nothing had to be mended.") }
+            if report.mended.isEmpty { report.mended.append("Nothing had to be repaired.") }
         } catch {
             await node.shutdown()
             throw error
@@ -181,13 +182,14 @@ extension DoctorReport {
 
     /// What to do if own operations may be missing.
     static let rejoin =
-        "Run the node where it reaches another device of yours or a contact: it writes again once it "
-        + "has its own past back. `parley status` says when."
+        "Run the node where it can reach another device of yours or a contact: it writes again "
+        + "once it has got back what it wrote before. `parley status` says when."
 
     /// The same if nobody is known who has them.
     static let alone =
-        "Nobody else is known who has what is lost of what this device wrote, so it does not write any "
-        + "more: it could say twice what it said before. What is left can be read, and goes on as a new device: "
+        "Nobody else is known to have what this device wrote and lost, so it no longer writes: it "
+        + "could contradict what others have of it. What is left can be read; continue with a "
+        + "new device: "
         + NodeError.movingOn
 
     private func hasFailed(_ beginning: String) -> Bool {
@@ -199,13 +201,14 @@ extension DoctorReport {
         guard !isFine else { return }
         if isDamaged {
             advice.append(
-                "Stop the node, and say `parley doctor --repair`: it saves what can be read into a new "
-                    + "database and keeps the old one beside it.")
+                "Stop the node, and run `parley doctor --repair`: it saves what can be read into a "
+                    + "new database and keeps the old one beside it.")
         } else if needsFolding || needsIndexing {
-            advice.append("`parley doctor --repair` makes that anew from the messages.")
+            advice.append("`parley doctor --repair` rebuilds that from the messages.")
         } else if needsFiles {
             advice.append(
-                "`parley doctor --repair` drops what is damaged of files, and others give it again."
+                "`parley doctor --repair` removes damaged parts of files, and fetches them again "
+                    + "from others."
             )
         } else {
             advice.append(isAlone ? Self.alone : Self.rejoin)

@@ -23,7 +23,7 @@ extension Views {
             return count == 0 ? .fine("all of them") : .wrong("\(count) do not")
         }
         report.add("What is shown is what the operations say.", isDamage: false) { try foldAgain() }
-        report.add("The guard and the database fit.", isDamage: false) {
+        report.add("The guard and the database match.", isDamage: false) {
             guard let rejoin = core.rejoin else { return .fine("nothing was set back") }
             return .wrong(rejoin.reason)
         }
@@ -50,8 +50,8 @@ extension Views {
             }
             var words = [figures]
             if unreadable > 0 { words.append("\(unreadable) logs break off") }
-            if orphans > 0 { words.append("\(orphans) of logs of which nothing is noted") }
-            if strays > 0 { words.append("\(strays) in places that are not theirs") }
+            if orphans > 0 { words.append("\(orphans) of logs that are not listed") }
+            if strays > 0 { words.append("\(strays) at the wrong places") }
             return .wrong(words.joined(separator: ", "))
         }
         report.add("Every log ends on a signature of its device.", isDamage: true) {
@@ -120,7 +120,7 @@ extension Views {
         } catch {
             report.checks.append(
                 .init(
-                    name: "What a repair has lost can be read.", isFine: false,
+                    name: "The list of what repairs lost can be read.", isFine: false,
                     detail: words(of: error)))
         }
     }
@@ -211,7 +211,7 @@ extension Views {
 
     /// Recomputes every space and compares. The transaction is rolled back.
     private func foldAgain() throws -> DoctorReport.Outcome {
-        if bar == .readOnly { return .skipped("not compared: the home may not be written") }
+        if bar == .readOnly { return .skipped("not compared: the home is read-only") }
         if bar == .full { return .skipped("not compared: the disk is full") }
         if bar != nil { return .skipped("not compared: the database is damaged") }
         var different: [String] = []
@@ -227,11 +227,11 @@ extension Views {
         }
         if different.isEmpty, broken.isEmpty {
             let count = spaces.count { $0.kind != .own }
-            return .fine("\(count) \(count == 1 ? "conversation" : "conversations") folded anew")
+            return .fine("\(count) \(count == 1 ? "conversation" : "conversations") compared")
         }
         let words = [
             different.isEmpty ? nil : "different: " + different.joined(separator: ", "),
-            broken.isEmpty ? nil : "cannot be folded: " + broken.joined(separator: ", "),
+            broken.isEmpty ? nil : "cannot be rebuilt: " + broken.joined(separator: ", "),
         ]
         return .wrong(words.compactMap(\.self).joined(separator: "; "))
     }
@@ -286,7 +286,7 @@ extension SpaceRecord {
     var nameWithoutBeginning: String {
         kind == .own
             ? Self.ownName
-            : "the conversation \(id.short), of which the beginning cannot be read"
+            : "the conversation \(id.short), whose beginning cannot be read"
     }
 }
 

@@ -118,7 +118,11 @@ final class FileDepot: Sendable {
                 state.staged[ticket]?.view.sealedByteCount = UInt64(done)
                 return state.staged[ticket] != nil
             }
-            guard isWanted else { throw NodeError("stopped", "The file is not to be sent.") }
+            guard isWanted else {
+                throw NodeError(
+                    "stopped",
+                    "That file is not waiting to be sent.")
+            }
         }
         return .blob(try Node.explaining { try writer.finish() })
     }

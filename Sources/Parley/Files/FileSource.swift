@@ -37,7 +37,10 @@ final class FileSource: PlacedBytes {
         }
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw NodeError(
-                "no-file", "\(path) is no file.", hint: "Of a folder, send its files or an archive."
+                "no-file",
+                "\(path) is not a file.",
+                hint:
+                    "To send a folder, send its files or an archive of it."
             )
         }
         guard byteCount <= Limits.fileByteCountMax else { throw NodeError.fileTooLarge }
@@ -77,8 +80,8 @@ final class FileSource: PlacedBytes {
 
     private static func changed(_ path: String) -> NodeError {
         NodeError(
-            "changed", "\(path) changed while it was read.",
-            hint: "Nothing was sent. Send it once it is written.")
+            "changed", "\(path) changed while it was being read.",
+            hint: "Nothing was sent. Send it again once it no longer changes.")
     }
 }
 
@@ -136,7 +139,7 @@ final class FileTarget {
 
     private static func exists(_ path: String) -> NodeError {
         NodeError(
-            "exists", "\(path) is there already.",
+            "exists", "\(path) already exists.",
             hint: "Nothing was written. Give another name, or a folder.")
     }
 
@@ -144,47 +147,49 @@ final class FileTarget {
         NodeError(
             number == ENOSPC ? "disk-full" : "unwritable",
             "\(path) cannot be written: \(String(cString: strerror(number))).",
-            hint: "The file is still here: give another place.")
+            hint: "The file is still on this node: give another place.")
     }
 }
 
 extension NodeError {
     static let fileTooLarge = NodeError(
         "file-too-large", "A file has at most \(Limits.fileByteCountMax >> 30) GiB.",
-        hint: "`split -b 3G FILE` cuts one into several.")
+        hint: "`split -b 3G FILE` splits it into several.")
     static let fileAbsent = NodeError(
         "file-absent", "That file is not on this device yet.",
         hint: "`parley files get MESSAGE` fetches it as soon as somebody who has it is reached.")
     static let fileDamaged = NodeError(
-        "file-damaged", "A part of that file was damaged on this disk.",
+        "file-damaged", "A part of that file is damaged on this disk.",
         hint: "`parley files get MESSAGE` fetches that part again.")
     static let fileOnlyHere = NodeError(
-        "file-only-here", "Nobody who is reached now says that they have that file.",
-        hint: "Try again once somebody is who has it. `--anyway` frees it all the same; it may "
-            + "never come back.")
+        "file-only-here", "Nobody who can be reached now says that they have that file.",
+        hint:
+            "Try again once somebody who has it can be reached. `--anyway` removes it regardless; "
+            + "it may never come back.")
     static let fileAwaited = NodeError(
         "file-awaited", "It is not certain yet that somebody else keeps that file.",
-        hint: "Whoever has it did not answer in time, or relies on this device to keep it. "
-            + "Try again in a moment; `--anyway` frees it all the same.")
+        hint:
+            "Whoever has it did not answer in time, or relies on this device to keep it. Try again "
+            + "in a moment; `--anyway` removes it regardless.")
     static let fileBroken = NodeError(
-        "file-broken", "What its sender sealed does not open.",
-        hint: "Ask for it to be sent again.")
+        "file-broken", "That file cannot be decrypted.",
+        hint: "Ask its sender to send it again.")
 
     /// The text for a person about a message that could not be sent because of its files.
     init(attaching refusal: CommandRefusal) {
         switch refusal {
         case .noFile:
             self.init(
-                "no-file", "That message brings no file.",
+                "no-file", "That message has no file.",
                 hint: "`parley files list` lists those that do.")
         case .tooManyFiles(let limit):
             self.init(
-                "too-many-files", "A message brings at most \(limit) files.",
-                hint: "Nothing was sent. Send the others with another one.")
+                "too-many-files", "A message can have at most \(limit) files.",
+                hint: "Nothing was sent. Send the other files with another message.")
         case .fileNotHeld:
             self.init(
-                "file-gone", "A file that was to be sent is not here any more.",
-                hint: "Nothing was sent. Say the same again.")
+                "file-gone", "A file that was to be sent is no longer here.",
+                hint: "Nothing was sent. Try the same again.")
         default: preconditionFailure("a refusal that is not about files")
         }
     }

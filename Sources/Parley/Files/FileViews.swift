@@ -49,7 +49,7 @@ extension FileView {
         if !holders.isEmpty {
             parts.append("\(Self.enumerated(holders)) \(holders.count == 1 ? "has" : "have") it")
         }
-        if !receivers.isEmpty { parts.append("came to \(Self.enumerated(receivers))") }
+        if !receivers.isEmpty { parts.append("fetched by \(Self.enumerated(receivers))") }
         return parts.isEmpty ? "nobody has fetched it yet" : parts.joined(separator: ", ")
     }
 

@@ -69,10 +69,11 @@ public final class IncomingFile: Sendable {
     private static func failure(_ number: Int32) -> NodeError {
         guard number == ENOSPC || number == EDQUOT else {
             return NodeError(
-                "unwritable", "The file cannot be taken in: \(String(cString: strerror(number))).")
+                "unwritable", "The file cannot be stored: \(String(cString: strerror(number))).")
         }
         return NodeError(
-            "disk-full", "The disk has no room for that file, which it needs twice for a moment.",
-            hint: "Nothing was sent. `parley files room` says what files take here.")
+            "disk-full",
+            "The disk has no space for that file: for a moment, it needs twice its size.",
+            hint: "Nothing was sent. `parley files room` shows how much files take here.")
     }
 }

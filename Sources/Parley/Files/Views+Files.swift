@@ -82,8 +82,8 @@ extension Views {
         guard !files.isEmpty else { throw NodeError(.noFile) }
         if number == nil, files.count > 1 {
             throw NodeError(
-                "which-file", "That message brings \(files.count) files.",
-                hint: "--number 1 to \(files.count) says which.")
+                "which-file", "That message has \(files.count) files.",
+                hint: "Choose one with --number, from 1 to \(files.count).")
         }
         guard files.indices.contains((number ?? 1) - 1) else {
             throw NodeError(
@@ -148,8 +148,8 @@ extension Views {
             return [
                 heldLine,
                 isGivenUp
-                    ? "It was here and was given up: `parley files get` asks for it again."
-                    : "Nobody asked for it: `parley files get` does.",
+                    ? "It was here and was removed: `parley files get` fetches it again."
+                    : "Nobody asked for it yet: `parley files get` fetches it.",
             ]
         }
         if state == "full" { return try [heldLine] + roomLines() }
@@ -157,8 +157,8 @@ extension Views {
         if outlook.isRefusedByDisk {
             return [
                 heldLine,
-                "The disk has no room for it beside what is kept free for messages. It is tried again "
-                    + "every ten minutes, and by `parley files get`.",
+                "The disk has no space for it beside what is kept free for messages. The node "
+                    + "tries again every ten minutes, and when you use `parley files get`.",
             ]
         }
         return try [heldLine] + sources(of: blob, outlook) + shelves
@@ -176,7 +176,7 @@ extension Views {
         if !others.isEmpty { lines.append("On devices of: \(try names(of: others)).") }
         if !receivers.isEmpty {
             lines.append(
-                "Has come to: \(try names(of: receivers)). They may have given it up since.")
+                "Fetched by: \(try names(of: receivers)). They may have removed it since.")
         }
         if lines.isEmpty, try persons(given: blob).contains(where: { $0 != ownPerson }) {
             lines.append("Nobody else has fetched it yet, as far as is known here.")
@@ -187,28 +187,30 @@ extension Views {
     private func sources(of blob: BlobID, _ outlook: FileOutlook) throws -> [String] {
         var lines: [String] = []
         if !outlook.holders.isEmpty {
-            lines.append("Comes from: \(try names(of: outlook.holders)).")
+            lines.append("Being fetched from: \(try names(of: outlook.holders)).")
         }
         if !outlook.others.isEmpty {
-            lines.append("Asked, and has nothing of it: \(try names(of: outlook.others)).")
+            lines.append("Asked, without having any of it: \(try names(of: outlook.others)).")
         }
         let relays = core.relaysAsked(for: blob).compactMap(\.first).sorted()
         if !relays.isEmpty {
-            lines.append("Looked for at: relay \(relays.joined(separator: ", relay ")).")
+            lines.append("Being looked for at: relay \(relays.joined(separator: ", relay ")).")
         }
         let rosters = try store.naming(blob, limit: NodeCore.namingCountMax)
             .compactMap { try store.space($0.space) }.compactMap { try roster(of: $0) }
         if !rosters.isEmpty, rosters.allSatisfy({ isOut(of: $0) }) {
             lines.append(
-                "You are not in that conversation any more: nobody there gives it to you.")
+                "You are no longer in that conversation, so nobody there sends it to you.")
         } else if outlook.holders.isEmpty, relays.isEmpty {
-            lines.append("Nobody who is reached now has it: it comes when somebody is who does.")
+            lines.append(
+                "Nobody who can be reached now has it: it arrives when somebody who has it is "
+                    + "reached.")
         }
         let linked = Set(core.linkedPeers.map(\.person))
         let away = try senders(of: blob).subtracting(linked).subtracting([ownPerson])
         if outlook.holders.isEmpty, !away.isEmpty {
             let verb = away.count == 1 ? "is" : "are"
-            lines.append("Sent by \(try names(of: away)), who \(verb) not reached now.")
+            lines.append("Sent by \(try names(of: away)), who cannot be reached now.")
         }
         return lines
     }
@@ -231,13 +233,13 @@ extension Views {
         let place = shelf.addresses.first ?? "a relay"
         let devices =
             shelf.lackingCount == 1 ? "1 device" : "\(shelf.lackingCount) devices"
-        if shelf.isTooLarge { return "It is more than a shelf at \(place) holds." }
+        if shelf.isTooLarge { return "It is larger than the relay at \(place) accepts." }
         guard shelf.laidCount >= shelf.pieceCount else {
             let count = "\(shelf.laidCount) of its \(shelf.pieceCount) pieces"
-            return "\(count) lie at \(place) for \(devices)."
+            return "\(count) are at \(place), for \(devices)."
         }
         let lack = shelf.lackingCount == 1 ? "lacks" : "lack"
-        return "It lies at \(place) for \(devices) that \(lack) it."
+        return "It is at \(place), for \(devices) that \(lack) it."
     }
 
     private func names(of persons: Set<PersonID>) throws -> String {
@@ -255,9 +257,9 @@ extension Views {
         let room = try fileRoom()
         return [
             "It does not fit: files may take \(room.roomByteCount) bytes here, and take "
-                + "\(room.usedByteCount). What is marked with a star, came or was opened in the last "
-                + "\(room.keptDayCount) days, or is known to be here alone stays.",
-            "`parley files room` says how much they may take.",
+                + "\(room.usedByteCount). Files stay that have a star, arrived or were opened in "
+                + "the last \(room.keptDayCount) days, or are known to be only here.",
+            "`parley files room` shows and sets how much they may take.",
         ]
     }
 }

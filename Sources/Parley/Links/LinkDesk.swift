@@ -38,7 +38,7 @@ final class LinkDesk: Sendable {
         of text: String, by fetcher: LinkFetcher = LinkFetcher()
     ) async throws -> (ticket: String, preview: LinkPreview) {
         guard let address = LinkPreview.addresses(in: text).first else {
-            throw NodeError("no-link", "There is no address of a page in that text.")
+            throw NodeError("no-link", "That text has no address of a web page.")
         }
         let preview = try await withCheckedThrowingContinuation { continuation in
             queue.async {
@@ -118,15 +118,15 @@ extension NodeError {
         let hint = "The message can be sent without a preview."
         let why: String
         switch failure {
-        case .badAddress: why = "it is no address that two programs read alike"
+        case .badAddress: why = "different programs could read that address differently"
         case .notPublic:
             why = "it leads to this machine or into its network, or is not on port 80 or 443"
         case .noSuchName: why = "its name is not known"
         case .noProgram: why = "curl is not installed"
         case .unreachable: why = "it did not answer in time"
-        case .tooManyRedirects: why = "it leads on more than \(LinkFetcher.redirectCountMax) times"
-        case .notTaken: why = "it is no page"
-        case .nothingSaid: why = "the page does not say what it is"
+        case .tooManyRedirects: why = "it redirects more than \(LinkFetcher.redirectCountMax) times"
+        case .notTaken: why = "it is not a web page"
+        case .nothingSaid: why = "the page has no title"
         }
         self.init("no-link-preview", "No preview of \(address): \(why).", hint: hint)
     }

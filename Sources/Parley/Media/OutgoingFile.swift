@@ -89,10 +89,10 @@ struct OutgoingFile: Sendable {
             throw NodeError(
                 "not-cleaned",
                 failure == .broken
-                    ? "“\(name)” begins as a picture or a video and goes on otherwise: what it tells "
-                        + "of where and with what it was made cannot be taken out."
-                    : "“\(name)” (\(type)) may tell where and with what it was made, and Parley "
-                        + "cannot take that out of it.",
+                    ? "“\(name)” begins like a picture or a video, but continues differently: "
+                        + "its metadata, such as place and camera, cannot be removed."
+                    : "“\(name)” (\(type)) may hold metadata, such as place and camera, and "
+                        + "Parley cannot remove it.",
                 hint:
                     "--keep-metadata sends it as it is; most programs for pictures can save it as "
                     + "JPEG or PNG.")
@@ -123,9 +123,9 @@ struct OutgoingFile: Sendable {
             let isTurned = isWide ? look.width < look.height : look.width > look.height
             if isTurned, preview.width != preview.height { swap(&look.width, &look.height) }
         } catch PreviewMaker.Failure.noProgram(let program) {
-            note = "Without \(program) pictures and videos go without a preview."
+            note = "Without \(program), pictures and videos are sent without a preview."
         } catch {
-            note = "“\(name)” goes without a preview: no program here can show it."
+            note = "“\(name)” is sent without a preview: no program here can show it."
         }
     }
 }

@@ -26,12 +26,12 @@ public enum SmallPicture {
         guard source.byteCount <= sourceByteCountMax else {
             throw NodeError(
                 "too-large", "\(path) is larger than \(sourceByteCountMax >> 20) MiB.",
-                hint: "A smaller picture is made small.")
+                hint: "Use a smaller file.")
         }
         let start = try source.bytes(at: 0, count: Int(min(source.byteCount, 512)))
         let type = FileKind.type(of: start)
         guard type.hasPrefix("image/") else {
-            throw NodeError("no-picture", "\(path) is no picture.")
+            throw NodeError("no-picture", "\(path) is not a picture.")
         }
         do {
             return try PreviewMaker(folders: folders, tries: tries).preview(
@@ -39,11 +39,13 @@ public enum SmallPicture {
             ).bytes
         } catch PreviewMaker.Failure.noProgram {
             throw NodeError(
-                "no-program", "Nothing that is installed here makes pictures small.",
+                "no-program", "No program that makes pictures small is installed here.",
                 hint: "apt install libvips-tools, or ffmpeg")
         } catch {
             throw NodeError(
-                "no-picture", "\(path) cannot be made a small picture.", hint: "Is it whole?")
+                "no-picture", "No small picture could be made of \(path).",
+                hint:
+                    "Is the file complete?")
         }
     }
 }

@@ -17,11 +17,11 @@ package enum SoundDecoder {
     ) throws {
         let type = FileKind.type(of: bytes)
         guard let format = SoundPrograms.format(of: type), !type.hasPrefix("image/") else {
-            throw NodeError("no-sound", "That is no recording that Parley knows.")
+            throw NodeError("no-sound", "Parley does not know that kind of recording.")
         }
         guard let ffmpeg = CagedProgram("ffmpeg") else {
             throw NodeError(
-                "no-ffmpeg", "Without ffmpeg no recording can be played.",
+                "no-ffmpeg", "Without ffmpeg, no recording can be played.",
                 hint: "Install it (`apt install ffmpeg`), or save the file: `parley files save`.")
         }
         let words =
@@ -35,7 +35,7 @@ package enum SoundDecoder {
             let file = try MemoryFile(bytes)
             try ffmpeg.run(words, input: file.descriptor, bounds: bounds, take: take)
         } catch CageFailure.tooSlow {
-            throw NodeError("too-slow", "It took longer to play than it should.")
+            throw NodeError("too-slow", "Decoding it took too long.")
         } catch {
             throw NodeError("no-sound", "That recording cannot be played.")
         }

@@ -61,8 +61,8 @@ struct SoundPrograms: Sendable {
     func voice(of file: any DescribedFile, _ type: String) throws -> Voice {
         guard let format = Self.format(of: type), !type.hasPrefix("image/") else {
             throw NodeError(
-                "no-sound", "That is no recording that Parley knows.",
-                hint: "Opus, WAV, FLAC, MP3 and MP4 are.")
+                "no-sound", "Parley does not know that kind of recording.",
+                hint: "It knows Opus, WAV, FLAC, MP3 and MP4.")
         }
         guard let ffmpeg = CagedProgram("ffmpeg", in: folders) else {
             guard type == "audio/ogg" else { throw NodeError.noSoundProgram }
@@ -203,7 +203,7 @@ struct MediaMeasures: Equatable {
 
 extension NodeError {
     static let noSoundProgram = NodeError(
-        "no-ffmpeg", "Without ffmpeg no voice note can be made.",
+        "no-ffmpeg", "Without ffmpeg, no voice note can be made.",
         hint: "Install it (`apt install ffmpeg`), or send a recording as Opus in Ogg.")
 
     static func noVoice(_ failure: CageFailure?) -> NodeError {

@@ -63,7 +63,7 @@ public final class PageSessions: GrantKeeper {
         file = HomeFile("page", of: home, atMost: Self.fileByteCountMax) { path in
             NodeError(
                 "page-damaged", "The sessions of the page in \(path) cannot be read.",
-                hint: "remove that file: all sessions end, and parley open begins one")
+                hint: "remove that file: all sessions end, and parley open begins a new one")
         }
     }
 
@@ -104,7 +104,7 @@ public final class PageSessions: GrantKeeper {
         return try state.withLock { state in
             guard let address = state.address else {
                 throw NodeError(
-                    "no-page", "The node runs without its page.",
+                    "no-page", "The node is running without its page.",
                     hint: "stop it, then: parley run --page")
             }
             let steady = now().steady

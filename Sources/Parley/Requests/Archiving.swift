@@ -5,7 +5,7 @@ public struct ArchiveConversation: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "archive", RequestScope.write,
-        "Puts a conversation away until something new comes, or takes it back."
+        "Archives a conversation until something new arrives, or takes it out of the archive."
     )
     /// An example of the request.
     public static let example = ArchiveConversation(conversation: "trip", on: true)

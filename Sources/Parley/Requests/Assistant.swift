@@ -45,7 +45,7 @@ public struct Summarize: NodeRequest {
     public func perform(on node: Node) async throws -> SummaryView {
         guard (1...Self.countMax).contains(count) else {
             throw NodeError(
-                "bad-limit", "A summary holds from 1 to \(Self.countMax) sentences.")
+                "bad-limit", "A summary can have from 1 to \(Self.countMax) sentences.")
         }
         let (space, message) = try await node.read { views in
             (
@@ -71,7 +71,7 @@ public struct SuggestItems: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "suggestItems", RequestScope.read,
-        "What somebody may have to do, as messages of a conversation say."
+        "Action items that messages of a conversation suggest."
     )
     /// An example of the request.
     public static let example = SuggestItems(conversation: "trip", zone: "Europe/Madrid")
@@ -113,7 +113,7 @@ public struct SuggestDecisions: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "suggestDecisions", RequestScope.read,
-        "What may have been decided, as messages of a conversation say."
+        "Decisions that messages of a conversation suggest."
     )
     /// An example of the request.
     public static let example = SuggestDecisions(conversation: "trip")
@@ -236,8 +236,8 @@ enum AssistantRequests {
         guard let name else { return .current }
         guard name.utf8.count <= 64, let zone = TimeZone(identifier: name) else {
             throw NodeError(
-                "bad-zone", "There is no time zone of that name.",
-                hint: "Write it as Europe/Madrid, or leave it out for this machine's.")
+                "bad-zone", "There is no time zone with that name.",
+                hint: "Write it like Europe/Madrid, or leave it out for the one of this machine.")
         }
         return zone
     }

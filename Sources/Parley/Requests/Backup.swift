@@ -53,7 +53,7 @@ public struct NoteRecoveryCode: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "noteRecoveryCode", RequestScope.admin,
-        "Notes that the person has the recovery code, by its public keys."
+        "Records that the person has the recovery code, by its public keys."
     )
     /// An example of the request.
     public static let example = NoteRecoveryCode(
@@ -77,7 +77,7 @@ public struct NoteRecoveryCode: NodeRequest {
     /// Answers the request.
     public func perform(on node: Node) async throws -> BackupKeyFinding {
         guard let bytes = bytes(hex: backupKey + signature), let backup = BackupCertificate(bytes)
-        else { throw NodeError("bad-code", "That is no key of a recovery code.") }
+        else { throw NodeError("bad-code", "That is not the key of a recovery code.") }
         let own = try await node.running.read { $0.core.node.log.root }
         guard root == own.description else {
             throw NodeError(

@@ -4,7 +4,8 @@ public struct TellCallMedia: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "tellCallMedia", RequestScope.write,
-        "Tells the node what became of an order, or of the sound and pictures of a call that the asker has."
+        "Reports to the node the result of an order, or the state of the sound and pictures of a "
+            + "call that the client handles."
     )
     /// An example of the request.
     public static let example = TellCallMedia(

@@ -46,7 +46,7 @@ public struct ListCalls: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "calls", RequestScope.read,
-        "Calls that ring, go on, or go on without this device."
+        "Calls that ring, or are in progress with or without this device."
     )
     /// An example of the request.
     public static let example = ListCalls()
@@ -70,7 +70,7 @@ public struct ListCallRecords: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "callRecords", RequestScope.read,
-        "What became of calls, the oldest first: in one conversation, or in all."
+        "Past calls and how they ended, the oldest first: in one conversation, or in all."
     )
     /// An example of the request.
     public static let example = ListCallRecords(conversation: "trip")
@@ -96,7 +96,7 @@ public struct AnswerCall: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "answer", RequestScope.write,
-        "Answers a call that rings here, or comes into one that goes on."
+        "Answers a call that rings here, or joins one that is in progress."
     )
     /// An example of the request.
     public static let example = AnswerCall(media: ["microphone"])
@@ -122,7 +122,7 @@ public struct AnswerCall: NodeRequest {
         let call = call ?? ""
         let (id, space) = try await node.read { views in
             let rings = views.core.calls.all.contains { $0.phase == .ringing }
-            let found = try views.call(call, "rings or goes on here") { found in
+            let found = try views.call(call, "rings or is in progress here") { found in
                 // A ringing call is meant before one in progress elsewhere.
                 found.phase == .ringing || (found.phase == .aside && !(rings && call.isEmpty))
             }
@@ -142,7 +142,7 @@ public struct RejectCall: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "reject", RequestScope.write,
-        "Does not answer a call that rings here."
+        "Rejects a call that rings here."
     )
     /// An example of the request.
     public static let example = RejectCall(call: "trip")
@@ -171,7 +171,7 @@ public struct HangUpCall: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "hangUp", RequestScope.write,
-        "Goes out of the call that this device is in, or gives one up."
+        "Leaves the call that this device is in, or stops calling."
     )
     /// An example of the request.
     public static let example = HangUpCall()
@@ -196,8 +196,7 @@ public struct SetCallMedia: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "setMedia", RequestScope.write,
-        "Sends something else in the call that this device is in: without microphone it is "
-            + "muted."
+        "Changes what this device sends in its call: without microphone it is muted."
     )
     /// An example of the request.
     public static let example = SetCallMedia(media: ["microphone", "camera"])
@@ -237,7 +236,7 @@ extension Node {
 
     fileprivate func current(_ call: String) async throws -> CallID {
         try await read { views in
-            try views.call(call, "goes on with this device") { found in
+            try views.call(call, "is in progress on this device") { found in
                 switch found.phase {
                 case .calling, .joining, .talking: true
                 case .ringing, .aside, .ended: false
@@ -261,7 +260,7 @@ extension Node {
     fileprivate func requireReach() throws {
         guard network.isOffline else { return }
         throw NodeError(
-            "offline", "This node is offline: nobody can be reached.",
+            "offline", "This node is offline, so nobody can be reached.",
             hint: "`parley offline off` brings it back.")
     }
 
@@ -273,7 +272,8 @@ extension Node {
         throw NodeError(
             "no-media-program", "This device has no program for sound and pictures.",
             hint:
-                "`parley calls media PROGRAM` names one; the page in a browser (`parley open`) needs none."
+                "`parley calls media PROGRAM` sets one; the page in a browser (`parley open`) "
+                + "needs none."
         )
     }
 }
@@ -284,7 +284,7 @@ extension MediaState {
         guard let media = MediaState(words: words) else {
             throw NodeError(
                 "bad-media", "“\(words.joined(separator: " "))” cannot be sent.",
-                hint: "Say microphone, camera or screen.")
+                hint: "Give microphone, camera or screen.")
         }
         self = media
     }

@@ -14,7 +14,8 @@ public struct CatchUp: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "catchUp", RequestScope.read,
-        "What one has not read, in a few sentences of each conversation: the most urgent first."
+        "What the person has not read, in a few sentences of each conversation: the most urgent "
+            + "first."
     )
     /// An example of the request.
     public static let example = CatchUp(count: 3)
@@ -37,7 +38,7 @@ public struct CatchUp: NodeRequest {
     public func perform(on node: Node) async throws -> CatchUpView {
         guard (1...Summarize.countMax).contains(count) else {
             throw NodeError(
-                "bad-limit", "A summary holds from 1 to \(Summarize.countMax) sentences.")
+                "bad-limit", "A summary can have from 1 to \(Summarize.countMax) sentences.")
         }
         let zone = try AssistantRequests.zone(zone)
         let unread = try await node.read { try $0.unread(in: conversation) }

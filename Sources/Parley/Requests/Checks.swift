@@ -4,8 +4,8 @@ public struct CheckStore: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "doctor", RequestScope.read,
-        "Checks everything that is stored: the database, chains, signatures, keys, views "
-            + "against the log, the indexes of the search, files."
+        "Checks everything that is stored: the database, chains, signatures, keys, views against "
+            + "the log, the search indexes, files."
     )
     /// An example of the request.
     public static let example = CheckStore()
@@ -17,13 +17,13 @@ public struct CheckStore: NodeRequest {
     public func perform(on node: Node) async throws -> DoctorReport {
         var report = try await node.running.examine()
         let search = await node.compareIndexes()
-        report.add("Words and vectors of the search are those of the messages.", isDamage: false) {
+        report.add("Words and vectors of the search match the messages.", isDamage: false) {
             search
         }
         let models = await node.checkModels()
-        report.add("Every model is what was installed.", isDamage: false) { models }
+        report.add("Every model is as it was installed.", isDamage: false) { models }
         let files = await node.compareFiles()
-        report.add("Every file is what its hash says.", isDamage: false) { files }
+        report.add("Every file matches its hash.", isDamage: false) { files }
         // Where that cannot be told, others may have it.
         let isAlone = (try? await node.running.read { try $0.isAlone() }) ?? false
         report.advise(isAlone: isAlone)
@@ -36,7 +36,8 @@ public struct ListLosses: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "losses", RequestScope.read,
-        "What repairs of the database lost and has not come back since: lists of it are not whole."
+        "What repairs of the database lost and what has not come back since: lists of it are "
+            + "incomplete."
     )
     /// An example of the request.
     public static let example = ListLosses()

@@ -18,8 +18,8 @@ public struct DrawCode: NodeRequest {
     public func perform(on node: Node) async throws -> CodeView {
         guard let code = QRCode(text) else {
             throw NodeError(
-                "code-too-long", "That is too long for a picture.",
-                hint: "A QR code holds \(QRCode.byteCountMax) bytes. Pass the text on instead.")
+                "code-too-long", "That text is too long for a QR code.",
+                hint: "A QR code holds \(QRCode.byteCountMax) bytes. Send the text itself instead.")
         }
         return CodeView(
             rows: (0..<code.size).map { row in

@@ -9,7 +9,7 @@ public struct ListContacts: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "contacts", RequestScope.read,
-        "Everyone known, by name."
+        "All people that the node knows, by name."
     )
     /// An example of the request.
     public static let example = ListContacts()
@@ -29,7 +29,7 @@ public struct GetCard: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "card", RequestScope.read,
-        "One's own card as text: who has it can ask to be a contact."
+        "The person's own card as text: whoever has it can send a contact request."
     )
     /// An example of the request.
     public static let example = GetCard()
@@ -54,8 +54,8 @@ public struct RequestContact: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "requestContact", RequestScope.write,
-        "Asks the person whose card this is to be a contact; or somebody of whom nothing is"
-            + " noted any more, by their name."
+        "Sends a contact request to the person whose card this is; or, by name, to somebody of "
+            + "whom it is no longer known whether they are a contact."
     )
     /// An example of the request.
     public static let example = RequestContact(card: "parley:c1:QUJD", alias: "ben")
@@ -77,7 +77,7 @@ public struct RequestContact: NodeRequest {
         guard let bytes = kept ?? CardText(card)?.card, let person = CardReader.person(of: bytes)
         else {
             throw NodeError(
-                "bad-card", "That is no card, or part of it is missing.", not: card,
+                "bad-card", "That is not a card, or part of it is missing.", not: card,
                 prefix: "parley:c1:",
                 hint: "It begins with `parley:c1:`; they see theirs with “parley contact card”.")
         }
@@ -127,7 +127,7 @@ public struct SetAlias: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "setAlias", RequestScope.write,
-        "Calls a person so; by the name on their card where it is nil."
+        "Sets one's own name for a person; nil restores the name on their card."
     )
     /// An example of the request.
     public static let example = SetAlias(person: "ben", alias: "benny")
@@ -181,8 +181,8 @@ public struct VerifyContact: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "verify", RequestScope.write,
-        "Compares the code that a person's own screen shows with what is known here, and "
-            + "notes that they are equal."
+        "Compares the code that a person's own screen shows with what is known here, and records "
+            + "that they are equal."
     )
     /// An example of the request.
     public static let example = VerifyContact(person: "ben", code: "parley:v1:QUJD")
@@ -215,7 +215,7 @@ public struct MarkVerified: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "markVerified", RequestScope.write,
-        "Notes that the safety numbers were compared and are equal."
+        "Records that the safety numbers were compared and are equal."
     )
     /// An example of the request.
     public static let example = MarkVerified(person: "ben")

@@ -51,7 +51,7 @@ public struct CreateConversation: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "newConversation", RequestScope.write,
-        "A new group of these contacts."
+        "Creates a group and invites these contacts."
     )
     /// An example of the request.
     public static let example = CreateConversation(name: "trip", members: ["ben"])
@@ -115,7 +115,7 @@ public struct DescribeGroup: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "describeGroup", RequestScope.write,
-        "Says what a group is for; an empty text ends that."
+        "Sets the description of a group; an empty text removes it."
     )
     /// An example of the request.
     public static let example = DescribeGroup(conversation: "trip", text: "who brings what")
@@ -143,7 +143,7 @@ public struct MuteConversation: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "mute", RequestScope.write,
-        "Silences a conversation, for good or for some time, or ends that."
+        "Mutes a conversation, for good or for some time, or unmutes it."
     )
     /// An example of the request.
     public static let example = MuteConversation(conversation: "trip", on: true)
@@ -165,7 +165,7 @@ public struct MuteConversation: NodeRequest {
     /// Answers the request.
     public func perform(on node: Node) async throws -> NoReply {
         guard (1...24 * 365).contains(hours ?? 1) else {
-            throw NodeError("bad-hours", "A conversation is silent for 1 to 8760 hours.")
+            throw NodeError("bad-hours", "A conversation can be muted for 1 to 8760 hours.")
         }
         let until = hours.map { SystemClock.now.wall + UInt64($0) * 3_600_000 }
         let space = try await node.space(conversation)
@@ -180,8 +180,8 @@ public struct DeleteConversation: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "deleteConversation", RequestScope.write,
-        "Forgets a conversation on this device, for good: one that the person is not in "
-            + "here, or one with who is no contact."
+        "Deletes a conversation from this device, for good: one that the person is not in, or one "
+            + "with somebody who is not a contact."
     )
     /// An example of the request.
     public static let example = DeleteConversation(conversation: "trip")

@@ -10,7 +10,7 @@ public struct ProposeDecision: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "proposeDecision", RequestScope.write,
-        "Proposes something to be decided in a conversation, of itself or from a message or a poll."
+        "Proposes a decision in a conversation, by itself or from a message or a poll."
     )
     /// An example of the request.
     public static let example = ProposeDecision(
@@ -45,7 +45,9 @@ public struct ProposeDecision: NodeRequest {
     /// Answers the request.
     public func perform(on node: Node) async throws -> DecisionView {
         guard source == nil || poll == nil else {
-            throw NodeError("two-sources", "A decision is made from a message or from a poll.")
+            throw NodeError(
+                "two-sources",
+                "A decision can come from a message or from a poll, not from both.")
         }
         let (space, number, said) = try await node.read {
             views -> (SpaceID, OperationNumber?, String) in
@@ -66,7 +68,7 @@ public struct ApproveDecision: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "approveDecision", RequestScope.write,
-        "Approves of a decision, or takes that back."
+        "Approves a decision, or takes that back."
     )
     /// An example of the request.
     public static let example = ApproveDecision(decision: 12, on: true)
@@ -95,7 +97,7 @@ public struct SettleDecision: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "settleDecision", RequestScope.write,
-        "Says how a decision stands."
+        "Sets the state of a decision."
     )
     /// An example of the request.
     public static let example = SettleDecision(decision: 12, state: "accepted")
@@ -125,7 +127,7 @@ public struct SettleDecision: NodeRequest {
             throw NodeError(
                 "bad-state",
                 "A decision is proposed, accepted, rejected, or superseded by another.",
-                hint: "Which one takes its place is said with “superseded”, and only there.")
+                hint: "The decision that replaces it is given with “superseded”, and only there.")
         }
         let number = try await node.number(ofDecision: decision)
         var other: OperationNumber?
@@ -139,7 +141,7 @@ public struct DeleteDecision: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "deleteDecision", RequestScope.write,
-        "Takes a decision back for everyone, with all approvals."
+        "Deletes a decision for everyone, with all approvals."
     )
     /// An example of the request.
     public static let example = DeleteDecision(decision: 12)
@@ -163,7 +165,7 @@ public struct GetDecision: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "decision", RequestScope.read,
-        "A decision as it stands."
+        "A decision with its state and its approvals."
     )
     /// An example of the request.
     public static let example = GetDecision(decision: 12)
@@ -190,7 +192,7 @@ public struct ListDecisions: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "decisions", RequestScope.read,
-        "The decisions of a conversation, or of all, the one that stands last first."
+        "The decisions of a conversation, or of all, the last one first."
     )
     /// An example of the request.
     public static let example = ListDecisions(
@@ -258,7 +260,7 @@ extension Views {
     fileprivate func requireClosed(poll number: OperationNumber) throws {
         guard let poll = try poll(number), ["open", "over"].contains(poll.state) else { return }
         var error = NodeError(together: .open)
-        error.hint = poll.mayClose ? "`parley poll close \(number.rawValue)` ends it." : nil
+        error.hint = poll.mayClose ? "`parley poll close \(number.rawValue)` closes it." : nil
         throw error
     }
 
@@ -270,7 +272,9 @@ extension Views {
         guard chosen.count == 1 || poll.state != "closed" else {
             throw NodeError(
                 "no-result", "That poll did not choose one answer.",
-                hint: "Say what is decided: parley decision propose … \"…\" --from-poll …")
+                hint:
+                    "Give a title that says what is decided: parley decision propose … \"…\" "
+                    + "--from-poll …")
         }
         return "\(poll.question) \(chosen.joined(separator: ", "))"
     }

@@ -27,7 +27,7 @@ public struct StartPairing: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "openLink", RequestScope.admin,
-        "Waits five minutes for one new device that is given what is returned."
+        "Waits five minutes for one new device, which needs the text that is returned."
     )
     /// An example of the request.
     public static let example = StartPairing()
@@ -54,7 +54,7 @@ public struct StopPairing: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "closeLink", RequestScope.admin,
-        "Waits for no device any more."
+        "Stops waiting for a new device."
     )
     /// An example of the request.
     public static let example = StopPairing()
@@ -74,7 +74,8 @@ public struct RevokeDevice: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "revokeDevice", RequestScope.admin,
-        "Ends a device for good, with the recovery code where this device may not by " + "itself."
+        "Revokes a device for good, with the recovery code if this device may not do that by "
+            + "itself."
     )
     /// An example of the request.
     public static let example = RevokeDevice(device: "phone")
@@ -104,7 +105,7 @@ public struct RenameDevice: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "renameDevice", RequestScope.write,
-        "What one calls a device of one's own."
+        "Sets the name of one of the person's own devices."
     )
     /// An example of the request.
     public static let example = RenameDevice(device: "phone", name: "old phone")
@@ -132,7 +133,7 @@ public struct RenameDevice: NodeRequest {
             guard let other else { return id }
             throw NodeError(
                 "name-taken",
-                "Another device of yours is called “\(other.name)”, "
+                "Another device of yours is already called “\(other.name)”, "
                     + "\(other.device.prefix(8)).",
                 hint: "Give this one another name, or rename that one first.")
         }
@@ -146,16 +147,16 @@ extension Node {
     fileprivate func unreachable() -> NodeError {
         if network.isOffline {
             return NodeError(
-                "not-listening", "This node is cut off, so no device can reach it.",
+                "not-listening", "This node is offline, so no device can reach it.",
                 hint: "`parley offline off` ends that.")
         }
         guard network.isRunning else {
             return NodeError(
-                "not-listening", "This node does not run, so no device can reach it.",
+                "not-listening", "This node is not running, so no device can reach it.",
                 hint: "Start it in another window: parley run")
         }
         return NodeError(
-            "not-listening", "This node runs and listens nowhere, so no device can reach it.",
+            "not-listening", "This node is running but does not listen, so no device can reach it.",
             hint: "Stop it (Ctrl-C where it runs); then `parley run` without --no-listen, or with "
                 + "--listen HOST:PORT.")
     }

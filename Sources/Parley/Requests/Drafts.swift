@@ -13,7 +13,7 @@ public struct KeepDraft: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "keepDraft", RequestScope.write,
-        "Keeps what one began to write in a conversation; an empty text ends that."
+        "Keeps a draft in a conversation; an empty text removes it."
     )
     /// An example of the request.
     public static let example = KeepDraft(conversation: "trip", text: "see you at")
@@ -34,8 +34,9 @@ public struct KeepDraft: NodeRequest {
         guard text.utf8.count <= Self.byteCountMax else {
             throw NodeError(
                 "too-long",
-                "That is \(text.utf8.count) bytes long; a draft has at most \(Self.byteCountMax).",
-                hint: "What was kept before is kept still. Shorten it, or send it.")
+                "That is \(text.utf8.count) bytes long; a draft can have at most "
+                    + "\(Self.byteCountMax).",
+                hint: "The earlier draft is still there. Shorten this text, or send it.")
         }
         let space = try await node.space(conversation)
         _ = try await node.running.perform(.keepUnsent(space, text))

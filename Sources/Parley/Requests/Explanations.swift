@@ -3,7 +3,7 @@ public struct ListMembershipEvents: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "events", RequestScope.read,
-        "What changed who is in a conversation, oldest first."
+        "Changes of the members of a conversation, oldest first."
     )
     /// An example of the request.
     public static let example = ListMembershipEvents(conversation: "trip")
@@ -28,8 +28,8 @@ public struct ExplainState: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "why", RequestScope.read,
-        "Why a message, a person, a device or a conversation stands as it does; in one "
-            + "conversation or in all."
+        "Why a message, a person, a device or a conversation is in its state; in one conversation "
+            + "or in all."
     )
     /// An example of the request.
     public static let example = ExplainState(subject: "ben", conversation: "trip")

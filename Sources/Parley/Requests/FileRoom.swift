@@ -40,7 +40,8 @@ public struct GetFileRoom: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "fileRoom", RequestScope.read,
-        "What files take on this device and may take, and which come by themselves."
+        "How much space files take and may take on this device, and which are fetched "
+            + "automatically."
     )
     /// An example of the request.
     public static let example = GetFileRoom()
@@ -60,7 +61,7 @@ public struct SetFileRoom: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "setFileRoom", RequestScope.admin,
-        "Says what files may take on this device, and which come by themselves."
+        "Sets how much space files may take on this device, and which are fetched automatically."
     )
     /// An example of the request.
     public static let example = SetFileRoom(
@@ -98,7 +99,7 @@ public struct SetFileRoom: NodeRequest {
             fetchByteCountMax ?? 0 <= most.fetchByteCountMax,
             keptDayCount ?? 0 <= most.keptDayCount,
             fetchByteCountMaxByKind?.values.max() ?? 0 <= most.fetchByteCountMax
-        else { throw NodeError("bad-room", "That is more than may be set.") }
+        else { throw NodeError("bad-room", "That is more than can be set.") }
         var settings = try await node.read { try FileSettings.kept(in: $0.store) }
         settings.roomByteCount = roomByteCount ?? settings.roomByteCount
         settings.fetchByteCountMax = fetchByteCountMax ?? settings.fetchByteCountMax
@@ -129,8 +130,8 @@ extension FileSettings.Kind {
     init(word: String) throws {
         guard let kind = Self.allCases.first(where: { $0.word == word }) else {
             throw NodeError(
-                "bad-kind", "“\(word)” is no kind of file.",
-                hint: "It is one of \(Self.allCases.map(\.word).joined(separator: ", ")).")
+                "bad-kind", "“\(word)” is not a kind of file.",
+                hint: "Kinds are \(Self.allCases.map(\.word).joined(separator: ", ")).")
         }
         self = kind
     }
@@ -142,7 +143,7 @@ public struct ForgetFiles: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "forgetFiles", RequestScope.admin,
-        "Frees what files take on this device; their messages stay."
+        "Frees the space that files take on this device; their messages stay."
     )
     /// An example of the request.
     public static let example = ForgetFiles(message: 12)

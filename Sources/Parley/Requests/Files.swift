@@ -11,7 +11,7 @@ public struct StageFile: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "stageFile", RequestScope.admin,
-        "Seals a file of this machine, so that a message can bring it."
+        "Encrypts a file of this machine, so that a message can have it."
     )
     /// An example of the request.
     public static let example = StageFile(path: "/home/ann/photo.jpg")
@@ -51,7 +51,7 @@ public struct StageFile: NodeRequest {
     public func perform(on node: Node) async throws -> StagedFile {
         let bytes = rawPath.map { Data(base64Encoded: $0).map(Array.init) } ?? Array(path.utf8)
         guard let bytes, bytes.first == UInt8(ascii: "/"), !bytes.contains(0) else {
-            throw NodeError("bad-path", "A path begins with a slash.")
+            throw NodeError("bad-path", "A path must begin with a slash.")
         }
         var wish = FileWish(keepsMetadata: keepsMetadata == true, isVoice: isVoice == true)
         if let room { wish.room = min(room, wish.room) }
@@ -66,7 +66,7 @@ public struct GetStagedFile: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "stagedFile", RequestScope.admin,
-        "How far a file is that is to be sent."
+        "The progress of a file that is to be sent."
     )
     /// An example of the request.
     public static let example = GetStagedFile(ticket: "0123456789abcdef")
@@ -89,7 +89,7 @@ public struct DropStagedFile: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "dropStagedFile", RequestScope.write,
-        "Lets go of a file that was to be sent and is not. One that was sent stays."
+        "Drops a file that was to be sent and was not. One that was sent stays."
     )
     /// An example of the request.
     public static let example = DropStagedFile(ticket: "0123456789abcdef")
@@ -112,7 +112,7 @@ public struct ListFiles: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "files", RequestScope.read,
-        "The messages that bring files, of a conversation or of all, the newest first."
+        "The messages that have files, of a conversation or of all, the newest first."
     )
     /// An example of the request.
     public static let example = ListFiles(conversation: "trip", limit: 20)
@@ -143,7 +143,7 @@ public struct ListMessageFiles: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "messageFiles", RequestScope.read,
-        "The files of a message, and how far they are."
+        "The files of a message, and their progress."
     )
     /// An example of the request.
     public static let example = ListMessageFiles(message: 12)
@@ -192,7 +192,7 @@ public struct SaveFile: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "saveFile", RequestScope.admin,
-        "Writes a file of a message into one of this machine; nothing is ever written over."
+        "Writes a file of a message into one of this machine; nothing is ever overwritten."
     )
     /// An example of the request.
     public static let example = SaveFile(message: 12, path: "/home/ann/Downloads/")
@@ -220,7 +220,7 @@ public struct SaveFile: NodeRequest {
     /// Answers the request.
     public func perform(on node: Node) async throws -> SavedFile {
         guard path.hasPrefix("/"), !path.utf8.contains(0) else {
-            throw NodeError("bad-path", "A path begins with a slash.")
+            throw NodeError("bad-path", "A path must begin with a slash.")
         }
         var file = try await node.read { try $0.file(number, of: message) }
         if isPreview == true { file = try file.preview() }
@@ -248,7 +248,7 @@ public struct ReadFile: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "readFile", RequestScope.read,
-        "Some bytes of a file of a message."
+        "A range of bytes of a file of a message."
     )
     /// An example of the request.
     public static let example = ReadFile(message: 12, number: 1, offset: 0, count: 65_536)
@@ -288,7 +288,7 @@ public struct ExplainFile: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "explainFile", RequestScope.read,
-        "Why a file is not here, and from whom it can come."
+        "Why a file is not here, and who may have it."
     )
     /// An example of the request.
     public static let example = ExplainFile(message: 12)
@@ -344,6 +344,6 @@ extension Node {
 
 extension NodeError {
     static let noTicket = NodeError(
-        "no-ticket", "There is no file that waits to be sent under that ticket.",
-        hint: "A ticket is good for one message, until the node ends.")
+        "no-ticket", "No file waits to be sent under that ticket.",
+        hint: "A ticket works for one message, until the node stops.")
 }

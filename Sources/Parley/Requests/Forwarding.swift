@@ -13,7 +13,7 @@ public struct ForwardMessage: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "forward", RequestScope.write,
-        "Writes the words of a message into a conversation, and says whose they are."
+        "Copies the text of a message into a conversation, with the name of its author."
     )
     /// An example of the request.
     public static let example = ForwardMessage(message: 12, conversation: "trip")

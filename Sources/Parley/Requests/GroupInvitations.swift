@@ -8,8 +8,7 @@ public struct ListInvitations: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "invitations", RequestScope.read,
-        "Groups that others added one to and that wait for an answer, and who may do so "
-            + "unasked."
+        "Invitations to groups that wait for an answer, and who may add the person without asking."
     )
     /// An example of the request.
     public static let example = ListInvitations()
@@ -28,7 +27,7 @@ public struct AnswerInvitation: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "answerInvitation", RequestScope.write,
-        "Accepts or declines an invitation into a group."
+        "Accepts or declines an invitation to a group."
     )
     /// An example of the request.
     public static let example = AnswerInvitation(conversation: "trip", accepting: true)
@@ -65,7 +64,7 @@ public struct SetAdditionPolicy: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "setAdditionPolicy", RequestScope.write,
-        "Says who may add one to groups without asking."
+        "Sets who may add the person to groups without asking."
     )
     /// An example of the request.
     public static let example = SetAdditionPolicy(policy: .contacts)
@@ -100,8 +99,8 @@ public enum GroupAdders: String, Codable, CaseIterable, Sendable {
         let word = try decoder.singleValueContainer().decode(String.self)
         guard let policy = GroupAdders(rawValue: word) else {
             throw NodeError(
-                "bad-policy", "“\(word)” is nobody who could add you.",
-                hint: "It is nobody or contacts.")
+                "bad-policy", "“\(word)” is not a choice for who may add you.",
+                hint: "Choose nobody or contacts.")
         }
         self = policy
     }

@@ -10,7 +10,7 @@ public struct CreateGroupInvite: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "inviteToGroup", RequestScope.write,
-        "A link by which so many persons may come into a group."
+        "Creates a link with which this many people may join a group."
     )
     /// An example of the request.
     public static let example = CreateGroupInvite(
@@ -36,7 +36,7 @@ public struct CreateGroupInvite: NodeRequest {
     /// Answers the request.
     public func perform(on node: Node) async throws -> GroupLinkView {
         guard (1...24 * 30).contains(hours) else {
-            throw NodeError("bad-hours", "An invite lasts from 1 to 720 hours.")
+            throw NodeError("bad-hours", "An invite can last from 1 to 720 hours.")
         }
         guard let count = UInt32(exactly: uses) else {
             throw NodeError(.tooManyUses(limit: Int(GroupInvite.useCountMax)))
@@ -69,7 +69,7 @@ public struct JoinGroup: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "joinGroup", RequestScope.write,
-        "Takes a link into a group; one is in as soon as a device of its maker is reached."
+        "Joins a group with a link; the person is in as soon as a device of its maker is reached."
     )
     /// An example of the request.
     public static let example = JoinGroup(link: "parley:g1:QUJD")
@@ -89,12 +89,12 @@ public struct JoinGroup: NodeRequest {
             found = try GroupLink(link: link)
         } catch {
             throw NodeError(
-                "bad-link", "That is no link into a group, or part of it is missing.", not: link,
+                "bad-link", "That is not a link into a group, or part of it is missing.", not: link,
                 prefix: "parley:g1:", hint: "It begins with `parley:g1:` and is one long word.")
         }
         let isIn = try await node.read { try $0.view(joining: found).isMember }
         guard !isIn else {
-            throw NodeError("already-a-member", "You are in “\(found.name)” already.")
+            throw NodeError("already-a-member", "You are already in “\(found.name)”.")
         }
         _ = try await node.running.perform(.joinGroup(found))
         return try await node.settled { views in
@@ -109,7 +109,7 @@ public struct ListJoins: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "joins", RequestScope.read,
-        "Groups that one wants to come into and is not in yet."
+        "Groups that the person asked to join and is not in yet."
     )
     /// An example of the request.
     public static let example = ListJoins()
@@ -128,7 +128,7 @@ public struct WithdrawJoin: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "withdrawJoin", RequestScope.write,
-        "Wants no more to come into a group by a link that its maker has not taken yet."
+        "Withdraws a request to join a group, if the maker of the link has not accepted it yet."
     )
     /// An example of the request.
     public static let example = WithdrawJoin(conversation: "trip")

@@ -10,7 +10,7 @@ public struct ChangeGroupPicture: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "changeGroupPicture", RequestScope.write,
-        "Shows a picture of a group; an empty one ends that."
+        "Sets the picture of a group; an empty one removes it."
     )
     /// An example of the request.
     public static let example = ChangeGroupPicture(conversation: "trip", picture: "")
@@ -90,8 +90,9 @@ extension NodeError {
     /// The given file is no small picture.
     static var badPicture: NodeError {
         NodeError(
-            "bad-picture", "That cannot be a picture of a person or a group.",
-            hint: "It is a JPEG, PNG, GIF or WebP of at most "
-                + "\(Limits.inlineFileByteCountMax >> 10) KiB.")
+            "bad-picture", "That cannot be used as the picture of a person or a group.",
+            hint:
+                "Use a JPEG, PNG, GIF or WebP of at most \(Limits.inlineFileByteCountMax >> 10) "
+                + "KiB.")
     }
 }

@@ -9,7 +9,7 @@ public struct GetGroup: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "group", RequestScope.read,
-        "A group: who is in it, and what holds there."
+        "A group: its members and its settings."
     )
     /// An example of the request.
     public static let example = GetGroup(conversation: "trip")
@@ -33,7 +33,7 @@ public struct AddGroupMember: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "addMember", RequestScope.write,
-        "Takes a contact into a group."
+        "Invites a contact to a group."
     )
     /// An example of the request.
     public static let example = AddGroupMember(conversation: "trip", person: "cleo", role: .member)
@@ -64,7 +64,7 @@ public struct RemoveGroupMember: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "removeMember", RequestScope.write,
-        "Takes a person out of a group: they get nothing of what is written from then on."
+        "Removes a person from a group: they get nothing of what is written from then on."
     )
     /// An example of the request.
     public static let example = RemoveGroupMember(conversation: "trip", person: "cleo")
@@ -92,7 +92,7 @@ public struct SetMemberRole: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "setRole", RequestScope.write,
-        "Lets a person do more or less in a group."
+        "Changes the role of a person in a group."
     )
     /// An example of the request.
     public static let example = SetMemberRole(conversation: "trip", person: "cleo", role: .admin)
@@ -124,7 +124,7 @@ public struct LeaveGroup: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "leave", RequestScope.write,
-        "Goes out of a group; what was written stays here to read."
+        "Leaves a group; what was written stays readable here."
     )
     /// An example of the request.
     public static let example = LeaveGroup(conversation: "trip")
@@ -164,7 +164,7 @@ public struct LeaveGroup: NodeRequest {
         } catch let error as NodeError {
             guard try views.loss(byLeaving: record) != nil else { throw error }
             throw NodeError(
-                error.code, error.message + " Nor has anybody there all that you wrote.",
+                error.code, error.message + " Besides, nobody there has all that you wrote.",
                 hint: error.hint)
         }
     }
@@ -188,8 +188,7 @@ public struct ChangeGroupSettings: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "changeSettings", RequestScope.write,
-        "Changes what newcomers are given and after how many hours keys are replaced; what "
-            + "is nil stays."
+        "Changes what newcomers get and after how many hours keys are replaced; what is nil stays."
     )
     /// An example of the request.
     public static let example = ChangeGroupSettings(
@@ -216,14 +215,14 @@ public struct ChangeGroupSettings: NodeRequest {
         if let history {
             guard let policy = HistoryPolicy(word: history) else {
                 throw NodeError(
-                    "bad-history", "“\(history)” is no rule for history.",
-                    hint: "It is `none`, `all`, or days as `30d`.")
+                    "bad-history", "“\(history)” is not a rule for history.",
+                    hint: "Use `none`, `all`, or days such as `30d`.")
             }
             settings.history = policy
         }
         if let rotationHours {
             guard (1...24 * 3650).contains(rotationHours) else {
-                throw NodeError("bad-rotation", "Keys are replaced after 1 to 87600 hours.")
+                throw NodeError("bad-rotation", "Keys can be replaced after 1 to 87600 hours.")
             }
             settings.rotationHours = UInt32(rotationHours)
         }
@@ -250,8 +249,9 @@ extension Node {
                 }
                 throw NodeError(
                     "yourself", "That is yourself.",
-                    hint: "`parley group leave \(conversation)` takes you out of that group; "
-                        + "what you may do there is for another owner to change.")
+                    hint:
+                        "`parley group leave \(conversation)` takes you out of that group; only "
+                        + "another owner can change your role there.")
             }
         }
     }
@@ -296,7 +296,8 @@ public enum MemberRole: String, Codable, CaseIterable, Sendable {
         let word = try decoder.singleValueContainer().decode(String.self)
         guard let role = MemberRole(rawValue: word) else {
             throw NodeError(
-                "bad-role", "“\(word)” is no role.", hint: "It is reader, member, admin or owner.")
+                "bad-role",
+                "“\(word)” is not a role.", hint: "Roles are reader, member, admin and owner.")
         }
         self = role
     }

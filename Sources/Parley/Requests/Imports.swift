@@ -10,8 +10,7 @@ public struct ImportMessages: NodeRequest, Equatable {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "import", RequestScope.write,
-        "Brings in messages from elsewhere, in one transaction with the note of how far it "
-            + "got."
+        "Imports messages from elsewhere, in one transaction with the record of how far it got."
     )
     /// An example of the request.
     public static let example = ImportMessages(
@@ -119,7 +118,7 @@ public struct CountImportedLines: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "importedLineCount", RequestScope.read,
-        "How many lines of this file, or of what was sent under this key, are in, or 0."
+        "How many lines of this file, or of what was sent under this key, are stored; 0 if none."
     )
     /// An example of the request.
     public static let example = CountImportedLines(

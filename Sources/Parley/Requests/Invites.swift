@@ -8,7 +8,7 @@ public struct CreateInvite: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "invite", RequestScope.write,
-        "A link that lets so many other persons become contacts."
+        "Creates a link that lets this many other people become contacts."
     )
     /// An example of the request.
     public static let example = CreateInvite(uses: 3, hours: 168)
@@ -27,7 +27,7 @@ public struct CreateInvite: NodeRequest {
     /// Answers the request.
     public func perform(on node: Node) async throws -> InviteView {
         guard (1...24 * 30).contains(hours) else {
-            throw NodeError("bad-hours", "An invite lasts from 1 to 720 hours.")
+            throw NodeError("bad-hours", "An invite can last from 1 to 720 hours.")
         }
         var random = SystemRandom()
         let secret = random.bytes(Invite.secretByteCount)
@@ -57,8 +57,8 @@ public struct ListInvites: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "invites", RequestScope.read,
-        "Invites that somebody may still take: those that make contacts, the newest first, "
-            + "and those into groups whose admin one is."
+        "Invites that can still be used: those that make contacts, the newest first, and those "
+            + "into groups of which the person is an admin."
     )
     /// An example of the request.
     public static let example = ListInvites()
@@ -77,7 +77,7 @@ public struct RevokeInvite: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "revokeInvite", RequestScope.write,
-        "Ends an invite, named by its id or the start of that."
+        "Revokes an invite, named by its id or the start of that."
     )
     /// An example of the request.
     public static let example = RevokeInvite(id: "0123456789abcdef")
@@ -105,7 +105,7 @@ public struct AcceptInvite: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "accept", RequestScope.write,
-        "Takes an invite link; the two nodes meet as soon as they can reach each other."
+        "Accepts an invite link; the two nodes meet as soon as they can reach each other."
     )
     /// An example of the request.
     public static let example = AcceptInvite(link: "parley:1:QUJD", alias: "ben")
@@ -128,7 +128,7 @@ public struct AcceptInvite: NodeRequest {
             invite = try Invite(link: link)
         } catch {
             throw NodeError(
-                "bad-link", "That is no invite link, or part of it is missing.", not: link,
+                "bad-link", "That is not an invite link, or part of it is missing.", not: link,
                 prefix: "parley:1:", hint: "It begins with `parley:1:` and is one long word.")
         }
         _ = try await node.running.perform(.acceptInvite(invite, alias: alias ?? ""))

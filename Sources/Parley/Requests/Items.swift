@@ -10,7 +10,7 @@ public struct CreateItem: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "createItem", RequestScope.write,
-        "Begins something to be done in a conversation, from a message or of itself."
+        "Creates an action item in a conversation, from a message or by itself."
     )
     /// An example of the request.
     public static let example = CreateItem(
@@ -64,7 +64,7 @@ public struct ChangeItem: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "changeItem", RequestScope.write,
-        "Changes something to be done; what is nil stays."
+        "Changes an action item; what is nil stays."
     )
     /// An example of the request.
     public static let example = ChangeItem(item: 12, done: true)
@@ -123,7 +123,7 @@ public struct DeleteItem: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "deleteItem", RequestScope.write,
-        "Takes back for everyone something to be done."
+        "Deletes an action item for everyone."
     )
     /// An example of the request.
     public static let example = DeleteItem(item: 12)
@@ -146,7 +146,7 @@ public struct GetItem: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "item", RequestScope.read,
-        "Something to be done."
+        "An action item."
     )
     /// An example of the request.
     public static let example = GetItem(item: 12)
@@ -169,7 +169,7 @@ public struct ListItems: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "items", RequestScope.read,
-        "What is to be done in a conversation, or in all: what is due first first."
+        "The action items of a conversation, or of all, the earliest due first."
     )
     /// An example of the request.
     public static let example = ListItems(conversation: "trip", mine: true)

@@ -33,7 +33,7 @@ public struct GetLinkSettings: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "linkSettings", RequestScope.read,
-        "Whether messages get previews of links without being told."
+        "Whether messages get previews of links automatically."
     )
     /// An example of the request.
     public static let example = GetLinkSettings()
@@ -52,7 +52,7 @@ public struct SetLinkSettings: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "setLinkSettings", RequestScope.admin,
-        "Makes previews of links for messages without being told, on this device, or no longer."
+        "Turns automatic previews of links on or off, on this device."
     )
     /// An example of the request.
     public static let example = SetLinkSettings(isOn: true)

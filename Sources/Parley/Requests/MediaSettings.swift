@@ -46,11 +46,15 @@ public struct SetMediaProgram: NodeRequest {
         if let path = words.first {
             guard words.count <= CallSettings.programWordCountMax,
                 words.allSatisfy({ $0.utf8.count <= 4096 && !$0.utf8.contains(0) })
-            else { throw NodeError("bad-program", "That is too long for a program.") }
+            else {
+                throw NodeError(
+                    "bad-program",
+                    "That is too long for the name and arguments of a program.")
+            }
             guard path.hasPrefix("/"), access(path, X_OK) == 0, !Self.isFolder(path) else {
                 throw NodeError(
                     "bad-program", "There is no program that can be run at \(path).",
-                    hint: "Name a file that may be executed.")
+                    hint: "Give the path of an executable file.")
             }
         }
         do {
@@ -74,8 +78,8 @@ public struct AddTurnServer: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "addTurnServer", RequestScope.admin,
-        "Uses a server for connections where no direct way exists, in place of one with the"
-            + " same address."
+        "Adds a server for connections that cannot be direct, in place of one with the same "
+            + "address."
     )
     /// An example of the request.
     public static let example = AddTurnServer(
@@ -106,7 +110,7 @@ public struct AddTurnServer: NodeRequest {
             guard TurnServer.isWord(word) else {
                 throw NodeError(
                     "bad-server",
-                    "A name, a password or a secret has from 1 to "
+                    "A name, a password or a secret must have from 1 to "
                         + "\(TurnServer.wordByteCountMax) bytes.")
             }
         }
@@ -117,11 +121,11 @@ public struct AddTurnServer: NodeRequest {
         case (nil, nil, let secret?): access = .secret(secret)
         default:
             throw NodeError(
-                "bad-server", "A server takes a name with a password, or a secret, or nothing.")
+                "bad-server", "A server needs a name with a password, or a secret, or nothing.")
         }
         guard let server = TurnServer(address: address, access: access) else {
             throw NodeError(
-                "bad-server", "“\(address)” is no address of a server.",
+                "bad-server", "“\(address)” is not the address of a server.",
                 hint: "Write turn:HOST:PORT, turns:HOST:PORT or stun:HOST:PORT.")
         }
         _ = try await node.running.perform(.setCallServer(server))
@@ -134,7 +138,7 @@ public struct RemoveTurnServer: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "removeTurnServer", RequestScope.admin,
-        "Uses a server no more, by its address."
+        "Stops using a server, named by its address."
     )
     /// An example of the request.
     public static let example = RemoveTurnServer(address: "turn:turn.example:3478")

@@ -14,7 +14,7 @@ public struct ListMentions: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "mentions", RequestScope.read,
-        "The messages that mention one, of all conversations: those that are not read first."
+        "The messages that mention the person, of all conversations: unread ones first."
     )
     /// An example of the request.
     public static let example = ListMentions(limit: 50)
@@ -81,7 +81,7 @@ private struct MentionCursor {
             let sequence = UInt64(parts[3]), stand < Limits.clockMax, sequence < Limits.placeMax
         else {
             throw NodeError(
-                "bad-cursor", "“\(text)” is no cursor.",
+                "bad-cursor", "“\(text)” is not a cursor.",
                 hint: "Use the `next` of an earlier page as it is.")
         }
         isUnread = parts[0] == "new"

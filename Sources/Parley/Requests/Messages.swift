@@ -95,7 +95,7 @@ extension SendMessages {
         guard let once else { return nil }
         guard (1...OnceKey.byteCountMax).contains(once.utf8.count) else {
             throw NodeError(
-                "bad-once", "“once” has 1 to \(OnceKey.byteCountMax) bytes.",
+                "bad-once", "“once” must have 1 to \(OnceKey.byteCountMax) bytes.",
                 hint: "the identifier of what you answer is a good one")
         }
         return OnceKey(once, in: try await node.space(conversation))
@@ -107,7 +107,7 @@ extension SendMessages {
         guard let preview = node.links.preview(link) else { throw NodeError.noTicket }
         guard texts.count == 1, LinkPreview.addresses(in: texts[0]).contains(preview.address) else {
             throw NodeError(
-                "other-link", "That preview is of an address that the text does not name.")
+                "other-link", "The text does not contain the address of that preview.")
         }
         return preview
     }
@@ -116,13 +116,15 @@ extension SendMessages {
     private func attachments(on node: Node) throws -> [Attachment] {
         let files = files ?? []
         guard files.isEmpty || texts.count == 1 else {
-            throw NodeError("one-message", "Files come with one message.")
+            throw NodeError("one-message", "Files can be sent with one message only.")
         }
         return try files.map { ticket in
             guard let staged = node.depot.staged(ticket) else { throw NodeError.noTicket }
             if let failure = staged.view.failure { throw failure }
             guard let attachment = staged.attachment else {
-                throw NodeError("not-sealed", "A file is not sealed yet.", hint: "Wait a moment.")
+                throw NodeError(
+                    "not-sealed",
+                    "A file is not encrypted yet.", hint: "Wait a moment.")
             }
             return attachment
         }
@@ -136,7 +138,7 @@ public struct SendLines: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "sendLines", RequestScope.write,
-        "Writes a part of something longer, and passes over lines that are in already."
+        "Writes a part of something longer, and skips lines that were written before."
     )
     /// An example of the request.
     public static let example = SendLines(
@@ -165,7 +167,7 @@ public struct SendLines: NodeRequest {
         let hash = try Digest(fileHash: key)
         let space = try await node.read { try $0.writable(conversation).id }
         guard firstLine > 0, firstLine < 1 << 32, !texts.isEmpty else {
-            throw NodeError("bad-line", "Lines are counted from 1, and there must be one.")
+            throw NodeError("bad-line", "Lines are counted from 1, and there must be at least one.")
         }
         let rows = texts.enumerated().map {
             ImportedRow(line: firstLine + $0, message: TextMessage(text: $1))
@@ -185,7 +187,7 @@ public struct EditMessage: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "edit", RequestScope.write,
-        "Gives an own message a new text."
+        "Changes the text of one of the person's own messages."
     )
     /// An example of the request.
     public static let example = EditMessage(message: 12, text: "at nine")
@@ -224,7 +226,7 @@ public struct DeleteMessage: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "delete", RequestScope.write,
-        "Takes a message back for everyone."
+        "Deletes a message for everyone."
     )
     /// An example of the request.
     public static let example = DeleteMessage(message: 12)

@@ -9,7 +9,7 @@ public struct CreateNote: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "createNote", RequestScope.write,
-        "Begins a text that everybody in a conversation may edit."
+        "Creates a note: a text that everybody in a conversation may edit."
     )
     /// An example of the request.
     public static let example = CreateNote(
@@ -44,7 +44,7 @@ public struct ListNotes: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "notes", RequestScope.read,
-        "The notes of a conversation, or of all: the one that was edited last first."
+        "The notes of a conversation, or of all, the last edited first."
     )
     /// An example of the request.
     public static let example = ListNotes(conversation: "trip")
@@ -96,7 +96,7 @@ public struct ChangeNote: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "changeNote", RequestScope.write,
-        "Edits a note: all edits are of one version, each of the text of the one before."
+        "Edits a note: all edits start from one version, each from the text after the one before."
     )
     /// An example of the request.
     public static let example = ChangeNote(
@@ -130,7 +130,7 @@ public struct WriteNote: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "writeNote", RequestScope.write,
-        "Makes another text of a note; what others wrote beside what changes stays."
+        "Replaces the text of a note; what others wrote beside the changes stays."
     )
     /// An example of the request.
     public static let example = WriteNote(note: 12, text: "a tent\n")
@@ -162,7 +162,7 @@ public struct RenameNote: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "renameNote", RequestScope.write,
-        "Calls a note otherwise."
+        "Renames a note."
     )
     /// An example of the request.
     public static let example = RenameNote(note: 12, title: "what to bring")
@@ -192,7 +192,7 @@ public struct DeleteNote: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "deleteNote", RequestScope.write,
-        "Takes a note back for everyone, with all its edits."
+        "Deletes a note for everyone, with all its edits."
     )
     /// An example of the request.
     public static let example = DeleteNote(note: 12)
@@ -217,7 +217,7 @@ public struct GetNoteHistory: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "noteHistory", RequestScope.read,
-        "The edits of a note, the last first."
+        "The edits of a note, newest first."
     )
     /// An example of the request.
     public static let example = GetNoteHistory(note: 12, limit: 20)
@@ -253,7 +253,7 @@ public struct RestoreNote: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "restoreNote", RequestScope.write,
-        "Makes the text of a note what it was after one of its edits."
+        "Restores the text that a note had after one of its edits."
     )
     /// An example of the request.
     public static let example = RestoreNote(note: 12, after: 34)
@@ -283,7 +283,7 @@ public struct FollowNotePositions: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "notePositions", RequestScope.read,
-        "Where positions of an earlier text of a note stand in the text as it is."
+        "Where positions in an earlier text of a note are in its present text."
     )
     /// An example of the request.
     public static let example = FollowNotePositions(

@@ -7,8 +7,8 @@ public struct NoteOpenConversation: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "noteOpenConversation", RequestScope.write,
-        "Tells that a conversation is before the person's eyes for so many seconds: they are not "
-            + "notified of what comes in it."
+        "Says that the person is looking at a conversation for this many seconds: what arrives in "
+            + "it does not notify them."
     )
     /// An example of the request.
     public static let example = NoteOpenConversation(conversation: "trip", seconds: 60)
@@ -44,7 +44,7 @@ public struct ListOpenConversations: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "openConversations", RequestScope.read,
-        "Conversations that are before the person's eyes on this device now, in hex."
+        "Conversations that the person is looking at on this device now, in hex."
     )
     /// An example of the request.
     public static let example = ListOpenConversations()

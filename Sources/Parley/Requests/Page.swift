@@ -44,7 +44,7 @@ public struct OpenPage: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "openPage", RequestScope.admin,
-        "Makes a link that opens the page in a browser: good once, and for a minute."
+        "Creates a link that opens the page in a browser: it works once, and for a minute."
     )
     /// An example of the request.
     public static let example = OpenPage()
@@ -65,7 +65,7 @@ public struct ListPageSessions: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "pageSessions", RequestScope.admin,
-        "The browsers that are let in without asking again, the first one first."
+        "The browsers that are signed in, the first one first."
     )
     /// An example of the request.
     public static let example = ListPageSessions()
@@ -86,7 +86,7 @@ public struct EndPageSession: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "endPageSession", RequestScope.admin,
-        "Ends the session of a browser at once, and what goes on with it."
+        "Ends the session of a browser at once, with everything that uses it."
     )
     /// An example of the request.
     public static let example = EndPageSession(called: "browser-1")

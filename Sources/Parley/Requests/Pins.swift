@@ -9,7 +9,7 @@ public struct PinMessage: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "pin", RequestScope.write,
-        "Pins a message for everybody in its conversation, or takes it down."
+        "Pins a message for everybody in its conversation, or unpins it."
     )
     /// An example of the request.
     public static let example = PinMessage(message: 12, on: true)
@@ -43,7 +43,7 @@ public struct ListPins: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "pins", RequestScope.read,
-        "The messages that are pinned in a conversation, the one that was pinned last first."
+        "The messages that are pinned in a conversation, the last pinned first."
     )
     /// An example of the request.
     public static let example = ListPins(conversation: "trip")

@@ -11,7 +11,7 @@ public struct AskPoll: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "askPoll", RequestScope.write,
-        "Asks a conversation something, with answers to choose from."
+        "Asks a conversation a question, with answers to choose from."
     )
     /// An example of the request.
     public static let example = AskPoll(
@@ -44,7 +44,7 @@ public struct AskPoll: NodeRequest {
     /// Answers the request.
     public func perform(on node: Node) async throws -> PollView {
         guard (1...24 * 365).contains(hours ?? 1) else {
-            throw NodeError("bad-hours", "A poll asks for 1 to 8760 hours.")
+            throw NodeError("bad-hours", "A poll can be open for 1 to 8760 hours.")
         }
         let space = try await node.read { try $0.writable(conversation).id }
         let until = hours.map { SystemClock.now.wall + UInt64($0) * 3_600_000 }
@@ -59,7 +59,7 @@ public struct AnswerPoll: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "answerPoll", RequestScope.write,
-        "Chooses answers of a poll, in place of those that one chose before."
+        "Chooses answers of a poll, in place of those that the person chose before."
     )
     /// An example of the request.
     public static let example = AnswerPoll(poll: 12, choices: [1, 3])
@@ -78,7 +78,7 @@ public struct AnswerPoll: NodeRequest {
     /// Answers the request.
     public func perform(on node: Node) async throws -> PollView {
         guard choices.allSatisfy({ (1...AskPoll.optionCountMax).contains($0) }) else {
-            throw NodeError("no-such-option", "Options are counted from 1.")
+            throw NodeError("no-such-option", "Answers are counted from 1.")
         }
         let number = try await node.number(ofPoll: poll)
         return try await node.poll(.vote(number, PollChoices(choices.map { $0 - 1 })))
@@ -90,7 +90,7 @@ public struct ClosePoll: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "closePoll", RequestScope.write,
-        "Closes a poll: what is chosen now as this node knows it stands for good."
+        "Closes a poll: the answers that this node knows now are its permanent result."
     )
     /// An example of the request.
     public static let example = ClosePoll(poll: 12)
@@ -112,7 +112,7 @@ public struct DeletePoll: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "deletePoll", RequestScope.write,
-        "Takes a poll back for everyone, with all answers."
+        "Deletes a poll for everyone, with all answers."
     )
     /// An example of the request.
     public static let example = DeletePoll(poll: 12)
@@ -135,7 +135,7 @@ public struct GetPoll: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "poll", RequestScope.read,
-        "A poll as it stands."
+        "A poll with its answers and who chose them."
     )
     /// An example of the request.
     public static let example = GetPoll(poll: 12)
@@ -158,7 +158,7 @@ public struct ListPolls: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "polls", RequestScope.read,
-        "The polls of a conversation, or of all, the one that was asked last first."
+        "The polls of a conversation, or of all, newest first."
     )
     /// An example of the request.
     public static let example = ListPolls(conversation: "trip", toAnswer: true)

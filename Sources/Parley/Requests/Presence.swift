@@ -6,7 +6,7 @@ public struct SetTyping: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "setTyping", RequestScope.write,
-        "Lets others know that the person types, or has stopped: to be said again at each " + "key."
+        "Lets others know that the person is typing, or has stopped: call it again at each key."
     )
     /// An example of the request.
     public static let example = SetTyping(conversation: "trip", on: true)
@@ -34,7 +34,7 @@ public struct ListPresences: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "presences", RequestScope.read,
-        "Who is there, and what others are let know."
+        "Who is online, and what others may see of the person's presence."
     )
     /// An example of the request.
     public static let example = ListPresences()
@@ -53,7 +53,7 @@ public struct SetPresence: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "setPresence", RequestScope.write,
-        "Whether the person is at this device."
+        "Sets whether the person is online at this device."
     )
     /// An example of the request.
     public static let example = SetPresence(presence: "away")
@@ -70,8 +70,8 @@ public struct SetPresence: NodeRequest {
     public func perform(on node: Node) async throws -> NoReply {
         guard let word = Presence(word: presence) else {
             throw NodeError(
-                "bad-presence", "“\(presence)” is no presence.",
-                hint: "Say online, away or offline.")
+                "bad-presence", "“\(presence)” is not a presence.",
+                hint: "Choose online, away or offline.")
         }
         _ = try await node.running.perform(.setPresence(word))
         return NoReply()
@@ -84,8 +84,8 @@ public struct SetPrivacy: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "setPrivacy", RequestScope.write,
-        "What a person, or everybody of whom nothing else was said, is let know of when one"
-            + " is there."
+        "Sets what a person, or everybody without a setting of their own, may see of when one is "
+            + "online."
     )
     /// An example of the request.
     public static let example = SetPrivacy(told: "now", person: "ben")
@@ -105,8 +105,8 @@ public struct SetPrivacy: NodeRequest {
     public func perform(on node: Node) async throws -> PresenceReport {
         guard let privacy = PresenceBook.Privacy(word: told) else {
             throw NodeError(
-                "bad-privacy", "“\(told)” is nothing that can be told.",
-                hint: "Say everything, now (not when you were there last) or nothing.")
+                "bad-privacy", "“\(told)” is not something that others can be shown.",
+                hint: "Choose everything, now (not when you were last online) or nothing.")
         }
         let id = try await node.read { views in try person.map { try views.person($0) } }
         _ = try await node.running.perform(.setPrivacy(privacy, for: id))

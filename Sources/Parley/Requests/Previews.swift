@@ -9,7 +9,7 @@ public struct ReadPreview: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "readPreview", RequestScope.read,
-        "The small picture in the place of a file, or beside a link."
+        "The small preview picture of a file, or of a link."
     )
     /// An example of the request.
     public static let example = ReadPreview(message: 12, number: 1)
@@ -62,6 +62,6 @@ extension Attachment {
 
 extension NodeError {
     static let noPreview = NodeError(
-        "no-preview", "No preview came with that.",
-        hint: "Its sender had no program that makes one, or it is nothing to be seen.")
+        "no-preview", "That has no preview.",
+        hint: "Its sender had no program that makes previews, or it is nothing that can be shown.")
 }

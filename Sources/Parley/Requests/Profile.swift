@@ -11,7 +11,7 @@ public struct GetProfile: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "profile", RequestScope.read,
-        "What a person says of themselves: oneself, or a contact."
+        "The profile of a contact, or one's own."
     )
     /// An example of the request.
     public static let example = GetProfile(person: "ben")
@@ -36,7 +36,7 @@ public struct ChangeProfile: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "changeProfile", RequestScope.write,
-        "Says something of oneself, beside the name, to one's devices and contacts."
+        "Sets a field of one's own profile, beside the name, which one's devices and contacts see."
     )
     /// An example of the request.
     public static let example = ChangeProfile(
@@ -67,13 +67,15 @@ public struct ChangeProfile: NodeRequest {
         var fields: [ProfileField] = []
         let values: [(subject: ProfileField.Subject, value: String?, form: String)] = [
             (.status, status, "a line of at most \(Limits.nameByteCountMax) bytes"),
-            (.language, language, "a language's tag, as de or pt-BR"),
-            (.timeZone, timeZone, "a time zone's name, as Europe/Berlin"),
+            (.language, language, "the tag of a language, such as de or pt-BR"),
+            (.timeZone, timeZone, "the name of a time zone, such as Europe/Berlin"),
         ]
         for (subject, value, form) in values {
             guard let value else { continue }
             guard let field = ProfileField(subject, value) else {
-                throw NodeError("bad-profile", "“\(value)” cannot be that.", hint: "It is \(form).")
+                throw NodeError(
+                    "bad-profile",
+                    "“\(value)” cannot be used for that.", hint: "It must be \(form).")
             }
             fields.append(field)
         }
@@ -94,7 +96,7 @@ public struct GetPicture: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "picture", RequestScope.read,
-        "The picture of a person: oneself, or a contact."
+        "The picture of a contact, or one's own."
     )
     /// An example of the request.
     public static let example = GetPicture(person: "ben")

@@ -8,8 +8,8 @@ public struct ReadMessages: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "messages", RequestScope.read,
-        "A page of messages, oldest first within the page, that ends below before or at the"
-            + " newest, or begins with the message that so many stand above as from says."
+        "A page of messages, oldest first: up to the newest, up to the place before, or from the "
+            + "message that has from messages above it."
     )
     /// An example of the request.
     public static let example = ReadMessages(conversation: "trip", limit: 50)
@@ -58,8 +58,7 @@ public struct ReadUnread: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "unread", RequestScope.read,
-        "The page that begins at the first message that is not read; the newest page where "
-            + "all are."
+        "The page that begins at the first unread message; the newest page if all are read."
     )
     /// An example of the request.
     public static let example = ReadUnread(conversation: "trip", limit: 50)
@@ -93,7 +92,7 @@ public struct MarkRead: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "markRead", RequestScope.write,
-        "Marks messages as read that a screen showed; the reply is how many were unread."
+        "Marks messages that a screen showed as read; the reply is how many were unread."
     )
     /// An example of the request.
     public static let example = MarkRead(conversation: "trip", messages: [12, 13], last: 40)
@@ -118,7 +117,7 @@ public struct MarkRead: NodeRequest {
         guard messages.count <= MessagePage.messageCountMax else {
             throw NodeError(
                 "too-many",
-                "At most \(MessagePage.messageCountMax) messages are marked at once.")
+                "At most \(MessagePage.messageCountMax) messages can be marked at once.")
         }
         let (space, numbers) = try await node.read { views in
             (
@@ -139,7 +138,8 @@ public struct MarkUnread: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "markUnread", RequestScope.write,
-        "Marks a conversation as unread for oneself, until something is read there, or ends that."
+        "Marks a conversation as unread for oneself, until something is read there, or removes "
+            + "that mark."
     )
     /// An example of the request.
     public static let example = MarkUnread(conversation: "trip", on: true)
@@ -198,8 +198,7 @@ public struct ReadChanges: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "changes", RequestScope.read,
-        "A page of changes after a cursor; without one it is empty and names the cursor "
-            + "after everything."
+        "A page of changes after a cursor; without a cursor, an empty page with the newest cursor."
     )
     /// An example of the request.
     public static let example = ReadChanges(after: "1a2b3c4d5.7", limit: 100)

@@ -10,7 +10,7 @@ public struct ListRelays: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "relays", RequestScope.read,
-        "Relays that the person's devices use, and how the connections to them are."
+        "Relays that the person's devices use, and the state of the connections to them."
     )
     /// An example of the request.
     public static let example = ListRelays()
@@ -37,7 +37,7 @@ public struct AddRelay: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "addRelay", RequestScope.admin,
-        "Uses a relay, by the text that parley relay run prints."
+        "Adds a relay, with the text that parley relay run prints."
     )
     /// An example of the request.
     public static let example = AddRelay(
@@ -60,7 +60,8 @@ public struct AddRelay: NodeRequest {
         let choice = try RelayChoice(text: text)
         guard tickets.count <= NodeCore.ticketCountMax else {
             throw NodeError(
-                "too-many-tickets", "No more than \(NodeCore.ticketCountMax) tickets at a time.")
+                "too-many-tickets",
+                "At most \(NodeCore.ticketCountMax) tickets can be given at a time.")
         }
         let paid = try tickets.map(Self.ticket)
         _ = try await node.running.perform(.chooseRelays([choice], tickets: paid))
@@ -70,7 +71,8 @@ public struct AddRelay: NodeRequest {
     private static func ticket(_ text: String) throws -> [UInt8] {
         guard let ticket = TicketText(text: text) else {
             throw NodeError(
-                "bad-ticket", "That is no ticket of a relay, or part of it is missing.", not: text,
+                "bad-ticket",
+                "That is not a ticket of a relay, or part of it is missing.", not: text,
                 prefix: "parley-ticket:1:",
                 hint: "`parley relay ticket new` prints it: it begins with `parley-ticket:1:`.")
         }
@@ -83,7 +85,7 @@ public struct RemoveRelay: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "removeRelay", RequestScope.admin,
-        "Uses a relay no more, named by the start of its key or an address of it."
+        "Stops using a relay, named by the start of its key or an address of it."
     )
     /// An example of the request.
     public static let example = RemoveRelay(name: "relay.example:7448")
@@ -111,8 +113,8 @@ public struct MoveRelay: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "moveRelay", RequestScope.admin,
-        "Uses another relay in the place of one, which is read for thirty more days: nobody"
-            + " who has yet to hear of it is lost."
+        "Replaces a relay by another one; the old one is read for thirty more days, for people who "
+            + "have not learned of the new one yet."
     )
     /// An example of the request.
     public static let example = MoveRelay(name: "relay.example:7448", text: "parley-relay:1:QUJD")
@@ -133,7 +135,7 @@ public struct MoveRelay: NodeRequest {
         var former = try await node.read { try $0.relay(name) }
         let choice = try RelayChoice(text: text)
         guard former.relay != choice.relay else {
-            throw NodeError("same-relay", "That is the relay that it is to take the place of.")
+            throw NodeError("same-relay", "That is the relay that is to be replaced.")
         }
         former.until = SystemClock.now.wall + NodeCore.relayLeaveTime
         _ = try await node.running.perform(.chooseRelays([former, choice]))
@@ -146,7 +148,7 @@ public struct ListOutbox: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "outbox", RequestScope.read,
-        "Own messages that no device of another person has yet, by conversation."
+        "The person's own messages that no device of another person has yet, by conversation."
     )
     /// An example of the request.
     public static let example = ListOutbox()
@@ -174,8 +176,8 @@ public struct SetOffline: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "setOffline", RequestScope.admin,
-        "Ends all links and makes none until it is taken back: everything that is written "
-            + "waits, as it does where there is no network."
+        "Closes all connections and opens none until it is turned off again: everything that is "
+            + "written waits, as without a network."
     )
     /// An example of the request.
     public static let example = SetOffline(on: true)
@@ -198,7 +200,7 @@ public struct SetOffline: NodeRequest {
 extension Node {
     fileprivate func view(of relay: NoiseKey) async throws -> RelayView {
         guard let view = try await perform(ListRelays()).first(where: { $0.relay == "\(relay)" })
-        else { throw NodeError("unknown-relay", "That relay is not used.") }
+        else { throw NodeError("unknown-relay", "You do not use that relay.") }
         return view
     }
 }
@@ -211,7 +213,8 @@ extension RelayChoice {
             relay = try RelayText(text: text)
         } catch {
             throw NodeError(
-                "bad-relay", "That is no text of a relay, or part of it is missing.", not: text,
+                "bad-relay",
+                "That is not the text of a relay, or part of it is missing.", not: text,
                 prefix: "parley-relay:1:",
                 hint: "`parley relay run` prints it: it begins with `parley-relay:1:`.")
         }
@@ -239,16 +242,16 @@ extension Node {
         if lostCount > 0 {
             let what = lostCount == 1 ? "1 open invite names" : "\(lostCount) open invites name"
             warnings.append(
-                "\(what) a relay that is not used any more, or in whose place another one answers: "
-                    + "whoever takes it is never answered. `parley invite list` shows it, "
-                    + "`parley invite` makes another.")
+                "\(what) a relay that is no longer used, or at whose address another one answers: "
+                    + "whoever accepts it never gets an answer. `parley invite list` shows it, "
+                    + "`parley invite` creates another.")
         }
         for (_, relay) in taken.sorted(by: { $0.key < $1.key }) where network.isMistaken(relay.key)
         {
             warnings.append(
-                "The invite of \(relay.name) that you took names a relay, and what answers at "
-                    + "\(relay.address) does not show its key: nobody is found by it. Ask for another "
-                    + "one, and take that.")
+                "The invite of \(relay.name) that you accepted names a relay, and the server at "
+                    + "\(relay.address) does not have its key: the invite leads to nobody. Ask for "
+                    + "another one, and accept that.")
         }
         return warnings
     }

@@ -9,7 +9,7 @@ public struct AddReminder: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "remind", RequestScope.write,
-        "Has one reminded of a text, of a message or of something to be done, at a time."
+        "Sets a reminder of a text, a message, an action item, a poll or a decision, at a time."
     )
     /// An example of the request.
     public static let example = AddReminder(text: "call the hut", time: 1_800_000_000_000)
@@ -37,7 +37,9 @@ public struct AddReminder: NodeRequest {
     /// Answers the request.
     public func perform(on node: Node) async throws -> ReminderView {
         guard message == nil || item == nil else {
-            throw NodeError("two-subjects", "A reminder is of a message or of an item.")
+            throw NodeError(
+                "two-subjects",
+                "A reminder can be of a message or of an item, not of both.")
         }
         let number = try await node.read { views in
             try message.map { try views.message($0) }
@@ -52,7 +54,7 @@ public struct ListReminders: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "reminders", RequestScope.read,
-        "What one is to be reminded of, and was, what rings first first."
+        "Reminders, also past ones, the first to ring first."
     )
     /// An example of the request.
     public static let example = ListReminders()
@@ -71,7 +73,7 @@ public struct ChangeReminder: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "changeReminder", RequestScope.write,
-        "Says that one is done with a reminder, or has it ring on this node."
+        "Marks a reminder as done, or makes it ring on this node."
     )
     /// An example of the request.
     public static let example = ChangeReminder(reminder: "1a2b3c4d", done: true)
@@ -99,7 +101,7 @@ public struct DeleteReminder: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "deleteReminder", RequestScope.write,
-        "Ends a reminder for good, on all of one's devices."
+        "Deletes a reminder, on all of one's devices."
     )
     /// An example of the request.
     public static let example = DeleteReminder(reminder: "1a2b3c4d")

@@ -8,7 +8,7 @@ public struct SearchMessages: NodeRequest, Equatable {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "search", RequestScope.read,
-        "Finds messages by their words and, where models are installed, by what they mean."
+        "Finds messages by their words and, if models are installed, by their meaning."
     )
     /// An example of the request.
     public static let example = SearchMessages("key from:ben -snow", isExplained: true)
@@ -67,7 +67,7 @@ public struct FindSimilar: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "similar", RequestScope.read,
-        "Messages that mean about the same as this one, the nearest first."
+        "Messages with about the same meaning as this one, the nearest first."
     )
     /// An example of the request.
     public static let example = FindSimilar(message: 12, limit: 10)
@@ -213,7 +213,7 @@ public struct RebuildSearch: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "rebuildSearch", RequestScope.admin,
-        "Makes the indexes anew; they fill in the background."
+        "Rebuilds the indexes; they fill in the background."
     )
     /// An example of the request.
     public static let example = RebuildSearch()
@@ -244,7 +244,7 @@ public struct SetWordIndex: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "setWordIndex", RequestScope.admin,
-        "Turns the index of words on or off."
+        "Turns the word index on or off."
     )
     /// An example of the request.
     public static let example = SetWordIndex(on: false)

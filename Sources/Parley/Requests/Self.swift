@@ -40,7 +40,7 @@ public struct RenameSelf: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "renameSelf", RequestScope.write,
-        "Gives oneself another name, which contacts see once they hear of it."
+        "Changes one's own name, which contacts see once they learn of it."
     )
     /// An example of the request.
     public static let example = RenameSelf(name: "Ada")

@@ -10,7 +10,7 @@ public struct StarMessage: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "star", RequestScope.write,
-        "Marks a message for oneself, on all of one's devices, or ends that."
+        "Stars a message for oneself, on all of one's devices, or removes the star."
     )
     /// An example of the request.
     public static let example = StarMessage(message: 12, on: true)
@@ -45,7 +45,7 @@ public struct ListStars: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "stars", RequestScope.read,
-        "The messages that one marked, the one that was marked last first."
+        "The messages that the person starred, the last starred first."
     )
     /// An example of the request.
     public static let example = ListStars(limit: 50)

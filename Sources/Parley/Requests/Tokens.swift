@@ -29,7 +29,8 @@ public struct CreateToken: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "newToken", RequestScope.admin,
-        "Makes a token with which programs may ask over HTTP; what it says is told this once."
+        "Creates a token with which programs may use the node over HTTP; its secret is shown this "
+            + "once."
     )
     /// An example of the request.
     public static let example = CreateToken(called: "lights", allows: .write, conversation: "home")
@@ -65,7 +66,7 @@ public struct ListTokens: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "tokens", RequestScope.admin,
-        "The tokens that there are, by name, without what they say."
+        "All tokens, by name, without their secrets."
     )
     /// An example of the request.
     public static let example = ListTokens()
@@ -84,7 +85,7 @@ public struct RotateToken: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "rotateToken", RequestScope.admin,
-        "Gives a token another secret, told this once; the old one ends at once."
+        "Gives a token a new secret, shown this once; the old one ends at once."
     )
     /// An example of the request.
     public static let example = RotateToken(called: "lights")
@@ -106,7 +107,7 @@ public struct RevokeToken: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "revokeToken", RequestScope.admin,
-        "Ends a token at once, and what goes on with it."
+        "Revokes a token at once, with everything that uses it."
     )
     /// An example of the request.
     public static let example = RevokeToken(called: "lights")
@@ -129,7 +130,7 @@ public struct LocateMessages: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "locate", RequestScope.read,
-        "Which conversation each of these messages is of."
+        "The conversation of each of these messages."
     )
     /// An example of the request.
     public static let example = LocateMessages(messages: [12])
@@ -146,7 +147,7 @@ public struct LocateMessages: NodeRequest {
     public func perform(on node: Node) async throws -> [String] {
         guard messages.count <= Self.messageCountMax else {
             throw NodeError(
-                "too-many", "At most \(Self.messageCountMax) messages are located at once.")
+                "too-many", "At most \(Self.messageCountMax) messages can be located at once.")
         }
         return try await node.read { views in
             try messages.map { reference in

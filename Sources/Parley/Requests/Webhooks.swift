@@ -33,7 +33,7 @@ public struct CreateWebhook: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "newWebhook", RequestScope.admin,
-        "Has a program of this machine told what changes, from now on; its secret is told this once."
+        "Sends changes to a program on this machine, from now on; its secret is shown this once."
     )
     /// An example of the request.
     public static let example = CreateWebhook(
@@ -74,7 +74,7 @@ public struct ListWebhooks: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "webhooks", RequestScope.admin,
-        "The webhooks that there are, by name, with the newest events that each did not take."
+        "All webhooks, by name, with the newest events that each did not accept."
     )
     /// An example of the request.
     public static let example = ListWebhooks()
@@ -93,7 +93,7 @@ public struct DeleteWebhook: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "deleteWebhook", RequestScope.admin,
-        "Ends a webhook; what it was not told yet it is not told."
+        "Deletes a webhook; changes that were not sent yet are not sent."
     )
     /// An example of the request.
     public static let example = DeleteWebhook(called: "lights")

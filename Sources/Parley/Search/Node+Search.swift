@@ -148,8 +148,8 @@ extension Node {
             return try await body()
         } catch let error as StoreError where error.code == .other {
             throw NodeError(
-                "broken-index", "The index of the search is broken: \(error).",
-                hint: "`parley search rebuild` makes it anew from the messages.")
+                "broken-index", "The search index is damaged: \(error).",
+                hint: "`parley search rebuild` rebuilds it from the messages.")
         } catch let error as StoreError {
             throw NodeError(error)
         }
@@ -161,18 +161,18 @@ extension DoctorReport {
     init(_ words: (missing: Int, strange: Int), _ removed: Int, left: Int = 0) {
         self.init(checks: [
             .init(
-                name: "every text that was indexed is found by its words",
+                name: "every indexed text can be found by its words",
                 isFine: words.missing == 0,
                 detail: words.missing == 0 ? "none is missing" : "\(words.missing) are missing"),
             .init(
-                name: "the index of words holds nothing that was erased",
+                name: "the word index holds nothing that was erased",
                 isFine: words.strange == 0,
-                detail: words.strange == 0 ? "nothing" : "\(words.strange) rows are of no text"),
+                detail: words.strange == 0 ? "nothing" : "\(words.strange) rows belong to no text"),
             .init(
-                name: "every vector is of a text, and of a model that is known", isFine: left == 0,
+                name: "every vector belongs to a text and to a known model", isFine: left == 0,
                 detail: left > 0
-                    ? "\(left) are not, and nothing may be removed here"
-                    : removed == 0 ? "all are" : "\(removed) were not, and are removed"),
+                    ? "\(left) do not, and nothing may be removed here"
+                    : removed == 0 ? "all do" : "\(removed) did not, and were removed"),
         ])
     }
 }

@@ -40,9 +40,7 @@ extension SearchDesk {
         var result = Opinions()
         let installed = indexer.shelf.folder.installed
         guard !installed.isEmpty else {
-            result.notes = [
-                "Searched by words alone: no model is installed (parley model install)."
-            ]
+            result.notes = ["Searched only by words: no model installed (parley model install)."]
             return result
         }
         guard !query.isExact, !query.question.isEmpty else {
@@ -52,7 +50,9 @@ extension SearchDesk {
         result.state = "not-indexed"
         let packages = try await usable(installed)
         if packages.count < installed.count {
-            result.notes = ["What no model has read yet is found by words: nothing may be written."]
+            result.notes = [
+                "What no model has read yet is found only by words: the home is read-only."
+            ]
         }
         let held = try await running.read { $0.store.operationCount }
         // Side by side: one model is read while the vectors of another are opened.
@@ -90,7 +90,7 @@ extension SearchDesk {
         }
         if result.isLoading {
             result.state = "loading"
-            result.notes.append("Found by words so far: what is meant is being read into memory.")
+            result.notes.append("Found only by words so far: meanings are being read into memory.")
         }
         return result
     }
@@ -116,8 +116,9 @@ extension SearchDesk {
     ) async -> String {
         let part = Self.percent(model.through, of: held)
         let bar = await running.bar
-        let rest = bar.map { "the rest is found by its words alone: \($0.reason)" }
-        return "\(package.rawValue) knows \(part) % of what is held; \(rest ?? "the rest follows")."
+        let rest = bar.map { "the rest is found only by its words: \($0.reason)" }
+        return
+            "\(package.rawValue) has read \(part) % of the messages; \(rest ?? "the rest follows")."
     }
 
     /// Words of a question of which a model knows nothing.
@@ -277,7 +278,7 @@ extension SearchDesk {
     /// Messages that mean about the same as this one.
     func similar(to number: Int64, limit: Int) async throws -> SearchReply {
         guard (1...200).contains(limit) else {
-            throw NodeError("bad-limit", "A search finds from 1 to 200 messages.")
+            throw NodeError("bad-limit", "A search can find from 1 to 200 messages.")
         }
         let text = try await running.read { try $0.message(OperationNumber(number))?.text }
         guard let text else {
@@ -285,7 +286,8 @@ extension SearchDesk {
         }
         guard !indexer.shelf.folder.installed.isEmpty else {
             throw NodeError(
-                "no-model", "What is similar is found by meaning, and no model is installed.",
+                "no-model",
+                "Similar messages are found by their meaning, and no model is installed.",
                 hint: "parley model install")
         }
         var reply = try await find(

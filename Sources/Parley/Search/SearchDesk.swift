@@ -37,7 +37,7 @@ actor SearchDesk {
     /// Answers a search.
     func find(_ request: SearchMessages) async throws -> SearchReply {
         guard (1...200).contains(request.limit) else {
-            throw NodeError("bad-limit", "A search finds from 1 to 200 messages.")
+            throw NodeError("bad-limit", "A search can find from 1 to 200 messages.")
         }
         return try await find(try Self.query(request), request)
     }
@@ -75,8 +75,8 @@ actor SearchDesk {
     private static func note(_ words: FoundByWords, isFull: Bool) -> [String] {
         guard let count = words.cutCount, !isFull else { return [] }
         return [
-            "Only the newest \(count) messages that may match were looked at: a word, in:, from:, "
-                + "before: or after: finds older ones."
+            "Only the newest \(count) messages that may match were looked at: add a word, in:, "
+                + "from:, before: or after: to find older ones."
         ]
     }
 
@@ -165,12 +165,12 @@ actor SearchDesk {
         }
         indexer.poke()
         if state.0.isOff {
-            return ["The index of words is off: nothing is found by words."]
+            return ["The word index is off, so nothing is found by words."]
         }
         if isDone { return [] }
         let through = state.0.isCurrent ? state.0.through : 0
         let part = Self.percent(through, of: state.1)
-        return ["\(part) % of what is held is indexed; \(await outlook())."]
+        return ["\(part) % of the messages is indexed; \(await outlook())."]
     }
 
     /// How much is indexed if not everything is: the rest is not nothing, however little.
@@ -276,23 +276,23 @@ extension NodeError {
         switch refusal {
         case .tooLong:
             self.init(
-                "bad-search", "A search has at most \(SearchQuery.byteCountMax) bytes.")
+                "bad-search", "A search can have at most \(SearchQuery.byteCountMax) bytes.")
         case .empty:
-            self.init("bad-search", "Say what is looked for.")
+            self.init("bad-search", "Say what to find.")
         case .missing(let key):
-            self.init("bad-search", "Nothing stands behind “\(key):”.")
+            self.init("bad-search", "There is nothing after “\(key):”.")
         case .noDay(let text):
             self.init(
-                "bad-search", "“\(text)” is no day.",
-                hint: "Say it as 2026-01-31, 2026-01, 2026, today, yesterday or 7d.")
+                "bad-search", "“\(text)” is not a day.",
+                hint: "Write it like 2026-01-31, 2026-01, 2026, today, yesterday or 7d.")
         case .unknownHas(let text):
             self.init(
-                "bad-search", "No message can have “\(text)”.",
-                hint: "There are has:link, with an address of the web, and has:reaction.")
+                "bad-search", "There is no “has:\(text)”.",
+                hint: "There are has:link, for messages with a web address, and has:reaction.")
         case .unknownState(let text):
             self.init(
-                "bad-search", "No message can be “\(text)”.",
-                hint: "There are is:reply, for what answers a message, and is:edited.")
+                "bad-search", "There is no “is:\(text)”.",
+                hint: "There are is:reply, for messages that answer another, and is:edited.")
         }
     }
 }

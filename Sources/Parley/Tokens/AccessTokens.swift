@@ -74,13 +74,13 @@ public final class AccessTokens: GrantKeeper {
         try Self.check(name)
         guard scope != .admin || conversation == nil else {
             throw NodeError(
-                "bad-scope", "A token of one conversation reads or writes there.",
+                "bad-scope", "A token for one conversation can only read or write there.",
                 hint: "choose --scope read or --scope write")
         }
         return try change { entries in
             guard !entries.contains(where: { $0.name == name }) else {
                 throw NodeError(
-                    "token-exists", "There is a token “\(name)” already.",
+                    "token-exists", "There is already a token “\(name)”.",
                     hint: "parley token rotate \(name) gives it a new secret")
             }
             guard entries.count < Self.countMax else {
@@ -188,7 +188,8 @@ public final class AccessTokens: GrantKeeper {
         guard isName(name) else {
             throw NodeError(
                 "bad-token-name",
-                "A token's name has 1 to 64 letters a–z, digits, dots, hyphens and underscores.")
+                "The name of a token must have 1 to 64 letters a–z, digits, dots, hyphens or "
+                    + "underscores.")
         }
     }
 

@@ -75,22 +75,22 @@ extension NodeError {
     /// A token allows less than this.
     public static func beyondScope(_ scope: RequestScope, of grant: TokenGrant) -> NodeError {
         NodeError(
-            forbiddenCode, "This needs a token that allows to \(scope.rawValue).",
+            forbiddenCode, "This needs a token with the scope \(scope.rawValue).",
             hint: "parley token new NAME --scope \(scope.rawValue)")
     }
 
     /// The page in a browser is not let do this.
     static func beyondPage(_ method: String) -> NodeError {
         NodeError(
-            forbiddenCode, "The page may not ask “\(method)”.",
-            hint: "that is asked on the command line alone")
+            forbiddenCode, "The page may not use “\(method)”.",
+            hint: "use the command line for that")
     }
 
     /// A token is for one conversation, and this is not about one.
     static func beyondConversation(_ method: String) -> NodeError {
         NodeError(
-            forbiddenCode, "A token of one conversation may not ask “\(method)”.",
-            hint: "parley token new NAME --scope read makes one for everything")
+            forbiddenCode, "A token for one conversation may not use “\(method)”.",
+            hint: "parley token new NAME --scope read creates one for all conversations")
     }
 
     /// A token is for another conversation.

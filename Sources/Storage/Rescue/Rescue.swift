@@ -131,7 +131,7 @@ extension SQLiteStore {
         } catch {
             guard error.concernsRow else { throw error }
         }
-        report.losses.append("The list of the tables could not be read, and was made anew")
+        report.losses.append("The list of tables could not be read, and was rebuilt")
         return try open(transplant.make(of: old), nil)
     }
 
@@ -227,7 +227,8 @@ extension SQLiteStore {
         if renewedCount > 0 {
             let noun = renewedCount == 1 ? "row" : "rows"
             report.losses.append(
-                "\(renewedCount) \(noun) about who wrote what did not open: named anew by what is left"
+                "\(renewedCount) \(noun) about who wrote what could not be decrypted, and were "
+                    + "rebuilt from the rest"
             )
         }
         for purpose in try vault.strangeRows() {
@@ -239,8 +240,8 @@ extension SQLiteStore {
             if count == 0 { continue }
             report.losses.append(
                 count == 1
-                    ? "1 row about \(table.meaning) does not open"
-                    : "\(count) rows about \(table.meaning) do not open")
+                    ? "1 row about \(table.meaning) cannot be decrypted"
+                    : "\(count) rows about \(table.meaning) cannot be decrypted")
             report.lost(from: table)
         }
         try begin(.full)
@@ -258,7 +259,7 @@ extension SQLiteStore {
             let count = connection.changeCount
             report.losses.append(
                 (count == 1 ? "1 of the messages is" : "\(count) messages are")
-                    + " of logs of which nothing else is left")
+                    + " from logs of which nothing else is left")
         }
         try commit()
     }
@@ -340,7 +341,7 @@ extension Home {
         defer { withExtendedLifetime(held) {} }
         let free = (1...Self.asideCountMax).first { !disk.exists(aside($0)) }
         guard let free else {
-            throw HomeError(.other, path: database, detail: "too many old ones lie beside it")
+            throw HomeError(.other, path: database, detail: "there are too many old ones beside it")
         }
         // The database last: as long as it exists, nothing has changed.
         for end in Self.besides.reversed() where disk.exists(database + end) {

@@ -99,7 +99,7 @@ struct SchemaTransplant {
     }
 
     private var unknownForm: HomeError {
-        HomeError(.databaseDamaged, path: home.database, detail: "its form is not known")
+        HomeError(.databaseDamaged, path: home.database, detail: "its format is not known")
     }
 
     /// A new database, of the form that all have.
