@@ -220,6 +220,7 @@ soak: packages swift example
 	program="$$($(RELEASE) --show-bin-path)/parley"
 	for story in Simulations/Scenarios/Long/*.json; do "$$program" simulate run "$$story" | tail -n 1; done
 	"$$program" bench hostile --strict
+	"$$program" bench spaces --strict
 	export PARLEY_SOAK=1
 	PARLEY_PROGRAM=$$program swift test --disable-xctest --filter 'FloodTests'
 	PARLEY_FUZZ_SECONDS=600 swift test --disable-xctest --filter StepFuzzTests

@@ -12,6 +12,8 @@ enum HostileBench {
     /// What it may take to prove, store and merge one record of a call.
     private static let secondsOfCall = 200e-6
     private static let sampleCount = 300
+    /// What a letter may take: to open it, and one signature. How many are opened is a relay's right.
+    private static let unitsOfLetter: UInt64 = 100
     /// Operations that the victim serves in answer to one frame: all that its log holds.
     private static let served = UInt64(HostileWorld.messageCount)
 
@@ -30,7 +32,26 @@ enum HostileBench {
             return Figure(
                 "hostile-" + one.name, samples: samples, unit: "s",
                 budget: Double(one.budget) * secondsOfUnit, note: one.note)
-        } + [try manyCalls(in: world), try closedFront(in: world)]
+        } + [try manyCalls(in: world), try closedFront(in: world)] + letters(in: world)
+    }
+
+    /// Letters, which a relay brings: measured last, since the link has ended.
+    private static func letters(in world: HostileWorld) throws -> [Figure] {
+        let mail = try HostileMail(in: world)
+        return [
+            ("letter", "a letter of a contact: opened, and what it shows is known", []),
+            (
+                "letter-blocked", "a letter of somebody blocked: opened, and not read",
+                [mail.blocking]
+            ),
+        ].map { name, note, before in
+            let samples = try (0..<sampleCount).map { _ in
+                try world.victim.measure(before + [mail.letter])[before.count]
+            }
+            return Figure(
+                "hostile-" + name, samples: samples, unit: "s",
+                budget: Double(unitsOfLetter) * secondsOfUnit, note: note)
+        }
     }
 
     /// The wish for all on a link on which the peer grants no bytes: nothing may be sent, and so it is not
@@ -90,6 +111,18 @@ enum HostileBench {
             frame("ack-full", "receipts for 8,192 logs", acknowledgement(world), in: world),
             frame("ops-empty", "an answer without a run", emptyAnswer(world), in: world),
             frame("credit", "leave to send more", Frame.credit(1_048_576).encoded(), in: world),
+            frame("spaces", "\(Limits.spaceCountMax) spaces that nobody has", spaces, in: world),
+            frame("fork", "one run twice, which proves no fork", try fork(world), in: world),
+            frame("error", "an error that nobody made", Frame.error(.stranger).encoded(), in: world),
+            frame(
+                "blob-ask", "who holds of \(blobs.count) files that nobody has",
+                Frame.blobAsk(blobs).encoded(), in: world),
+            frame(
+                "blob-have", "a file that nobody wants",
+                Frame.blobHave(BlobHolding(blob: blobs[0], ranges: [])).encoded(), in: world),
+            frame(
+                "blob-want", "a piece of a file that nobody has",
+                Frame.blobWant(BlobWant(blob: blobs[0], part: .section(0))).encoded(), in: world),
             frame(
                 "signal", "bytes that are no signal", Frame.signal([9, 9, 9]).encoded(), in: world),
         ]
@@ -146,6 +179,28 @@ enum HostileBench {
                 tag: LogTag($0 << 40), sequence: 1, check: Check(high: $0, low: 0))
         }
         return Frame.acknowledge(Acknowledgement(space: world.space, entries: entries)).encoded()
+    }
+
+    private static let spaces: [UInt8] = {
+        let none = FrontierDigests(
+            control: Check(high: 1, low: 1), content: Check(high: 2, low: 2),
+            receipts: Check(high: 3, low: 3))
+        let entries = (1...UInt64(Limits.spaceCountMax)).map {
+            Spaces.Entry(hash: $0, digests: none)
+        }
+        return Frame.spaces(Spaces(salt: 7, entries: entries)).encoded()
+    }()
+
+    private static let blobs = (0..<Limits.askedBlobCountMax).map { number in
+        BlobID { buffer in
+            for index in buffer.indices { buffer[index] = UInt8(truncatingIfNeeded: number + index) }
+        }
+    }
+
+    /// The same run twice, as the contact wrote it.
+    private static func fork(_ world: HostileWorld) throws -> [UInt8] {
+        let run = try world.firstRun()
+        return Frame.fork(ForkProof(space: world.space, left: run, right: run)).encoded()
     }
 
     private static func emptyAnswer(_ world: HostileWorld) -> [UInt8] {

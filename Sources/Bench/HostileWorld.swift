@@ -184,6 +184,17 @@ struct HostileWorld {
         tag = log.tag
     }
 
+    /// The first operation that the contact wrote, as it is sent.
+    func firstRun() throws -> Run {
+        let store = contact.store
+        guard let record = try store.space(space), let log = try store.log(tag, in: record.number),
+            let first = try store.operation(at: 0, in: log.number), let span = log.spans.first
+        else { throw HostileWorldError(description: "the contact wrote nothing") }
+        return Run(
+            device: contact.identity.device, lane: .content, first: 0, anchor: span.anchor,
+            operations: [first.operation], heads: try store.heads(in: log.number, 0...0))
+    }
+
     /// A frame with so many calls of the contact's, each with a name of its own.
     func calls(_ count: Int, from first: Int) throws -> [UInt8] {
         let store = contact.store

@@ -104,7 +104,7 @@ final class BenchRelay {
     let key: NoiseKey
     /// What was put last.
     private(set) var newest: (mailbox: MailboxID, entry: RelayEntry)?
-    private var entries: [MailboxID: [RelayEntry]] = [:]
+    private(set) var entries: [MailboxID: [RelayEntry]] = [:]
     private var counter: UInt64 = 0
 
     init() {
