@@ -134,15 +134,13 @@ struct ScreenTests {
     @Test("wraps what doctor says, and leaves a command that is to be copied on one line")
     func advice() {
         var report = DoctorReport(checks: [
-            .init(
-                name:
-                    "The guard and the database match.", isFine: false, detail: "1 log is short")
+            .init(name: "The guard and the database fit.", isFine: false, detail: "1 log is short")
         ])
         let command = "`parley recover --home FOLDER --backup FILE`"
         report.advice = [
             "Nobody else has it. Restore a backup: \(command). Without one it is lost."
         ]
-        report.mended = ["Views were rebuilt from what the messages say of them."]
+        report.mended = ["Views were folded anew from what the messages say of them."]
         var world = World()
         world.output = Screen(put: { _ in }, isTerminal: true, columnCount: 48)
         let text = World.$current.withValue(world) { Doctor.text(report) }
@@ -150,7 +148,7 @@ struct ScreenTests {
             text == """
                 ✗  The guard and the database fit. 1 log is
                    short
-                Views were rebuilt from what the messages
+                Views were folded anew from what the messages
                 say of them.
                 Nobody else has it. Restore a backup:
                 `parley recover --home FOLDER --backup FILE`.

@@ -198,7 +198,7 @@ def test_a_file_is_fetched_and_waited_for(pair, visit, folder):
     ann.stop()
     page.get_by_role('button', name='Fetch large.bin').click()
     expect(there).to_contain_text('17.8 MB · waiting')
-    expect(there).to_contain_text('Sent by ann, who is not reached now.')
+    expect(there).to_contain_text('Sent by ann, who cannot be reached now.')
     ann.start()
     expect(page.get_by_role('link', name='Save large.bin')).to_be_visible(timeout=30_000)
     assert saved(page, 'large.bin') == ('large.bin', content)

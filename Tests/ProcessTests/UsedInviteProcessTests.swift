@@ -20,13 +20,13 @@ struct UsedInviteProcessTests {
         }
         let refused = try await all.cara.run("accept", link, "--alias", "Ann")
         #expect(refused.status == 1, "\(refused.output)")
-        #expect(refused.output.contains("Ann did not take the invite: somebody else has used it"))
+        #expect(refused.output.contains("Ann did not accept the invite: somebody else has used it"))
         #expect(refused.output.contains("Ask them for another one"))
         let shown = try await all.cara.run("contacts").output
         #expect(shown.contains("  refused  ") && shown.contains("Ask for another"), "\(shown)")
         let why = try await all.cara.run("why", "Ann").output
-        #expect(why.contains("  contact  refused  the invite that you took"), "\(why)")
-        #expect(why.contains("contact: Ann did not take the invite: somebody"), "\(why)")
+        #expect(why.contains("  contact  refused  the invite that you accepted"), "\(why)")
+        #expect(why.contains("contact: Ann did not accept the invite: somebody"), "\(why)")
         #expect(try await all.cara.run("send", "Ann", "hello").status == 1)
         #expect(
             try await ann.perform(ListContacts()).map(\.name) == ["ben"],
@@ -73,7 +73,7 @@ struct UsedInviteProcessTests {
         #expect(taken.status == 0 && taken.output.contains("you are in it"), "\(taken.output)")
         let used = try await all.cara.run("group", "join", link)
         #expect(used.status == 1, "\(used.output)")
-        #expect(used.output.contains("ann did not take the link into “club”"))
+        #expect(used.output.contains("ann did not accept the link into “club”"))
         #expect(used.output.contains("Ask for another one"))
         let shown = try await all.cara.run("group", "join").output
         #expect(shown.contains("refused by ann") && shown.contains("notice: "), "\(shown)")
@@ -169,6 +169,6 @@ struct UsedInviteProcessTests {
         await node.shutdown()
         let shown = try await ben.run("contacts").output
         #expect(
-            shown.contains("notice: Ann has not answered, and the invite is over"), "\(shown)")
+            shown.contains("notice: Ann has not answered, and the invite has expired"), "\(shown)")
     }
 }

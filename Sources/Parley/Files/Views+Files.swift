@@ -209,7 +209,6 @@ extension Views {
         let linked = Set(core.linkedPeers.map(\.person))
         let away = try senders(of: blob).subtracting(linked).subtracting([ownPerson])
         if outlook.holders.isEmpty, !away.isEmpty {
-            let verb = away.count == 1 ? "is" : "are"
             lines.append("Sent by \(try names(of: away)), who cannot be reached now.")
         }
         return lines
