@@ -32,19 +32,17 @@ enum HostileBench {
             return Figure(
                 "hostile-" + one.name, samples: samples, unit: "s",
                 budget: Double(one.budget) * secondsOfUnit, note: one.note)
-        } + [try manyCalls(in: world), try closedFront(in: world)] + letters(in: world)
+        } + [try manyCalls(in: world), try closedFront(in: world)] + (try letters(in: world))
     }
 
     /// Letters, which a relay brings: measured last, since the link has ended.
     private static func letters(in world: HostileWorld) throws -> [Figure] {
         let mail = try HostileMail(in: world)
-        return [
+        let all: [(name: String, note: String, before: [Input])] = [
             ("letter", "a letter of a contact: opened, and what it shows is known", []),
-            (
-                "letter-blocked", "a letter of somebody blocked: opened, and not read",
-                [mail.blocking]
-            ),
-        ].map { name, note, before in
+            ("letter-blocked", "a letter of somebody blocked, which is not read", [mail.blocking]),
+        ]
+        return try all.map { name, note, before in
             let samples = try (0..<sampleCount).map { _ in
                 try world.victim.measure(before + [mail.letter])[before.count]
             }
