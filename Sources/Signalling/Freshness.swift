@@ -25,7 +25,7 @@ public struct Freshness: Equatable, Sendable {
 
     private struct Heard: Equatable, Sendable {
         /// Ascending.
-        var stamps: [Stamp] = []
+        var stamps: ArraySlice<Stamp> = []
         /// All up to here count as heard.
         var floor = Stamp(0)
         /// When the device was heard last, among all.
@@ -58,9 +58,8 @@ public struct Freshness: Equatable, Sendable {
         known.turn = turn
         known.stamps.insert(
             stamp, at: known.stamps.firstIndex { $0 > stamp } ?? known.stamps.endIndex)
-        if known.stamps.count > Self.stampCountMax, let least = known.stamps.first {
+        if known.stamps.count > Self.stampCountMax, let least = known.stamps.popFirst() {
             known.floor = least
-            known.stamps = Array(known.stamps.dropFirst())
         }
         heard[device] = known
         forgetOldest()

@@ -155,12 +155,7 @@ extension HostileWorld {
         case 1: Mute(space: space, isOn: random.flip()).draft()
         case 2: Star(space: space, message: reference, isOn: random.flip()).draft()
         case 3: DeviceName(device: device(), name: "d").draft()
-        case 4:
-            Contact(
-                person: person(), root: random.identifier(),
-                state: ContactState.allCases[random.below(ContactState.allCases.count)],
-                isBlocked: random.happens(onceIn: 8), card: random.flip() ? card(of: eve) : []
-            ).draft()
+        case 4: contactDraft()
         case 5: AdditionPolicy.allCases[random.below(AdditionPolicy.allCases.count)].draft()
         case 6: ProfileField(.status, "s")?.draft() ?? merge
         default:
@@ -170,6 +165,17 @@ extension HostileWorld {
                 random.flip() ? random.bytes(8) : random.bytes(atMost: 200)
             ).draft()
         }
+    }
+
+    /// Whom Ann's telephone blocks, it blocks for her: not Ben, whom she is to reach.
+    private func contactDraft() -> Draft {
+        let person = person()
+        return Contact(
+            person: person, root: random.identifier(),
+            state: ContactState.allCases[random.below(ContactState.allCases.count)],
+            isBlocked: person != ben.identity.person && random.happens(onceIn: 8),
+            card: random.flip() ? card(of: eve) : []
+        ).draft()
     }
 
     private func togetherDraft(of reference: OperationReference) -> Draft {

@@ -41,6 +41,7 @@ struct BannedCallTests {
         arguments: [
             "let a = try! f()", "let b = c as! D", "fatalError(\"no\")", "let a = try? f()",
             "class A: @unchecked Sendable {}", "nonisolated(unsafe) var a = 1",
+            "a.removeFirst()", "a = Array(a.dropFirst())", "b.a = Array(b.a.dropFirst(1))",
         ])
     func product(text: String) {
         #expect(BannedCalls.inProduct(Self.file(text)).count == 1)
@@ -54,6 +55,16 @@ struct BannedCallTests {
             "/// Guarded by the lock.\n@available(*, deprecated)\nclass A: @unchecked Sendable {}",
         ])
     func productAllows(text: String) {
+        #expect(BannedCalls.inProduct(Self.file(text)).isEmpty)
+    }
+
+    @Test(
+        "taking from the front of a slice is fine, and many at a time, and of another array",
+        arguments: [
+            "a = a.dropFirst()", "a = Array(b.dropFirst())", "let b = Array(a.dropFirst())",
+            "c.a = Array(a.dropFirst())", "a = Array(a.dropFirst(count))",
+        ])
+    func slices(text: String) {
         #expect(BannedCalls.inProduct(Self.file(text)).isEmpty)
     }
 

@@ -56,6 +56,10 @@ enum BannedCalls {
                 return "\(sign): \(why)"
             }
             if isExplained { return nil }
+            // Of a slice it costs nothing, and many at a time cost little each.
+            if line.contains(/(\b[\w.]+) = Array\(\1\.dropFirst\(1?\)/) {
+                return "an array without its first: use Queue, popFirst of a slice, or say why"
+            }
             if line.contains(/\btry\?/) { return "try? without a comment that says why" }
             if line.contains("@unchecked Sendable") || line.contains("nonisolated(unsafe)") {
                 return "a promise to the compiler without a comment that says why it holds"

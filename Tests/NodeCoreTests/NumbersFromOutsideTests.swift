@@ -1,5 +1,6 @@
 import ParleyConversation
 import ParleyLedger
+import ParleySignalling
 import ParleySimulation
 import ParleyWire
 import Testing
@@ -33,24 +34,39 @@ struct NumbersFromOutsideTests {
         arguments: times)
     func strangersLetter(sent: UInt64) throws {
         let pair = try Pair(seed: 57)
+        var random = SeededRandom(seed: 57, purpose: "stranger")
+        let stranger = DeviceSigningKey.generate(using: &random)
+        let effects = try Self.passedLetter(
+            sent: sent, of: PersonID { $0[0] = 7 }, by: stranger, in: pair)
+        #expect(effects.isEmpty)
+        // The form is right: of a contact and of now it is taken, and of another time it is not.
+        let (ben, now) = (pair.ben.identity, World.epoch + pair.world.now)
+        #expect(!(try Self.passedLetter(sent: now, of: ben.person, by: ben.key, in: pair)).isEmpty)
+        #expect(try Self.passedLetter(sent: sent, of: ben.person, by: ben.key, in: pair).isEmpty)
+    }
+
+    /// What Ann's node does about a letter that says that somebody types, by whom it likes.
+    private static func passedLetter(
+        sent: UInt64, of person: PersonID, by key: DeviceSigningKey, in pair: Pair
+    ) throws -> [Effect] {
         // All of this stands on a card and in an invite.
         let part = try #require(
             try CardReader.parts(of: pair.ann.identity.person, pair.ben.store).first)
         let mailbox = try #require(part.mailboxes.first)
         let prekey = try #require(part.prekeys.last)
-        var random = SeededRandom(seed: 57, purpose: "stranger")
+        var random = SeededRandom(seed: 57, purpose: "letter")
         var content = ByteWriter()
         content.byte(1)
         content.uint64(sent)
-        content.identifier(PersonID { $0[0] = 7 })
-        content.raw([1])
+        content.identifier(person)
+        let stamp = Stamp((World.epoch + pair.world.now) << 16)
+        content.raw(Signal(space: pair.space, stamp: stamp, body: .typing(true)).encoded())
         let letter = try #require(
             Letter.seal(
                 content.bytes, as: .passing, to: prekey.key, inbox: mailbox.inbox,
-                by: .generate(using: &random), using: &random))
-        let effects = try Self.feed(
+                by: key, using: &random))
+        return try feed(
             .relay(mailbox.relay, .passed(mailbox.inbox, letter)), to: pair.ann, in: pair.world)
-        #expect(effects.isEmpty)
     }
 
     private static let days: [UInt64] = [0, 1, 27, 28, 29, 30, 31, 32, 101_805, 101_806]

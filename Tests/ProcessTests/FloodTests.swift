@@ -12,8 +12,10 @@ struct FloodTests {
     /// Frames of one byte, of a type that nobody knows.
     private static let unknown = [[UInt8]](repeating: [200], count: 8_000)
 
+    /// - Parameter refusal: what the node counts in its status meanwhile; nil where reading may stop
+    ///   before anything has to be refused.
     private func endures(
-        _ what: Comment, threads: Int = 2,
+        _ what: Comment, refusing refusal: String?, threads: Int = 2,
         _ body: @escaping @Sendable (FloodedNode, Flood, UInt32) -> Void
     ) async throws {
         let node = try await FloodedNode()
@@ -23,7 +25,7 @@ struct FloodTests {
             flood.begin { body(node, $0, source) }
         }
         let result = try await Endurance.measure(node, under: flood)
-        result.expectBearable(what)
+        result.expectBearable(what, refusing: refusal)
         await node.end()
     }
 
@@ -50,7 +52,8 @@ struct FloodTests {
 
     @Test("Attack 62: tiny frames of an unknown type, by strangers")
     func unknownFrames() async throws {
-        try await endures("unknown frames of strangers") { node, flood, source in
+        try await endures("unknown frames of strangers", refusing: "too-many-frames") {
+            node, flood, source in
             Self.repeats(
                 Self.unknown, as: FloodedNode.stranger(), to: node, flood, from: source)
         }
@@ -58,7 +61,8 @@ struct FloodTests {
 
     @Test("Attack 62: tiny frames of an unknown type, by a contact")
     func unknownFramesOfContact() async throws {
-        try await endures("unknown frames of a contact", threads: 1) { node, flood, source in
+        try await endures("unknown frames of a contact", refusing: nil, threads: 1) {
+            node, flood, source in
             Self.repeats(
                 Self.unknown, after: [Self.hello], as: node.member, to: node, flood, from: source)
         }
@@ -66,7 +70,8 @@ struct FloodTests {
 
     @Test("Attack 63: questions whose answers are never read")
     func unreadAnswers() async throws {
-        try await endures("unread answers", threads: 1) { node, flood, source in
+        try await endures("unread answers", refusing: nil, threads: 1) {
+            node, flood, source in
             let want = Frame.want(
                 Want(
                     space: node.space, limit: UInt64(Limits.wantOperationCountMax),
@@ -84,7 +89,8 @@ struct FloodTests {
 
     @Test("Attack 64: cards, receipts and empty answers without end, by a contact")
     func costlyFrames() async throws {
-        try await endures("cards, receipts, empty answers", threads: 1) { node, flood, source in
+        try await endures("cards, receipts, empty answers", refusing: "too-many-frames", threads: 1)
+        { node, flood, source in
             let introduce = Frame.introduce(
                 Introduction(
                     card: node.card, redemption: nil, join: nil, isRequest: false,
@@ -108,7 +114,8 @@ struct FloodTests {
 
     @Test("Attack 65: strangers who present themselves without end, from many addresses")
     func introductions() async throws {
-        try await endures("cards of strangers", threads: 4) { node, flood, _ in
+        try await endures("cards of strangers", refusing: "too-many-frames", threads: 4) {
+            node, flood, _ in
             let introduce = Frame.introduce(
                 Introduction(
                     card: node.card, redemption: nil, join: nil, isRequest: true,
@@ -122,7 +129,8 @@ struct FloodTests {
 
     @Test("Attack 66: handshakes that succeed and say nothing, from 256 addresses")
     func handshakes() async throws {
-        try await endures("silent strangers", threads: 8) { node, flood, _ in
+        try await endures("silent strangers", refusing: "connection-too-many-strangers", threads: 8)
+        { node, flood, _ in
             let goesOn = { flood.goesOn }
             var links: [FloodLink] = []
             while goesOn() {
@@ -139,7 +147,8 @@ struct FloodTests {
 
     @Test("Attack 67: connections that begin a handshake and go no further, from 256 addresses")
     func halfOpen() async throws {
-        try await endures("half-open connections", threads: 4) { node, flood, _ in
+        try await endures("half-open connections", refusing: "connection-too-many", threads: 4) {
+            node, flood, _ in
             var sockets: [FloodSocket] = []
             while flood.goesOn {
                 let source = 0x7F00_0000 + UInt32.random(in: 2...255)

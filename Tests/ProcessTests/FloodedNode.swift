@@ -132,10 +132,12 @@ struct Endurance: CustomStringConvertible {
     var delivery: Duration = .zero
     var stop: Duration = .zero
     var count = 0
+    /// What the node says that it refused, by its names.
+    var refusals: [String: Int] = [:]
 
     var description: String {
         "\(count) sent; at most \(residentByteCount >> 20) MiB, answers in \(answer), "
-            + "messages in \(delivery), stopped in \(stop)"
+            + "messages in \(delivery), stopped in \(stop); refused \(refusals)"
     }
 
     /// For how long each flood goes on: seconds here, longer with `PARLEY_SOAK`.
@@ -163,7 +165,7 @@ struct Endurance: CustomStringConvertible {
             }
             result.delivery = max(result.delivery, clock.now - written)
             let asked = clock.now
-            try await node.client.perform(GetStatus())
+            result.refusals = try await node.client.perform(GetStatus()).refusals
             result.answer = max(result.answer, clock.now - asked)
             result.residentByteCount = max(
                 result.residentByteCount, try await node.residentByteCount())
@@ -176,8 +178,9 @@ struct Endurance: CustomStringConvertible {
         return result
     }
 
-    func expectBearable(_ comment: Comment) {
+    func expectBearable(_ comment: Comment, refusing refusal: String?) {
         print("\(comment): \(self)")
+        if let refusal { #expect(refusals[refusal, default: 0] > 0, comment) }
         #expect(residentByteCount < Bearable.residentByteCount, comment)
         #expect(answer < Bearable.answer, comment)
         #expect(delivery < Bearable.delivery, comment)

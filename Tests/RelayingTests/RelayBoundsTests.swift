@@ -1,3 +1,4 @@
+import Foundation
 import ParleySealing
 import ParleyWire
 import Testing
@@ -237,6 +238,36 @@ struct RelayBoundsTests {
         let again = RelayAction.put(envelope: world.envelope())
         #expect(try world.ask(again, as: late, by: ada).counter != nil, "and later there is room")
     }
+
+    @Test("Attack 71: unless its operator says otherwise, it lets clients do what the page says")
+    func defaults() throws {
+        let (policy, bounds) = (RelayPolicy(), RelayStoreBounds())
+        #expect(policy.storing == RelayPolicy.Rate(burst: 256 << 20, perSecond: 32 << 10))
+        #expect(policy.openings == RelayPolicy.Rate(burst: 2_048, perSecond: 1))
+        #expect(policy.requests == RelayPolicy.Rate(burst: 4_096, perSecond: 256))
+        #expect(policy.bytes == RelayPolicy.Rate(burst: 64 << 20, perSecond: 4 << 20))
+        #expect(policy.calls == RelayPolicy.Rate(burst: 64, perSecond: 1))
+        #expect(policy.mailboxByteCountMax == 64 << 20 && policy.shelfByteCountMax == 256 << 20)
+        #expect(policy.originConnectionCountMax == 64 && !policy.needsTicket)
+        #expect(bounds.byteCountMax == 16 << 30)
+        #expect(bounds.unpaidByteCountMax == 8 << 30 && bounds.shelfByteCountMax == 4 << 30)
+        let page = try String(contentsOf: Self.page, encoding: .utf8)
+        for row in [
+            "| bytes of envelopes stored from one address (not where tickets are needed) | 256 MiB at "
+                + "once, 32 KiB a second (112 MiB an hour) |",
+            "| mailboxes opened from one address | 2,048 at once, one a second |",
+            "| requests of a connection | 4,096 at once, 256 a second |",
+            "| bytes of a connection | 64 MiB at once, 4 MiB a second |",
+            "| a shelf holds | 256 MiB, or what its ticket says |",
+            "| 16 GiB; half; a quarter of all |",
+        ] {
+            #expect(page.contains(row))
+        }
+    }
+
+    private static let page = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .appendingPathComponent("Protocol/06-relay.md")
 
     @Test(
         "Attack 49: what breaks a bound, or what nobody asks, is refused, and the connection goes on",

@@ -264,6 +264,38 @@ struct HomeTests {
         }
     }
 
+    @Test("Attack 91: what lies where a file is first written is replaced, not written into")
+    func foreignNewFile91() throws {
+        try withHome { home in
+            try made(home)
+            for file in [home.keystore, home.keyFile] {
+                let path = file + ".new"
+                try Data("theirs".utf8).write(to: URL(filePath: path))
+                chmod(path, 0o666)
+                // Only root can give a file away.
+                if geteuid() == 0 { chown(path, 65_534, 65_534) }
+            }
+            // Who put it there may still have it open, under another name as well.
+            let name = home.keystore + ".new"
+            let theirs = try FileHandle(forUpdating: URL(filePath: name))
+            try FileManager.default.linkItem(atPath: name, toPath: home.path + "/other")
+            do {
+                let store = try SQLiteStore.open(home: home)
+                #expect(try store.renewVaultKey())
+                try store.protect(with: .keyFile)
+                try store.close()
+            }
+            #expect(try theirs.readToEnd() == Data("theirs".utf8))
+            for file in [home.keystore, home.keyFile] {
+                let attributes = try FileManager.default.attributesOfItem(atPath: file)
+                #expect(attributes[.posixPermissions] as? Int == 0o600)
+                #expect(attributes[.ownerAccountID] as? Int == Int(geteuid()))
+                #expect(!FileManager.default.fileExists(atPath: file + ".new"))
+            }
+            #expect(refusal(home) == nil)
+        }
+    }
+
     @Test("in a folder that cannot be one")
     func folder() throws {
         #expect(refusal(Home("/proc/parley")) == .other)

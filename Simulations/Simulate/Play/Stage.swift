@@ -22,7 +22,7 @@ struct Stage {
 
     var away: Set<String> = []
     /// Pairs that reach each other again at these moments, the soonest first.
-    var joins: [(time: UInt64, pair: [String])] = []
+    var joins: ArraySlice<(time: UInt64, pair: [String])> = []
     var copies: [String: (contents: StoreSnapshot, ownEnds: [LogTag: UInt64])] = [:]
     /// Who runs a copy of somebody's disk, by the name of who was robbed.
     var thieves: [String: SimulatedNode] = [:]
@@ -143,7 +143,7 @@ struct Stage {
     /// Joins the pairs whose moment has come.
     mutating func joinDue() {
         while let join = joins.first, join.time <= world.now {
-            joins = Array(joins.dropFirst())
+            _ = joins.popFirst()
             guard away.isDisjoint(with: join.pair), let left = node(join.pair[0]),
                 let right = node(join.pair[1])
             else { continue }

@@ -9,7 +9,7 @@ final class NoticeHook: Sendable {
     static let runningCountMax = 4, waitingCountMax = 64
 
     private struct State {
-        var waiting: [[String: String]] = []
+        var waiting: ArraySlice<[String: String]> = []
         var runningCount = 0
         var droppedCount = 0
     }
@@ -50,11 +50,8 @@ final class NoticeHook: Sendable {
             while let facts = next {
                 play(words, facts, within: seconds)
                 next = state.withLock { state in
-                    guard let waiting = state.waiting.first else {
-                        state.runningCount -= 1
-                        return nil
-                    }
-                    state.waiting = Array(state.waiting.dropFirst())
+                    let waiting = state.waiting.popFirst()
+                    if waiting == nil { state.runningCount -= 1 }
                     return waiting
                 }
             }

@@ -178,6 +178,7 @@ struct MessageLines {
         if let link = message.link { lines += Columns.wrap(LinkLines.text(link), to: width) }
         // A file may come without a word.
         if message.files.count > 0, message.text == "", lines.count > 1, lines[0].isEmpty {
+            // Once, of a few lines.
             lines = Array(lines.dropFirst())
         }
         let marks = marks(message)

@@ -93,7 +93,8 @@ enum RelayHost: Equatable {
 
     private static func words(ofIPv6 text: [UInt8]) -> [UInt16]? {
         let string = String(decoding: text, as: UTF8.self)
-        var groups = string.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+        var groups = string.split(separator: ":", omittingEmptySubsequences: false)
+            .map(String.init)[...]
         // An address of IPv4 at the end stands for two words.
         if let last = groups.last, last.contains(".") {
             guard let bytes = ipv4(last) else { return nil }
@@ -103,12 +104,8 @@ enum RelayHost: Equatable {
             groups = groups.dropLast() + pair
         }
         // "::" stands once, for all words that are not there; at an end it leaves two empty groups.
-        if groups.first == "", groups.count > 1, groups[1] == "" {
-            groups = Array(groups.dropFirst())
-        }
-        if groups.last == "", groups.count > 1, groups[groups.count - 2] == "" {
-            groups.removeLast()
-        }
+        if groups.first == "", groups.dropFirst().first == "" { _ = groups.popFirst() }
+        if groups.last == "", groups.dropLast().last == "" { _ = groups.popLast() }
         if let gap = groups.firstIndex(of: "") {
             guard groups.count <= 8 else { return nil }
             let zeros = [String](repeating: "0", count: 9 - groups.count)

@@ -16,7 +16,7 @@ final class LinkDesk: Sendable {
 
     private struct State {
         var previews: [String: LinkPreview] = [:]
-        var order: [String] = []
+        var order: Queue<String> = []
     }
 
     private let queue = DispatchQueue(label: "parley.links", qos: .utility)
@@ -50,9 +50,8 @@ final class LinkDesk: Sendable {
         state.withLock { state in
             state.previews[ticket] = preview
             state.order.append(ticket)
-            if state.order.count > Self.waitingCountMax {
-                state.previews[state.order[0]] = nil
-                state.order = Array(state.order.dropFirst())
+            if state.order.count > Self.waitingCountMax, let oldest = state.order.popFirst() {
+                state.previews[oldest] = nil
             }
         }
         return (ticket, preview)
