@@ -13,7 +13,9 @@ extension HostileWorld {
     /// A person or a program wants something.
     func command() throws {
         // What her node sends may be nothing that she holds.
-        if random.flip() { _ = try? sample().put(into: ann.store.blobs) }
+        if random.flip() {
+            for file in HostileFiles.samples { try? file.put(into: ann.store.blobs) }
+        }
         let command = try drawnCommand()
         note("the command \(command)".prefix(120).description)
         // What is refused is refused.
@@ -35,12 +37,18 @@ extension HostileWorld {
         }
     }
 
-    /// One of the operations that Ann's node has, or any.
+    /// One of the operations that Ann's node has, most often one that people see, or any.
     private func number() -> OperationNumber {
-        guard !random.happens(onceIn: 4) else {
+        guard !random.happens(onceIn: 8) else {
             return OperationNumber(Int64(truncatingIfNeeded: random.hostile()))
         }
-        return OperationNumber(Int64(1 + random.below(ann.store.operationCount)))
+        var number = OperationNumber(1)
+        for _ in 0..<6 {
+            number = OperationNumber(Int64(1 + random.below(ann.store.operationCount)))
+            let kind = try? ann.store.operation(number)?.operation.header.kind
+            if let kind, [.text, .poll, .note, .item, .decision].contains(kind) { break }
+        }
+        return number
     }
 
     private func messageCommand(_ space: SpaceID) -> Command {
@@ -50,7 +58,7 @@ extension HostileWorld {
         case 1:
             .send(
                 space,
-                [TextMessage(text: "", files: (0...random.below(3)).map { _ in attachment() })],
+                [TextMessage(text: "", files: files())],
                 replyingTo: parent)
         case 2:
             .sendOnce(
@@ -63,6 +71,13 @@ extension HostileWorld {
         case 4: .delete(number())
         case 5: .react(number(), Reaction(emoji: "👍", isOn: random.flip()))
         default: .keepUnsent(space, random.flip() ? "" : "u")
+        }
+    }
+
+    /// Files that she holds, and now and then others.
+    private func files() -> [Attachment] {
+        (0...random.below(3)).map { _ in
+            random.happens(onceIn: 6) ? attachment() : sample().attachment
         }
     }
 
@@ -171,8 +186,13 @@ extension HostileWorld {
         case 0: .finish(id)
         case 1: .take(id)
         case 2: .remove(id)
-        default: .add(text: "r", about: random.flip() ? number() : nil, at: random.hostile())
+        default: .add(text: "r", about: random.flip() ? number() : nil, at: soon())
         }
+    }
+
+    /// A moment that comes while the life goes on, or any.
+    private func soon() -> UInt64 {
+        random.flip() ? now() + random.next() % 100_000 : random.hostile()
     }
 
     private func fileCommand() -> FileCommand {
@@ -183,7 +203,8 @@ extension HostileWorld {
         default:
             .set(
                 FileSettings(
-                    roomByteCount: random.hostile(), fetchByteCountMax: random.hostile(),
+                    roomByteCount: random.flip() ? random.next() % 300_000 : random.hostile(),
+                    fetchByteCountMax: random.hostile(),
                     keptDayCount: random.hostile()))
         }
     }
@@ -228,7 +249,7 @@ extension HostileWorld {
                 space,
                 PollQuestion(
                     question: "q", options: (0..<random.below(23)).map { "\($0)" },
-                    isMultiple: random.flip(), until: random.flip() ? nil : random.hostile()))
+                    isMultiple: random.flip(), until: random.flip() ? nil : soon()))
         case 1:
             .vote(number, PollChoices([Int(truncatingIfNeeded: random.hostile()), 1]))
         case 2: .close(number)

@@ -71,6 +71,7 @@ extension HostileWorld {
     func giveFile() throws {
         let node = liar()
         let file = sample()
+        if random.flip() { try name(file, by: [node, eve, ben][random.below(3)]) }
         var frames: [Frame] = [.blobAsk([file.blob]), .blobHave(whole(file))]
         frames.append(.blobSection(file.section(.zero)))
         frames += file.chunks.indices.map { .blobChunk(file.chunk($0)) }
@@ -79,6 +80,18 @@ extension HostileWorld {
             say(random.happens(onceIn: 5) ? fileFrame() : frame, by: node)
             world.run(for: random.next() % 30)
         }
+    }
+
+    /// Somebody's message brings a file, which they hold, or do not.
+    private func name(_ file: SampleFile, by node: SimulatedNode) throws {
+        guard let space = try spaces().randomElement(using: &random) else { return }
+        try? file.put(into: node.store.blobs)
+        let message = TextMessage(
+            text: "f", files: [random.flip() ? file.attachment : attachment()])
+        note("\(node.name) names a file")
+        // Whether they may is not the question.
+        _ = try? world.perform(.send(space, [message], replyingTo: nil), on: node)
+        world.run(for: 50)
     }
 
     private func whole(_ file: SampleFile) -> BlobHolding {

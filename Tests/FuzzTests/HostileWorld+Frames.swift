@@ -13,7 +13,7 @@ extension HostileWorld {
     func frame(of node: SimulatedNode) throws -> Frame {
         let space = try space()
         return switch random.next() % 18 {
-        case 0:
+        case 0 where random.happens(onceIn: 4):
             .hello(
                 Hello(
                     capabilities: random.hostile(),

@@ -31,7 +31,7 @@ final class HostileWorld {
     /// Whether Ann's store may fail in the middle of a step.
     private var mayFail = false
     /// Links that only Ann's node believes in, and how many there were.
-    private var pretended: [LinkID] = []
+    private var pretended: [(link: LinkID, node: Int?)] = []
     private var pretendedCount: UInt64 = 0
 
     init(seed: UInt64) throws {
@@ -59,7 +59,7 @@ final class HostileWorld {
         if step.isLost {
             switch step.input {
             case .frame(let link, _): end(link)
-            case .linkOpened(let link, _): pretended.removeAll { $0 == link }
+            case .linkOpened(let link, _): pretended.removeAll { $0.link == link }
             default: break
             }
         }
@@ -78,7 +78,7 @@ final class HostileWorld {
 
     /// The world knows nothing of a pretended link, and a shell says when one has ended.
     private func end(_ link: LinkID) {
-        guard let place = pretended.firstIndex(of: link) else { return }
+        guard let place = pretended.firstIndex(where: { $0.link == link }) else { return }
         pretended.remove(at: place)
         world.schedule(.linkClosed(link), for: ann.index, at: world.now + 1)
     }
@@ -119,7 +119,7 @@ final class HostileWorld {
     /// - Parameter isLocal: whether Ann's own programs and clocks may do anything as well.
     func advance(isLocal: Bool) throws {
         mayFail = isLocal
-        switch random.next() % (isLocal ? 32 : 20) {
+        switch random.next() % (isLocal ? 40 : 20) {
         case 0...3: tellAsRelay()
         case 4, 5: try writeLetter()
         case 6: try pass()
@@ -180,14 +180,24 @@ final class HostileWorld {
 
     /// Somebody links, as far as Ann's node can tell, says things, and may go.
     private func pretendLink() {
-        let node = liar()
+        let node = random.happens(onceIn: 4) ? nil : liar()
+        guard let link = openPretended(by: node) else { return }
+        for _ in 0..<random.below(6) {
+            guard let bytes = try? frame(of: node ?? eve).encoded() else { continue }
+            feed(.frame(link, bytes), "a frame on that link")
+        }
+        guard random.flip(), let old = pretended.first?.link else { return }
+        pretended.removeFirst()
+        feed(.linkClosed(old), "that link ends")
+    }
+
+    /// A link of a liar's, or of a stranger's; most say what has to be said first.
+    private func openPretended(by node: SimulatedNode?) -> LinkID? {
         let link = LinkID(1 << 40 + pretendedCount)
         pretendedCount += 1
-        let isStranger = random.happens(onceIn: 4)
-        let log = isStranger ? stranger() : node.core.node.log
-        let device = isStranger ? log.devices.first?.device : node.identity.device
-        guard let device else { return }
-        pretended.append(link)
+        let log = node?.core.node.log ?? stranger()
+        guard let device = node?.identity.device ?? log.devices.first?.device else { return nil }
+        pretended.append((link, node?.index))
         feed(
             .linkOpened(
                 link,
@@ -195,14 +205,12 @@ final class HostileWorld {
                     person: log.person, root: Digest(reinterpreting: log.root), device: device,
                     identity: log.encoded, handshakeHash: random.bytes(32),
                     isInitiator: random.flip(), isPiped: random.flip())),
-            "a link of \(isStranger ? "a stranger" : node.name)")
-        for _ in 0..<random.below(6) {
-            guard let bytes = try? frame(of: node).encoded() else { continue }
-            feed(.frame(link, bytes), "a frame on that link")
-        }
-        guard random.flip(), let old = pretended.first else { return }
-        pretended.removeFirst()
-        feed(.linkClosed(old), "that link ends")
+            "a link of \(node?.name ?? "a stranger")")
+        guard node != nil, !random.happens(onceIn: 6) else { return link }
+        let hello = Hello(
+            capabilities: 0, wallClock: WallTime(clamping: now()), generation: 7, credit: .greatest)
+        feed(.frame(link, Frame.hello(hello).encoded()), "its first frame")
+        return link
     }
 
     private func stranger() -> IdentityLog {
@@ -223,11 +231,14 @@ final class HostileWorld {
     /// A frame comes, over a link that stands or one that only Ann's node believes in.
     func say(_ frame: Frame, by node: SimulatedNode) {
         let words = "the frame \(caseName(of: frame)) of \(node.name)"
-        guard !pretended.isEmpty, random.happens(onceIn: 3) else {
+        let isLinked = ann.core.linkedPeers.contains { $0.device == node.identity.device }
+        let links = pretended.filter { $0.node == node.index }.map(\.link)
+        if isLinked, links.isEmpty || random.flip() {
             note(words)
             return world.inject(frame.encoded(), from: node, to: ann)
         }
-        feed(.frame(pretended[random.below(pretended.count)], frame.encoded()), words)
+        guard let link = links.last ?? openPretended(by: node) else { return }
+        feed(.frame(link, frame.encoded()), words)
     }
 
     /// A link, of those that are open if there is one.
