@@ -118,7 +118,7 @@ extension CallCommandTests {
                 ChangeView(kind: "call", conversation: call.conversation, call: call))
         }
         let shown = await result
-        #expect(shown.output == "calling home\nconnected with ben\nben hung up, after 1:02\n")
+        #expect(shown.output == "calling home\nconnected to ben\nben hung up, after 1:02\n")
         #expect(shown.status == 0)
     }
 

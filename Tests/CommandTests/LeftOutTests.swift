@@ -40,7 +40,7 @@ struct LeftOutTests {
         let node = FakeNode()
         node.answer(ListStars.self) { _, _ in StarPage(stars: [], absentCount: 2) }
         let marked = await Terminal(node: node).run("stars")
-        #expect(marked.talk.contains("2 marked messages are not on this device"))
+        #expect(marked.talk.contains("2 starred messages are not on this device"))
         #expect(!marked.talk.contains("no message is starred"), "\(marked.talk)")
         node.answer(ListLosses.self) { _, _ in LossesView(losses: [], areSettingsLost: true) }
         for words in [["contacts"], ["contacts", "--json"], ["stars"]] {

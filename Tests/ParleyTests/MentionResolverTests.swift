@@ -52,7 +52,7 @@ struct MentionResolverTests {
     func ambiguous() throws {
         let error = #expect(throws: NodeError.self) { try whom("hello @tom") }
         #expect(error?.code == "ambiguous")
-        #expect(error?.message.contains("“@tom” fits 2") == true, "\(error?.message ?? "")")
+        #expect(error?.message.contains("“@tom” matches 2") == true, "\(error?.message ?? "")")
         #expect(try whom("@\(Self.person(4).short), hello") == [Self.person(4)])
         #expect(try whom("@Tom (\(Self.person(5).short)) hello") == [Self.person(5)])
         let found = try resolver.resolve("@\(Self.person(5).short)")

@@ -49,12 +49,12 @@ struct WhyTests {
             try await ann.perform(GetStatus()).device, try await ben.perform(GetStatus()).device
         )
         let own = try await friends.facts(String(mine.prefix(10)), on: ann)
-        #expect(own["device"] == "stands, the only one" && own["link"] == "is this device")
+        #expect(own["device"] == "active, the only one" && own["link"] == "is this device")
         #expect(own["trip"] == "in it, as a device of ann")
         let title = try await ann.perform(ExplainState(subject: theirs)).title
         #expect(title.hasSuffix("a device of ben"))
         let linked = try await friends.facts(theirs, on: ann)
-        #expect(linked["device"] == "stands, the only one" && linked["link"] == "open now")
+        #expect(linked["device"] == "active, the only one" && linked["link"] == "open now")
         try await ben.perform(SetOffline(on: true))
         try await eventually("the link is gone", on: ann) {
             try await $0.perform(GetStatus()).links.isEmpty
@@ -104,7 +104,7 @@ struct WhyTests {
             try await $0.perform(ExplainState(subject: device)).title.hasSuffix("a device of ben")
         }
         let known = try await friends.facts(device, on: ann)
-        #expect(known["device"] == "stands, one of 2")
+        #expect(known["device"] == "active, one of 2")
         try await ben.perform(RevokeDevice(device: "phone"))
         try await eventually("ann hears of its end", on: ann) {
             try await $0.perform(GetStatus()).notices.count == 2

@@ -51,7 +51,7 @@ struct NamesakeProcessTests {
         #expect(seen.contains(shown[1]), "\(seen)")
         // A bare name still means what it did, and fits two; as it is shown it fits one.
         let both = try await Program.run("read", "ann", "--home", all.ben.home)
-        #expect(both.status == 1 && both.output.contains("fits 2"), "\(both.output)")
+        #expect(both.status == 1 && both.output.contains("matches 2"), "\(both.output)")
         for name in shown { #expect(both.output.contains(name), "\(both.output)") }
         _ = try await run("send", shown[1], "to you", at: all.ben)
         _ = try await run("send", "ben", "alone", at: all.cara)

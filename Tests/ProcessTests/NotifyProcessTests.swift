@@ -202,7 +202,7 @@ struct NotifyProcessTests {
                     "JOURNAL_STREAM=$(stat -L -c %d:%i /proc/self/fd/2) exec \(Program.path) run --home "
                         + "\(home) --no-lan --listen 127.0.0.1:\(port)",
                 ])
-            try await node.says("<5>the node runs")
+            try await node.says("<5>the node is running")
             nodes.append(node)
         }
         defer { for node in nodes { node.signal(SIGKILL) } }

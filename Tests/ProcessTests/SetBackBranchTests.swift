@@ -161,7 +161,7 @@ struct SetBackBranchTests {
             try await page(of: "ann", on: all.ben).first { $0.text == "Shall I sell the house?" })
         #expect(asked.reactions.map(\.emoji) == ["👎"])
         let shown = try await all.ben.run("read", "ann", "--newest").output
-        #expect(shown.contains("a device of ann is out\n"), "\(shown)")
+        #expect(shown.contains("a device of ann was revoked\n"), "\(shown)")
         #expect(!shown.contains("no longer shown"), "\(shown)")
         // What the new device holds can be kept, and read.
         let kept = all.folder.home("again.parley")
