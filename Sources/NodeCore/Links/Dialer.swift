@@ -24,8 +24,8 @@ struct Dialer: Sendable {
         case welcomed
         /// The link lasts.
         case settled
-        /// The link ended because there was nothing to say: it would else be dialled every other second
-        /// for ever.
+        /// The link ended because there was nothing to say, or because the peer broke the protocol or sent
+        /// too much: it would else be dialled every other second for ever.
         case turnedAway
         /// The dialled link is not needed, or has ended.
         case lost

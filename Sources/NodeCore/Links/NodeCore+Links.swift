@@ -238,6 +238,8 @@ extension NodeCore {
         _ breach: SessionBreach, _ refusal: Refusal, on id: LinkID, _ turn: inout some Turn
     ) throws(StoreError) {
         try count(refusal, turn.store)
+        // Who does so on each link, right after the greeting, would be dialled every second for ever.
+        if let device = links[id]?.peer.device { dialer.note(.turnedAway, of: device) }
         hangUp(id, .breach(breach), &turn)
     }
 
