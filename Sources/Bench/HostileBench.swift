@@ -111,7 +111,7 @@ enum HostileBench {
             frame("credit", "leave to send more", Frame.credit(1_048_576).encoded(), in: world),
             frame("spaces", "\(Limits.spaceCountMax) spaces that nobody has", spaces, in: world),
             frame("fork", "one run twice, which proves no fork", try fork(world), in: world),
-            frame("error", "an error that nobody made", Frame.error(.stranger).encoded(), in: world),
+            frame("error", "an error of nobody", Frame.error(.stranger).encoded(), in: world),
             frame(
                 "blob-ask", "who holds of \(blobs.count) files that nobody has",
                 Frame.blobAsk(blobs).encoded(), in: world),
@@ -191,7 +191,9 @@ enum HostileBench {
 
     private static let blobs = (0..<Limits.askedBlobCountMax).map { number in
         BlobID { buffer in
-            for index in buffer.indices { buffer[index] = UInt8(truncatingIfNeeded: number + index) }
+            for index in buffer.indices {
+                buffer[index] = UInt8(truncatingIfNeeded: number + index)
+            }
         }
     }
 

@@ -38,7 +38,7 @@ struct RequestProcessTests {
         #expect(try await run("conversations", "--json").output == "[]\n")
         #expect(try await run("status").output.contains("ben: parley contacts --home \(home)"))
         let follow = try Program(["follow", "--home", home, "--after", before])
-        try await follow.says("ben asks to be your contact: \(accept)")
+        try await follow.says("ben sent you a contact request: \(accept)")
         let sent = try await run("send", "ben", "hello")
         #expect(sent.status == 1 && sent.output.contains(accept), "\(sent.output)")
         // The words as they are shown answer it.
