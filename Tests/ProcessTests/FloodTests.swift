@@ -12,65 +12,27 @@ struct FloodTests {
     /// Frames of one byte, of a type that nobody knows.
     private static let unknown = [[UInt8]](repeating: [200], count: 8_000)
 
-    /// - Parameter refusal: what the node counts in its status meanwhile; nil where reading may stop
-    ///   before anything has to be refused.
-    private func endures(
-        _ what: Comment, refusing refusal: String?, threads: Int = 2,
-        _ body: @escaping @Sendable (FloodedNode, Flood, UInt32) -> Void
-    ) async throws {
-        let node = try await FloodedNode()
-        let flood = Flood()
-        for number in 0..<threads {
-            let source = 0x7F00_0001 + UInt32(number)
-            flood.begin { body(node, $0, source) }
-        }
-        let result = try await Endurance.measure(node, under: flood)
-        result.expectBearable(what, refusing: refusal)
-        await node.end()
-    }
-
-    /// Sends the same frames on a link until it or the flood ends.
-    private static func repeats(
-        _ frames: [[UInt8]], after first: [[UInt8]] = [], as who: LinkCredentials,
-        reads: Bool = true, to node: FloodedNode, _ flood: Flood, from source: UInt32
-    ) {
-        let goesOn = { flood.goesOn }
-        guard
-            var link = FloodLink(
-                node.link(as: who), port: node.port, from: source, while: goesOn)
-        else {
-            // Turned away: whoever floods tries again soon.
-            return Thread.sleep(forTimeInterval: 0.02)
-        }
-        if !first.isEmpty { link.send(first, while: goesOn) }
-        while link.isOpen, goesOn() {
-            link.send(frames, while: goesOn)
-            flood.counted(frames.count)
-            if reads { link.ignore() }
-        }
-    }
-
     @Test("Attack 62: tiny frames of an unknown type, by strangers")
     func unknownFrames() async throws {
-        try await endures("unknown frames of strangers", refusing: "too-many-frames") {
+        try await FloodedNode.endures("unknown frames of strangers", refusing: "too-many-frames") {
             node, flood, source in
-            Self.repeats(
-                Self.unknown, as: FloodedNode.stranger(), to: node, flood, from: source)
+            node.repeats(
+                Self.unknown, as: FloodedNode.stranger(), flood, from: source)
         }
     }
 
     @Test("Attack 62: tiny frames of an unknown type, by a contact")
     func unknownFramesOfContact() async throws {
-        try await endures("unknown frames of a contact", refusing: nil, threads: 1) {
+        try await FloodedNode.endures("unknown frames of a contact", refusing: nil, threads: 1) {
             node, flood, source in
-            Self.repeats(
-                Self.unknown, after: [Self.hello], as: node.member, to: node, flood, from: source)
+            node.repeats(
+                Self.unknown, after: [FloodedNode.hello], as: node.member, flood, from: source)
         }
     }
 
     @Test("Attack 63: questions whose answers are never read")
     func unreadAnswers() async throws {
-        try await endures("unread answers", refusing: nil, threads: 1) {
+        try await FloodedNode.endures("unread answers", refusing: nil, threads: 1) {
             node, flood, source in
             let want = Frame.want(
                 Want(
@@ -81,16 +43,17 @@ struct FloodTests {
                     space: node.space, isComplete: true, asksForMissing: true, entries: []))
             let credit = Frame.credit(.greatest)
             let questions = [want, frontier, credit].map { $0.encoded() }
-            Self.repeats(
-                Array(repeating: questions, count: 500).flatMap { $0 }, after: [Self.hello],
-                as: node.member, reads: false, to: node, flood, from: source)
+            node.repeats(
+                Array(repeating: questions, count: 500).flatMap { $0 }, after: [FloodedNode.hello],
+                as: node.member, reads: false, flood, from: source)
         }
     }
 
     @Test("Attack 64: cards, receipts and empty answers without end, by a contact")
     func costlyFrames() async throws {
-        try await endures("cards, receipts, empty answers", refusing: "too-many-frames", threads: 1)
-        { node, flood, source in
+        try await FloodedNode.endures(
+            "cards, receipts, empty answers", refusing: "too-many-frames", threads: 1
+        ) { node, flood, source in
             let introduce = Frame.introduce(
                 Introduction(
                     card: node.card, redemption: nil, join: nil, isRequest: false,
@@ -107,30 +70,32 @@ struct FloodTests {
                 Array(repeating: introduce.encoded(), count: 40)
                 + Array(repeating: acknowledge.encoded(), count: 10)
                 + Array(repeating: empty.encoded(), count: 400)
-            Self.repeats(
-                frames, after: [Self.hello], as: node.member, to: node, flood, from: source)
+            node.repeats(
+                frames, after: [FloodedNode.hello], as: node.member, flood, from: source)
         }
     }
 
     @Test("Attack 65: strangers who present themselves without end, from many addresses")
     func introductions() async throws {
-        try await endures("cards of strangers", refusing: "too-many-frames", threads: 4) {
+        try await FloodedNode.endures("cards of strangers", refusing: "too-many-frames", threads: 4)
+        {
             node, flood, _ in
             let introduce = Frame.introduce(
                 Introduction(
                     card: node.card, redemption: nil, join: nil, isRequest: true,
                     isContact: false)
             ).encoded()
-            Self.repeats(
-                Array(repeating: introduce, count: 20), as: FloodedNode.stranger(), to: node,
-                flood, from: 0x7F00_0000 + UInt32.random(in: 2...255))
+            node.repeats(
+                Array(repeating: introduce, count: 20), as: FloodedNode.stranger(), flood,
+                from: 0x7F00_0000 + UInt32.random(in: 2...255))
         }
     }
 
     @Test("Attack 66: handshakes that succeed and say nothing, from 256 addresses")
     func handshakes() async throws {
-        try await endures("silent strangers", refusing: "connection-too-many-strangers", threads: 8)
-        { node, flood, _ in
+        try await FloodedNode.endures(
+            "silent strangers", refusing: "connection-too-many-strangers", threads: 8
+        ) { node, flood, _ in
             let goesOn = { flood.goesOn }
             var links: [FloodLink] = []
             while goesOn() {
@@ -147,7 +112,9 @@ struct FloodTests {
 
     @Test("Attack 67: connections that begin a handshake and go no further, from 256 addresses")
     func halfOpen() async throws {
-        try await endures("half-open connections", refusing: "connection-too-many", threads: 4) {
+        try await FloodedNode.endures(
+            "half-open connections", refusing: "connection-too-many", threads: 4
+        ) {
             node, flood, _ in
             var sockets: [FloodSocket] = []
             while flood.goesOn {
@@ -184,9 +151,4 @@ struct FloodTests {
         #expect(try await node.ann.stop() == 0)
         await node.end()
     }
-
-    /// As one greets who takes any number of operations.
-    private static let hello = Frame.hello(
-        Hello(capabilities: 0, wallClock: 1_700_000_000_000, generation: 7, credit: .greatest)
-    ).encoded()
 }

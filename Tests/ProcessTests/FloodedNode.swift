@@ -113,6 +113,60 @@ struct FloodedNode {
     }
 }
 
+extension FloodedNode {
+    /// As one greets who takes any number of operations.
+    static let hello = Frame.hello(
+        Hello(capabilities: 0, wallClock: 1_700_000_000_000, generation: 7, credit: .greatest)
+    ).encoded()
+
+    /// A node is flooded, and bears it.
+    ///
+    /// - Parameter refusal: what the node counts in its status meanwhile; nil where reading may stop
+    ///   before anything has to be refused.
+    static func endures(
+        _ what: Comment, refusing refusal: String?, threads: Int = 2,
+        _ body: @escaping @Sendable (FloodedNode, Flood, UInt32) -> Void
+    ) async throws {
+        let node = try await FloodedNode()
+        let flood = Flood()
+        for number in 0..<threads {
+            let source = 0x7F00_0001 + UInt32(number)
+            flood.begin { body(node, $0, source) }
+        }
+        let result = try await Endurance.measure(node, under: flood)
+        result.expectBearable(what, refusing: refusal)
+        await node.end()
+    }
+
+    /// Sends the same frames on a link until it or the flood ends.
+    func repeats(
+        _ frames: [[UInt8]], after first: [[UInt8]] = [], as who: LinkCredentials,
+        reads: Bool = true, _ flood: Flood, from source: UInt32
+    ) {
+        sends({ frames }, after: first, as: who, reads: reads, flood, from: source)
+    }
+
+    /// Sends what it is given on a link until it or the flood ends.
+    func sends(
+        _ frames: () -> [[UInt8]], after first: [[UInt8]] = [], as who: LinkCredentials,
+        reads: Bool = true, _ flood: Flood, from source: UInt32
+    ) {
+        let goesOn = { flood.goesOn }
+        guard var link = FloodLink(self.link(as: who), port: port, from: source, while: goesOn)
+        else {
+            // Turned away: whoever floods tries again soon.
+            return Thread.sleep(forTimeInterval: 0.02)
+        }
+        if !first.isEmpty { link.send(first, while: goesOn) }
+        while link.isOpen, goesOn() {
+            let frames = frames()
+            link.send(frames, while: goesOn)
+            flood.counted(frames.count)
+            if reads { link.ignore() }
+        }
+    }
+}
+
 /// What is bearable while a flood goes on: what `Protocol/07-threats.md` says of a release build. A
 /// debug build is several times slower, and shares two cores with the flood and with other tests.
 enum Bearable {
