@@ -249,7 +249,9 @@ final class SecretsStayIn: Checker {
                         let held = try node.store.log(log.tag, in: space.number),
                         held.holds(stored.sequence)
                     else { continue }
-                    throw violation("\(node.name) holds what was written once it was out")
+                    throw violation(
+                        "\(node.name) holds what was written once it was out: place"
+                            + " \(stored.sequence) of \(log.tag)")
                 }
             }
         }

@@ -87,6 +87,8 @@ extension World {
         }
         guard let record = try node.store.space(space), let roster = try node.roster(of: record)
         else { return linked.filter(\.isHonest) }
+        // Who is out asks for nothing more.
+        guard roster.takesPart(node.identity.device) else { return [] }
         return try honestNodes.filter { other in
             // Nobody asks who is out, though they may not know that they are, and would answer.
             guard other !== node, roster.takesPart(other.identity.device) else { return false }
@@ -156,12 +158,13 @@ extension SimulatedNode {
         return found
     }
 
-    /// Whether it holds a payload and gives it to a device: below a horizon nobody serves what whoever came
-    /// back may hold without it.
+    /// Whether it holds a payload and gives it to a device: who is out is given none, and below a horizon
+    /// nobody serves what whoever came back may hold without it.
     fileprivate func serves(
         bodyAt place: BodyPlace, in space: SpaceID, to device: DeviceID
     ) throws -> Bool {
         guard let record = try store.space(space), let roster = try roster(of: record),
+            roster.takesPart(device),
             let log = try store.log(place.tag, in: record.number),
             let stored = try store.operation(at: place.sequence, in: log.number)
         else { return false }

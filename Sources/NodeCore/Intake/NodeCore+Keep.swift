@@ -166,12 +166,14 @@ struct ViewWalk {
         return view
     }
 
-    /// From a floor on, what was told of the log applies, whatever is held right below the floor.
+    /// From a floor on, what was told of the log applies, whatever is held right below the floor: also where
+    /// the log begins earlier by now.
     private mutating func beginWhereTold(
         _ place: UInt64, in log: LogRecord, _ judge: Judge, _ store: some LogStore
     ) throws(StoreError) {
         guard !isSettled || place <= log.base, place > 0,
-            let row = try store.view(at: place, in: log.number), row.first == place, row.isSettled
+            let row = try store.view(at: place, in: log.number), row.isSettled,
+            row.first == place || row.first + 1 == place && !log.holds(row.first)
         else { return }
         let tips = isSettled ? judge.tips(view?.tips ?? [], naming: row.tips) : nil
         view = LogView(first: place, tips: tips ?? row.tips)
@@ -245,7 +247,7 @@ struct ViewWalk {
             let next = row.first + 1
             let isTold =
                 isAboveClaim || next == log.base || row.first == log.base
-                || log.spans.contains { $0.first == next }
+                || !log.holds(row.first)
             isAboveClaim = !row.isSettled
             guard row.isSettled, isTold else { continue }
             row.tips = judge.tips([], naming: row.tips) ?? []
