@@ -145,7 +145,9 @@ final class SecretsStayIn: Checker {
                 (try? epoch.body.open(at: epoch.place, as: device, with: $0)) != nil
             }
             guard !isHeld, !isOpened else {
-                throw violation("\(node.name) has the keys of an epoch that is not for it")
+                throw violation(
+                    "\(node.name) has the keys of an epoch that is not for it: place"
+                        + " \(epoch.act.sequence) of \(epoch.act.tag)")
             }
         }
     }

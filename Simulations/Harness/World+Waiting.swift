@@ -138,13 +138,17 @@ extension World {
             for other in honestNodes where other !== node {
                 guard roster.takesPart(other.identity.device), try !other.knowsThatItIsRevoked(),
                     try !node.isDown || isIn(space.id, node, by: other),
-                    try mayHear(of: space.id, other, in: roster)
+                    try mayHear(of: space.id, other, in: roster),
+                    try mayTell(of: space.id, other, to: node)
                 else { continue }
                 let detail =
                     isShown
                     ? try shownDifference(node, other, space, digests)
                     : try heldDifference(node, other, space) ?? lackedFile(at: node, besides: other)
-                guard let detail, try hears(of: other, node, in: roster) else { continue }
+                guard let detail,
+                    try hears(
+                        of: other, node, in: roster, through: { try !isOut($0, of: space.id) })
+                else { continue }
                 return Difference(pair: "\(node.name) and \(other.name)", detail: detail)
             }
         }
@@ -167,7 +171,24 @@ extension World {
         from one: SimulatedNode, to other: SimulatedNode, in space: SpaceRecord
     ) throws -> Bool {
         guard let roster = try other.roster(of: space) else { return false }
-        return try hears(of: one, other, in: roster)
+        return try hears(of: one, other, in: roster, through: { try !isOut($0, of: space.id) })
+    }
+
+    /// Whether who knows that they are out of a space can still tell somebody so: who is no contact is
+    /// turned away on a link. Others may tell it.
+    private func mayTell(
+        of space: SpaceID, _ one: SimulatedNode, to other: SimulatedNode
+    ) throws -> Bool {
+        guard relays.isEmpty, try isOut(one, of: space) else { return true }
+        return other.core.linkedPeers.contains { $0.device == one.identity.device }
+    }
+
+    /// Whether a node knows that it is out of a space, or has not accepted to be in it again: it passes
+    /// nothing on, whatever those who have not heard of it believe.
+    private func isOut(_ node: SimulatedNode, of space: SpaceID) throws -> Bool {
+        guard let record = try node.store.space(space), let roster = try node.roster(of: record)
+        else { return false }
+        return !roster.takesPart(node.identity.device)
     }
 
     /// Whether what one of two members of a space has comes to the other, directly or through other
