@@ -14,7 +14,7 @@ extension World {
     }
 
     /// A stranger throws at a node whatever a connection or a relay lets through: frames of kinds that
-    /// nobody knows, introductions, valid questions about nothing, and letters that do not open.
+    /// nobody knows, introductions, valid questions about nothing, and letters, of which half open.
     ///
     /// - Returns: whether there was a way to the node.
     @discardableResult
@@ -47,21 +47,55 @@ extension World {
         }
     }
 
-    /// Letters into the inboxes that a node's card names: sealed as real ones look, and of nothing.
+    /// Letters into the inboxes that a node's card names: half of them sealed as real ones look and of
+    /// nothing, half of them real ones.
     private func writeLetters(_ stranger: SimulatedNode, to victim: SimulatedNode) throws -> Bool {
         let card = try observe { try CardReader.own(of: victim.core.node, victim.store) }
+        let own = try observe { try CardReader.own(of: stranger.core.node, stranger.store) }
         var isWritten = false
-        for mailbox in card?.parts.flatMap(\.mailboxes) ?? [] {
-            for place in 0..<Self.letterCount {
-                stranger.lieCount += 1
-                let bytes = [3] + stranger.randomBytes((1024 << (place % 3)) - 1)
-                ask(
-                    mailbox.relay, RelayRequest(.put(envelope: bytes), of: mailbox.inbox),
-                    by: mailbox.writer.device, counter: UInt64(1 << 40 + stranger.lieCount),
-                    from: stranger.index)
-                isWritten = true
+        for part in card?.parts ?? [] {
+            for mailbox in part.mailboxes {
+                for place in 0..<Self.letterCount {
+                    stranger.lieCount += 1
+                    var bytes = [1] + stranger.randomBytes((1024 << (place % 3)) - 1)
+                    if place % 2 == 0, let own, let prekey = part.prekeys.last?.key,
+                        let letter = stranger.seal(own, to: prekey, inbox: mailbox.inbox)
+                    {
+                        bytes = letter
+                    }
+                    ask(
+                        mailbox.relay, RelayRequest(.put(envelope: bytes), of: mailbox.inbox),
+                        by: mailbox.writer.device, counter: UInt64(1 << 40 + stranger.lieCount),
+                        from: stranger.index)
+                    isWritten = true
+                }
             }
         }
         return isWritten
+    }
+}
+
+extension SimulatedNode {
+    /// A letter that opens, in which somebody shows their card and asks for what nobody has.
+    /// Source: `Protocol/06-relay.md`, "Letters".
+    fileprivate func seal(_ card: Card, to prekey: LeafKey, inbox: MailboxID) -> [UInt8]? {
+        guard let nowhere = SpaceID(randomBytes(32)) else { return nil }
+        let frames = [
+            Frame.introduce(
+                Introduction(
+                    card: card.encoded, redemption: nil, join: nil, isRequest: false,
+                    isContact: lieCount % 4 == 0)),
+            Frame.frontier(
+                Frontier(
+                    space: nowhere, isComplete: true, asksForMissing: true,
+                    entries: [])),
+        ]
+        var writer = ByteWriter(capacity: 1024)
+        writer.uint64(UInt64(lieCount))
+        writer.byte(1)
+        for frame in frames { writer.counted(frame.encoded()) }
+        var random = SeededRandom(seed: randomNumber(), purpose: "letters of a stranger")
+        return Letter.seal(
+            writer.bytes, to: prekey, inbox: inbox, by: identity.key, using: &random)
     }
 }
