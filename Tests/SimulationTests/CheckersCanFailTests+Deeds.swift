@@ -216,6 +216,34 @@ extension CheckersCanFailTests {
         trial.isBroken(isSettled: false)
     }
 
+    @Test("BlockedAreNotRead: what lies in a mailbox of somebody who is blocked is asked for")
+    func readsBlocked() throws {
+        for action in [RelayAction.subscribe, .get(RelayRange(after: 0))] {
+            let trial = try Trial(of: "I42", hasRelay: true)
+            let relay = try #require(trial.world.relays.first)
+            let space = try #require(try trial.world.conversation(of: trial.ann, and: trial.ben))
+            let person = trial.ann.identity.person
+            let seed = try #require(
+                trial.world.seedBook.seeds.first { $0.value.space == space }?.value)
+            func read(_ effects: [Effect] = []) {
+                let mailbox = seed.keys.drop(
+                    at: relay.key,
+                    ofDay: RelayDay(clamping: (World.epoch + trial.world.now) / 86_400_000))
+                let request = MailboxRequest(
+                    number: 1, action: action, mailbox: mailbox.id, key: mailbox.key)
+                pretend(
+                    .madeDurable, by: trial.ben, effects + [.askRelay(relay.key, request)], trial)
+            }
+            read()
+            _ = try trial.world.perform(.answerContact(person, .block), on: trial.ben)
+            trial.world.run(for: 60_000)
+            read([.changed([.contact(person)])])
+            try trial.jury.verify()
+            read()
+            trial.isBroken(isSettled: false)
+        }
+    }
+
     @Test("GivenUpStopsRinging: who gives a call up does not tell who is linked and rings")
     func givenUpInSilence() throws {
         let trial = try Trial(of: "I27")
