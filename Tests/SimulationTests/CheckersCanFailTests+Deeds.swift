@@ -23,11 +23,13 @@ extension CheckersCanFailTests {
     /// Ann puts frames into a mailbox of an epoch of hers, under a step of her chain.
     @discardableResult
     private func put(
-        _ frames: [Frame], atStep step: UInt32, _ trial: Trial
+        _ frames: [Frame], atStep step: UInt32, under former: OperationID? = nil, _ trial: Trial
     ) throws -> (mailbox: MailboxID, envelope: [UInt8]) {
         let relay = try #require(trial.world.relays.first)
         let (epoch, seed) = try #require(
-            trial.world.seedBook.seeds.first { $0.value.space == trial.trip })
+            trial.world.seedBook.seeds.first {
+                $0.value.space == trial.trip && former ?? $0.key == $0.key
+            })
         let keys = seed.keys
         let mailbox = keys.drop(
             at: relay.key, ofDay: RelayDay(clamping: (World.epoch + trial.world.now) / 86_400_000))
@@ -145,6 +147,35 @@ extension CheckersCanFailTests {
             operations: [stored.operation], heads: [])
         let told = Operations(space: trial.trip, endsAnswer: false, runs: [run])
         try put([.operations(told)], atStep: 500, trial)
+        trial.isBroken(isSettled: false)
+    }
+
+    @Test("MailboxesHoldWhatAllMayHave: a text lies where somebody reads who was taken out")
+    func sealedForWhoIsOut() throws {
+        let trial = try Trial(of: "I24", hasRelay: true)
+        let cara = try trial.world.addNode("cara")
+        try trial.world.introduce(trial.ann, cara)
+        let person = cara.identity.person
+        _ = try trial.world.perform(.addMember(trial.trip, person, .member), on: trial.ann)
+        trial.world.run(for: 5_000)
+        let space = try #require(try trial.ann.store.space(trial.trip))
+        var core = trial.ann.core
+        let epoch = try #require(try core.currentEpoch(of: space, in: trial.ann.store))
+        try trial.ann.type("after cara came", in: trial.trip)
+        let log = try #require(
+            try trial.ann.store.logs(in: space.number).first {
+                $0.lane == .content && $0.device == trial.ann.identity.device
+            })
+        let stored = try #require(try trial.ann.store.operation(at: log.end - 1, in: log.number))
+        let run = Run(
+            device: log.device, lane: log.lane, first: log.end - 1, anchor: nil,
+            operations: [stored.operation], heads: [])
+        let told = Operations(space: trial.trip, endsAnswer: false, runs: [run])
+        try put([.operations(told)], atStep: 500, under: epoch.id, trial)
+        _ = try trial.world.perform(.removeMember(trial.trip, person), on: trial.ann)
+        trial.world.run(for: 5_000)
+        try trial.jury.verify()
+        try put([.operations(told)], atStep: 501, under: epoch.id, trial)
         trial.isBroken(isSettled: false)
     }
 
