@@ -121,7 +121,7 @@ public final class Jury {
             ConsentIsGiven(), PresenceIsPrivate(), RepeatedIsIgnored(), UsedKeysAreGone(reader),
             NewcomersGetWhatIsGranted(), LinksExpire(), FilesAreWhole(), SeenStandsAbove(),
             EventsTellAll(),
-            ReadWasShown(), TakenUpAgain(), HeldIsKnown(),
+            ReadWasShown(), TakenUpAgain(), HeldIsKnown(), BlockedAreNotRead(reader),
         ]
     }
 

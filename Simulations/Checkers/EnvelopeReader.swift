@@ -113,6 +113,11 @@ final class EnvelopeReader {
         return steps[name]
     }
 
+    /// The space that a shared mailbox of today or yesterday belongs to; nil of any other mailbox.
+    func space(of mailbox: MailboxID, _ world: World) -> SpaceID? {
+        shelf(of: mailbox, world)?.seed.space
+    }
+
     /// Whether a chain of a device opens an envelope that lay in a shared mailbox.
     func opens(
         _ bytes: [UInt8], in mailbox: MailboxID, of device: DeviceID, _ chain: Chain,

@@ -1,11 +1,13 @@
 import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
+import ParleyRoster
 import ParleySimulation
 import ParleyWire
 
 /// I38: what a device newly says that its person has read, it holds, and has shown: of a place that it
-/// does not hold, or of a message that was on no screen, nobody has read anything.
+/// does not hold, or of a message that was on no screen, nobody has read anything. And what was on the
+/// screen it says.
 ///
 /// Looked at in the very step in which the person reads: what is missing then may have come a moment
 /// later, and whoever looks at the end sees nothing of it.
@@ -23,9 +25,13 @@ final class ReadWasShown: Checker {
     private var told: [Told: PlaceSet] = [:]
 
     func observed(_ step: StepReport) throws {
-        guard case .command(_, .markRead(let id, let shown)) = step.input, step.node.isHonest,
-            let space = try step.node.store.space(id)
+        guard case .command(let command, .markRead(let id, let shown)) = step.input,
+            step.node.isHonest, let space = try step.node.store.space(id)
         else { return }
+        let isDone = step.effects.contains {
+            if case .reply(command, .success) = $0 { true } else { false }
+        }
+        if isDone, !step.isLost { try lookForUntold(shown, in: space, step.node) }
         let device = step.node.identity.device
         for mark in try step.node.store.marks(.read, in: space.number)
         where mark.actor == Digest(reinterpreting: device) {
@@ -39,6 +45,33 @@ final class ReadWasShown: Checker {
                     try look(at: place, of: log, step.node, Set(shown.messages))
                 }
             }
+        }
+    }
+
+    /// What was shown and is another person's counts as read from then on.
+    private func lookForUntold(
+        _ shown: ShownMessages, in space: SpaceRecord, _ node: SimulatedNode
+    ) throws {
+        // Who lacks own operations says it once they are back, and who is out notes it elsewhere.
+        guard !node.core.isBehind, let roster = try node.roster(of: space),
+            roster.contains(node.identity.device)
+        else { return }
+        let person = node.identity.person
+        let own = Set(roster.everyDevice(of: person).map { Digest(reinterpreting: $0) })
+        let marks = try node.store.marks(.read, in: space.number).filter { own.contains($0.actor) }
+        for number in shown.messages {
+            guard let stored = try node.store.operation(number),
+                let log = try node.store.log(stored.log), log.space == space.number,
+                let author = roster.person(of: log.device), author != person
+            else { continue }
+            checkCount += 1
+            let said = marks.filter { $0.tag == log.tag }.map(\.places)
+            guard !said.contains(where: { $0.contains(stored.sequence) }),
+                // One receipt names so many stretches of a log at most.
+                !said.contains(where: { $0.ranges.count >= PlaceSet.rangeCountMax })
+            else { continue }
+            throw violation(
+                "\(node.name) has shown \(log.tag)/\(stored.sequence), and does not say so")
         }
     }
 

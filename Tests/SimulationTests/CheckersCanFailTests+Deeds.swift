@@ -23,11 +23,13 @@ extension CheckersCanFailTests {
     /// Ann puts frames into a mailbox of an epoch of hers, under a step of her chain.
     @discardableResult
     private func put(
-        _ frames: [Frame], atStep step: UInt32, _ trial: Trial
+        _ frames: [Frame], atStep step: UInt32, under former: OperationID? = nil, _ trial: Trial
     ) throws -> (mailbox: MailboxID, envelope: [UInt8]) {
         let relay = try #require(trial.world.relays.first)
         let (epoch, seed) = try #require(
-            trial.world.seedBook.seeds.first { $0.value.space == trial.trip })
+            trial.world.seedBook.seeds.first {
+                $0.value.space == trial.trip && former ?? $0.key == $0.key
+            })
         let keys = seed.keys
         let mailbox = keys.drop(
             at: relay.key, ofDay: RelayDay(clamping: (World.epoch + trial.world.now) / 86_400_000))
@@ -148,6 +150,35 @@ extension CheckersCanFailTests {
         trial.isBroken(isSettled: false)
     }
 
+    @Test("MailboxesHoldWhatAllMayHave: a text lies where somebody reads who was taken out")
+    func sealedForWhoIsOut() throws {
+        let trial = try Trial(of: "I24", hasRelay: true)
+        let cara = try trial.world.addNode("cara")
+        try trial.world.introduce(trial.ann, cara)
+        let person = cara.identity.person
+        _ = try trial.world.perform(.addMember(trial.trip, person, .member), on: trial.ann)
+        trial.world.run(for: 5_000)
+        let space = try #require(try trial.ann.store.space(trial.trip))
+        var core = trial.ann.core
+        let epoch = try #require(try core.currentEpoch(of: space, in: trial.ann.store))
+        try trial.ann.type("after cara came", in: trial.trip)
+        let log = try #require(
+            try trial.ann.store.logs(in: space.number).first {
+                $0.lane == .content && $0.device == trial.ann.identity.device
+            })
+        let stored = try #require(try trial.ann.store.operation(at: log.end - 1, in: log.number))
+        let run = Run(
+            device: log.device, lane: log.lane, first: log.end - 1, anchor: nil,
+            operations: [stored.operation], heads: [])
+        let told = Operations(space: trial.trip, endsAnswer: false, runs: [run])
+        try put([.operations(told)], atStep: 500, under: epoch.id, trial)
+        _ = try trial.world.perform(.removeMember(trial.trip, person), on: trial.ann)
+        trial.world.run(for: 5_000)
+        try trial.jury.verify()
+        try put([.operations(told)], atStep: 501, under: epoch.id, trial)
+        trial.isBroken(isSettled: false)
+    }
+
     @Test("TakenUpAgain: who starts again forgets whom to remind, or what was missing")
     func forgottenAtTheStart() throws {
         for table in [ValueTable.reminder, .repair] {
@@ -214,6 +245,34 @@ extension CheckersCanFailTests {
         let ring = Calls.Output(call: call.id, space: space, order: .ring)
         pretend(.madeDurable, by: trial.ben, [.call(ring)], trial)
         trial.isBroken(isSettled: false)
+    }
+
+    @Test("BlockedAreNotRead: what lies in a mailbox of somebody who is blocked is asked for")
+    func readsBlocked() throws {
+        for action in [RelayAction.subscribe, .get(RelayRange(after: 0))] {
+            let trial = try Trial(of: "I42", hasRelay: true)
+            let relay = try #require(trial.world.relays.first)
+            let space = try #require(try trial.world.conversation(of: trial.ann, and: trial.ben))
+            let person = trial.ann.identity.person
+            let seed = try #require(
+                trial.world.seedBook.seeds.first { $0.value.space == space }?.value)
+            func read(_ effects: [Effect] = []) {
+                let mailbox = seed.keys.drop(
+                    at: relay.key,
+                    ofDay: RelayDay(clamping: (World.epoch + trial.world.now) / 86_400_000))
+                let request = MailboxRequest(
+                    number: 1, action: action, mailbox: mailbox.id, key: mailbox.key)
+                pretend(
+                    .madeDurable, by: trial.ben, effects + [.askRelay(relay.key, request)], trial)
+            }
+            read()
+            _ = try trial.world.perform(.answerContact(person, .block), on: trial.ben)
+            trial.world.run(for: 60_000)
+            read([.changed([.contact(person)])])
+            try trial.jury.verify()
+            read()
+            trial.isBroken(isSettled: false)
+        }
     }
 
     @Test("GivenUpStopsRinging: who gives a call up does not tell who is linked and rings")

@@ -273,6 +273,25 @@ extension CheckersCanFailTests {
         trial.isBroken(isSettled: false)
     }
 
+    @Test("ReadWasShown: a device does not say that its person has read what was on the screen")
+    func shownUnread() throws {
+        let trial = try Trial(of: "I38")
+        let (ann, ben) = (trial.ann, trial.ben)
+        try ann.type("look at this", in: trial.trip)
+        trial.world.run(for: 5_000)
+        try ben.read(trial.trip)
+        try trial.jury.verify()
+        try ann.type("and at this", in: trial.trip)
+        trial.world.run(for: 5_000)
+        let space = try #require(try ben.store.space(trial.trip))
+        let newest = try ben.store.messages(in: space.number, before: nil, limit: 1)
+        let shown = ShownMessages(newest.map(\.operation))
+        pretend(
+            .command(CommandID(1), .markRead(trial.trip, shown)), by: ben,
+            [.reply(CommandID(1), .success(.count(1)))], trial)
+        trial.isBroken(isSettled: false)
+    }
+
     @Test("ReadWasShown: a device says that its person has read what was on no screen")
     func readUnshown() throws {
         let trial = try Trial(of: "I38")

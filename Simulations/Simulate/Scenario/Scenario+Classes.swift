@@ -19,7 +19,10 @@ extension Scenario {
                 faults.contains { $0.relayTroubles?.contains(.wrongDays) == true }
             ), ("sqlite", store == .sqlite),
             ("liars", nodes.contains { $0.malicious?.isEmpty == false }),
-            ("thieves", acts.contains { $0.do == .steal }),
+            (
+                "foreign edits",
+                nodes.contains { $0.malicious?.contains(.editOthers) == true }
+            ), ("thieves", acts.contains { $0.do == .steal }),
             ("devices", workload.devicesPerHour != nil),
             ("talk", workload.talkPerMinute != nil),
             ("curation", workload.curationPerMinute != nil),

@@ -55,6 +55,7 @@ extension Scenario {
         scenario.drawTeamwork()
         scenario.drawFiles()
         scenario.drawReturns(minutes: minutes)
+        scenario.drawForeignEdits()
         return scenario
     }
 

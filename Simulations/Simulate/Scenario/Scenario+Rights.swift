@@ -23,6 +23,18 @@ extension Scenario {
         if !acts.isEmpty { phases[0].actions = (phases[0].actions ?? []) + acts }
     }
 
+    static let firstForeignEditSeed: UInt64 = 600
+
+    /// From the seed 600 on, in one world of ten in which there are three people, the last of them edits
+    /// what others wrote, whatever they do besides. It draws nothing: those before are what they were.
+    mutating func drawForeignEdits() {
+        guard seed >= Self.firstForeignEditSeed, seed % 10 == 4, persons.count >= 3,
+            let liar = nodes.firstIndex(where: { $0.user == persons[persons.count - 1] })
+        else { return }
+        let kinds = nodes[liar].malicious ?? []
+        if !kinds.contains(.editOthers) { nodes[liar].malicious = kinds + [.editOthers] }
+    }
+
     /// In one world of three somebody founds a group into which others come by links alone, each of use
     /// for some minutes at most; some try when it is too late, or are let in when it is.
     mutating func drawLinks(minutes: UInt64) {
