@@ -14,6 +14,15 @@ struct LeftGroupTests {
         try await ann.perform(CreateConversation(name: "club", members: []))
     }
 
+    private func hint(_ body: () async throws -> Void) async throws -> String {
+        do {
+            try await body()
+        } catch let error as NodeError {
+            return error.hint ?? ""
+        }
+        return "it was done"
+    }
+
     @Test("lets one close and settle nothing, and says so beforehand")
     func together() async throws {
         let poll = AskPoll(conversation: "club", question: "when?", options: ["now", "later"])
@@ -25,6 +34,21 @@ struct LeftGroupTests {
         #expect(polls.map(\.mayClose) == [false] && polls.map(\.mayAnswer) == [false])
         let decisions = try await ann.perform(ListDecisions(conversation: "club", limit: 9))
         #expect(decisions.decisions.map(\.maySettle) == [false])
+        await ann.shutdown()
+    }
+
+    @Test("promises no help of people who are not there")
+    func alone() async throws {
+        let role = try await hint {
+            try await ann.perform(
+                SetMemberRole(conversation: "club", person: "ann", role: .member))
+        }
+        #expect(role.hasSuffix("nobody can change your role there: it has no other owner."))
+        try await ann.perform(LeaveGroup(conversation: "club", anyway: true))
+        let back = try await hint {
+            try await ann.perform(SendMessages(conversation: "club", texts: ["hello?"]))
+        }
+        #expect(back == "It stays readable here. Nobody in it can add you again.")
         await ann.shutdown()
     }
 }
