@@ -79,7 +79,8 @@ struct DeviceProcessTests {
         let laptop = try #require(await pair.ann.client)
         let home = try await pair.linkPhone(to: pair.ann)
         let phone = NodeProcess(home: home, address: "127.0.0.1:\(try FreePort.some())")
-        try await phone.start().perform(RenameSelf(name: "Annika"))
+        let client = try await phone.start()
+        try await client.perform(RenameSelf(name: "Annika"))
         try await eventually("the laptop knows the name", on: [pair.ann, phone]) {
             try await laptop.perform(GetStatus()).name == "Annika"
         }
@@ -89,6 +90,10 @@ struct DeviceProcessTests {
                 "others call you “ann” again, not “Annika”, the name that that device set:"),
             "\(said)")
         #expect(try await laptop.perform(GetStatus()).name == "ann")
+        try await eventually("the phone knows what others call her", on: [phone]) {
+            let status = try await client.perform(GetStatus())
+            return status.readOnlyReason?.contains("revoked") == true && status.name == "ann"
+        }
         for node in [pair.ann, pair.ben, phone] { #expect(try await node.stop() == 0) }
     }
 
