@@ -95,6 +95,9 @@ public enum ValueTable: UInt8, CaseIterable, Sendable {
     /// Spaces of which it is still to be looked which messages bring files, and from where on, by the space's
     /// number; under the empty key all spaces. See ``FileLook``.
     case fileLook = 47
+    /// When calls were declined here or on another own device, in Unix milliseconds, by the space's number and
+    /// call.
+    case declinedCall = 48
 }
 
 /// The node's data beside logs and views. All of it is sealed at rest, including keys.

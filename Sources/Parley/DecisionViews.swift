@@ -131,6 +131,7 @@ extension Views {
     ) throws -> DecisionView {
         let isAdmin =
             space.kind == .group && roster.member(ownPerson).map { $0.role >= .admin } ?? false
+        let mayWrite = roster.member(ownPerson).map { $0.role >= .member } ?? false
         let successor = decision.settling.successor
         let (source, poll) = try source(of: decision, in: space, roster)
         return DecisionView(
@@ -150,7 +151,7 @@ extension Views {
             },
             approvers: try decision.approvers.map { try name(of: $0, in: roster) }.sorted(),
             isApproved: decision.approvers.contains(ownPerson), source: source, poll: poll,
-            maySettle: decision.author == ownPerson || isAdmin,
+            maySettle: mayWrite && (decision.author == ownPerson || isAdmin),
             waiting: try marks(on: decision.reference, in: space, roster),
             below: try message(below: decision.order, in: space.number),
             order: decision.order.text)

@@ -78,7 +78,8 @@ extension NodeError {
             self.init(
                 "identifier-as-name",
                 "That name looks like an identifier, or has an identifier or “you” in brackets.",
-                hint: "Eight hex digits or more can only be an identifier; leave them out.")
+                hint: "Eight hex digits or more can only be an identifier, and # with a number "
+                    + "only a message; leave them out.")
         case .ownWordAsName:
             self.init(
                 "own-word-as-name", "That is a word that Parley itself uses for people.",

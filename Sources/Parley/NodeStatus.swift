@@ -21,7 +21,7 @@ public struct NodeStatus: Codable, Equatable, Sendable {
             /// How many files.
             public var count: Int
         }
-        /// Bytes that all files take here, also those of which a part has come.
+        /// Bytes of all files that are here, also of those of which a part has come.
         public var takenByteCount: UInt64 = 0
         /// Files that are wanted and not all here.
         public var wantedCount = 0

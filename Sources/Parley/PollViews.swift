@@ -159,7 +159,7 @@ extension Views {
             isAnswered: !own.isEmpty || poll.uncounted.contains(ownPerson),
             mayAnswer: mayWrite && poll.closing == nil && !isOver,
             waiting: try marks(on: poll.reference, in: space, roster),
-            mayClose: poll.author == ownPerson || isAdmin,
+            mayClose: mayWrite && (poll.author == ownPerson || isAdmin),
             below: try message(below: poll.order, in: space.number), order: poll.order.text)
     }
 }

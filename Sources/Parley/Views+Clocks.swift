@@ -27,7 +27,12 @@ extension Views {
     /// Where a conversation stands among others: one without a message where it began.
     func listTime(of summary: ConversationSummary) throws -> UInt64 {
         guard let order = summary.newest, let number = summary.newestNumber else {
-            return summary.began ?? 0
+            let began = summary.began ?? 0
+            let latest = SystemClock.now.wall + NodeCore.clockToleranceMax
+            guard began > latest, let first = try firstNumber(in: summary.space) else {
+                return began
+            }
+            return try arrival(of: first, latest: latest)
         }
         return try listTime(of: number, order, written: summary.newestTime ?? 0)
     }
@@ -42,8 +47,19 @@ extension Views {
         if let told = Self.listTime(stand: order.stand, written: time, latest: latest) {
             return told
         }
-        // Its time has not come yet: what this device wrote next, such as a receipt, tells when it
-        // arrived.
+        return try arrival(of: number, latest: latest)
+    }
+
+    /// The first operation of a conversation that came here.
+    private func firstNumber(in space: SpaceRecord) throws -> OperationNumber? {
+        let firsts = try store.logs(in: space.number).filter { $0.lane == .control && $0.end > 0 }
+            .compactMap { try store.operation(at: 0, in: $0.number)?.number }
+        return firsts.min { $0.rawValue < $1.rawValue }
+    }
+
+    /// When something arrived whose time has not come yet: what this device wrote next, such as a receipt, tells
+    /// it.
+    private func arrival(of number: OperationNumber, latest: UInt64) throws -> UInt64 {
         for next in number.rawValue..<number.rawValue + Self.laterCountMax {
             guard let stored = try store.operation(OperationNumber(next)),
                 stored.operation.header.wallClock <= latest,

@@ -140,6 +140,23 @@ extension Views {
         return space
     }
 
+    /// Whether somebody else who takes part in a conversation owns it.
+    func hasOwner(_ space: SpaceRecord, besides person: PersonID) throws -> Bool {
+        try roster(of: space).map { Self.hasOwner($0, besides: person) } ?? false
+    }
+
+    /// The message for a person who is out of a group in which nobody is who could add them again. Nil if
+    /// somebody is.
+    func shutOut(by command: Command) throws -> NodeError? {
+        guard let space = try space(of: command), space.kind == .group,
+            let roster = try roster(of: space), roster.member(ownPerson) == nil,
+            !roster.participants.contains(where: { $0.role >= .admin })
+        else { return nil }
+        var error = NodeError(.notMember)
+        error.hint = "It stays readable here. Nobody in it can add you again."
+        return error
+    }
+
     private static func hasOwner(_ roster: Roster, besides person: PersonID) -> Bool {
         roster.participants.contains { $0.role == .owner && $0.person != person }
     }

@@ -26,7 +26,7 @@ extension Views {
             uniquingKeysWith: max)
         let written = try writtenCounts(spaces)
         return NodeStatus(
-            name: try CardReader.name(of: ownPerson, store), person: ownPerson.description,
+            name: try CardReader.name(of: core.node, store), person: ownPerson.description,
             device: core.node.device.description, home: home,
             isProtectedByPassphrase: store.isProtectedByPassphrase, addresses: addresses,
             links: try linked.map { peer in

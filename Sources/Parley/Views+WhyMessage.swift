@@ -48,6 +48,12 @@ extension Views {
                 what = "has it, and shows it to nobody"
             }
             facts.append(
+            // Who marks all as read may have been given it after it was deleted.
+            if device.state == .read, let deletion = found.deletion,
+                device.since ?? .max >= deletion.time
+            {
+                what = "read, unless it was deleted by then"
+            }
                 Fact(
                     about: try name(ofDevice: device.device, roster), what: what, source: source,
                     since: device.since))

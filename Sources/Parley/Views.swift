@@ -59,7 +59,9 @@ struct Views {
         {
             return VisibleName.shownPerson(alias)
         }
-        let name = try CardReader.name(of: person, store)
+        let name =
+            try person == ownPerson
+            ? CardReader.name(of: core.node, store) : CardReader.name(of: person, store)
         if !VisibleName.isBlank(name) { return VisibleName.shownPerson(name) }
         if let name = roster?.member(person)?.name, !VisibleName.isBlank(name) {
             return VisibleName.shownPerson(name)

@@ -41,6 +41,21 @@ struct ChatScreenTests {
         #expect(chat.has("message 30"))
     }
 
+    @Test("shows a conversation no longer that was deleted elsewhere, and says so")
+    func deleted() {
+        let chat = Chat(120)
+        _ = chat.screen.take(.list([.group("hut")]))
+        chat.press(.text("hello"))
+        #expect(chat.has("message 30") && chat.has("hello"))
+        _ = chat.screen.take(.list([]))
+        #expect(!chat.has("message") && !chat.has("hello") && chat.screen.timeline == nil)
+        #expect(chat.has("“hut” is not on this device any more"))
+        #expect(chat.screen.focus == .list && chat.has("no conversations yet"))
+        // What is still on its way for it changes nothing.
+        chat.take(Chat.messages(1...3))
+        #expect(!chat.has("message"))
+    }
+
     @Test("shows one pane at a time, and both where there is room")
     func panes() {
         let chat = Chat(60)

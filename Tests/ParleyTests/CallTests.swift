@@ -118,6 +118,40 @@ struct CallTests {
         await pair.end()
     }
 
+    @Test("in a group that one declined are not missed, whoever else could have come")
+    func declinedInGroup() async throws {
+        let pair = try await CallPair()
+        let cara = try await Node.create(NodeSettings(home: pair.folder.home("cara")), name: "Cara")
+            .node
+        try await cara.start(listen: ["127.0.0.1:0"])
+        try await cara.perform(AcceptInvite(link: pair.ada.perform(CreateInvite(hours: 1)).link))
+        try await eventually("cara is met", on: pair.ada) {
+            try await $0.perform(ListConversations()).contains { $0.name == "Cara" }
+        }
+        try await pair.ben.perform(SetAdditionPolicy(policy: .contacts))
+        try await pair.ada.perform(CreateConversation(name: "club", members: ["Ben", "Cara"]))
+        try await eventually("ben takes part", on: pair.ada) {
+            try await $0.perform(GetGroup(conversation: "club")).members.contains {
+                $0.name == "Ben" && !$0.isInvited
+            }
+        }
+        await cara.shutdown()
+        var bens = try await CallNews(of: pair.ben)
+        try await pair.ada.perform(StartCall(conversation: "club", media: []))
+        _ = await bens.next { $0.state == "ringing" }
+        try await pair.ben.perform(RejectCall(call: "club"))
+        try await pair.ada.perform(HangUpCall(call: ""))
+        try await eventually("ben has it on record", on: pair.ben) {
+            let isOver = try await $0.perform(ListCalls()).isEmpty
+            let outcomes = try await $0.perform(ListCallRecords()).map(\.outcome)
+            return isOver && outcomes == ["cancelled"]
+        }
+        let record = try #require(
+            try await pair.ben.perform(ListCallRecords(conversation: "club")).first)
+        #expect(record.isDeclined && !record.isMissed)
+        await pair.end()
+    }
+
     @Test("end with the program's own words where it fails")
     func failure() async throws {
         let pair = try await CallPair(

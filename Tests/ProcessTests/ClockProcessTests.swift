@@ -250,6 +250,22 @@ struct ClockProcessTests {
         try await trip.nodes.end()
     }
 
+    @Test("puts no empty conversation above what was written since")
+    func ofFounder() async throws {
+        let trip = try await Trip()
+        let (ann, ben) = (
+            try await trip.nodes.client(trip.nodes.ann), try await trip.nodes.client(trip.nodes.ben)
+        )
+        try trip.clock.set(ahead: 3 * 3_600)
+        try await ben.perform(CreateConversation(name: "empty", members: ["ann"]))
+        try await eventually("ann has it", on: [trip.nodes.ann]) {
+            try await ann.perform(ListConversations()).contains { $0.name == "empty" }
+        }
+        try await trip.say("something", by: trip.nodes.cara)
+        #expect(try await ann.perform(ListConversations()).first?.name == "trip")
+        try await trip.nodes.end()
+    }
+
     @Test("of another device of one's own is called that")
     func ofOwnDevice() async throws {
         let (pair, clock) = (try await ProcessPair(), try SetClock())

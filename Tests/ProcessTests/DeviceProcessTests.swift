@@ -79,7 +79,8 @@ struct DeviceProcessTests {
         let laptop = try #require(await pair.ann.client)
         let home = try await pair.linkPhone(to: pair.ann)
         let phone = NodeProcess(home: home, address: "127.0.0.1:\(try FreePort.some())")
-        try await phone.start().perform(RenameSelf(name: "Annika"))
+        let client = try await phone.start()
+        try await client.perform(RenameSelf(name: "Annika"))
         try await eventually("the laptop knows the name", on: [pair.ann, phone]) {
             try await laptop.perform(GetStatus()).name == "Annika"
         }
@@ -89,7 +90,46 @@ struct DeviceProcessTests {
                 "others call you “ann” again, not “Annika”, the name that that device set:"),
             "\(said)")
         #expect(try await laptop.perform(GetStatus()).name == "ann")
+        try await eventually("the phone knows what others call her", on: [phone]) {
+            let status = try await client.perform(GetStatus())
+            return status.readOnlyReason?.contains("revoked") == true && status.name == "ann"
+        }
         for node in [pair.ann, pair.ben, phone] { #expect(try await node.stop() == 0) }
+    }
+
+    @Test("what a revoked device wrote and no other has can be sent by another, and only that")
+    func sentAgain() async throws {
+        let pair = try await ProcessPair()
+        let home = try await pair.linkPhone(to: pair.ann)
+        let phone = NodeProcess(home: home, address: "127.0.0.1:\(try FreePort.some())")
+        let client = try await phone.start()
+        let laptop = try #require(await pair.ann.client)
+        #expect(try await pair.ben.stop() == 0)
+        try await eventually("the phone writes", on: [phone]) {
+            try await phone.run("send", "ben", "on the laptop").status == 0
+        }
+        try await eventually("the laptop has it", on: [pair.ann]) {
+            try await texts(laptop, "ben") == ["on the laptop"]
+        }
+        try await client.perform(SetOffline(on: true))
+        try await client.perform(SendMessages(conversation: "ben", texts: ["here alone"]))
+        try await laptop.perform(RevokeDevice(device: "phone"))
+        try await client.perform(SetOffline(on: false))
+        try await eventually("the phone knows", on: [phone]) {
+            try await client.perform(GetStatus()).readOnlyReason?.contains("revoked") == true
+        }
+        let shown = try await phone.run("outbox", "--stranded").output
+        #expect(shown.contains("here alone") && shown.contains("may have arrived"), "\(shown)")
+        let json = try await phone.run("outbox", "--stranded", "--json").output
+        let line = try #require(json.split(separator: "\n").first { $0.hasPrefix("[{") })
+        let said = pair.folder.path + "/said.json"
+        try Data(line.utf8).write(to: URL(filePath: said))
+        let sent = try await pair.ann.run("send", "ben", "--stranded", said)
+        #expect(sent.status == 0 && sent.output.contains("saved 1 message"), "\(sent.output)")
+        let words = "notice: 1 message left out: this device has what arrived"
+        #expect(sent.output.contains(words), "\(sent.output)")
+        #expect(try await texts(laptop, "ben") == ["on the laptop", "here alone"])
+        for node in [pair.ann, phone] { #expect(try await node.stop() == 0) }
     }
 
     @Test("a node that runs and listens nowhere says so to who wants to link a device")

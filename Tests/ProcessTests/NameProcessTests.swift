@@ -46,6 +46,8 @@ struct NameProcessTests {
         #expect(made.status == 1)
         #expect(made.output.contains("error: That name looks like an identifier, or has an"))
         #expect(!FileManager.default.fileExists(atPath: folder.home("eve") + "/log.sqlite"))
+        let numbered = try await Program.run("init", "--home", folder.home("eve"), "--name", "#7")
+        #expect(numbered.output.contains("# with a number only a message; leave them out"))
 
         let home = folder.home("ada")
         #expect(try await Program.run("init", "--home", home, "--name", "Ada").status == 0)

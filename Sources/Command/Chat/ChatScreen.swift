@@ -102,13 +102,22 @@ struct ChatScreen {
         return composer.leave(former).map { [.keepDraft(former, text: $0)] } ?? []
     }
 
+    /// Shows no conversation any more, where the open one was deleted elsewhere.
+    private mutating func close(_ conversation: ConversationView) {
+        (timeline, thread, composer) = (nil, nil, ChatComposer())
+        (mode, focus) = (.plain, .list)
+        notice = "“\(harmless(conversation.name))” is not on this device any more"
+    }
+
     // MARK: Answers
 
     /// Handles the result of a request.
     mutating func take(_ answer: ChatAnswer) -> [ChatRequest] {
         switch answer {
         case .list(let conversations):
+            let was = timeline.flatMap { list[$0.conversation] }
             list.take(conversations)
+            if let was, list[was.id] == nil { close(was) }
             if let id = timeline?.conversation { composer.take(draft: list[id]?.draft ?? "") }
         case .page(let conversation, let place, let page, let unreadID):
             guard timeline?.conversation == conversation else { break }

@@ -170,13 +170,14 @@ struct OutboxCommand: NodeCommand {
         commandName: "outbox", abstract: "show what waits to be delivered",
         discussion: """
             Shows messages that no device of another person has yet: those that are only on this \
-            device, and those that a relay has; also edits, deletions, reactions, pins, names, \
-            polls, answers, action items, notes and edits of them, decisions and approvals; and \
-            people who are to become contacts and were not reached yet. Below that, it shows which \
-            files are still to be fetched, and which of your files others are not known to have. \
-            What a device with two histories wrote never leaves it: --stranded shows that, so that \
-            another device of yours can send it again (`parley send --stranded`). A revoked device \
-            no longer learns what arrived.
+            device, and those that a relay has; also edits, deletions, reactions, pins, names of \
+            groups, polls, answers, action items, notes and edits of them, decisions and \
+            approvals; and people who are to become contacts and were not reached yet. Your own \
+            name is not among them: it goes to each contact who is reached. Below that, it shows \
+            which files are still to be fetched, and which of your files others are not known to \
+            have. What a device with two histories wrote never leaves it, and a revoked device no \
+            longer learns what arrived: --stranded shows both, so that another device of yours \
+            can send it again (`parley send --stranded`).
 
             Example:
               parley outbox
@@ -185,13 +186,14 @@ struct OutboxCommand: NodeCommand {
 
     @OptionGroup var place: HomeOptions
     @OptionGroup var output: OutputOptions
-    @Flag(name: .long, help: "show what never leaves this device")
+    @Flag(name: .long, help: "show what never leaves this device, or may not have")
     var stranded = false
 
     func run(with node: any NodeService) async throws {
         let waiting = try await node.perform(ListOutbox())
         if stranded {
-            return try await showStranded(waiting.filter { $0.strandedCount > 0 }, on: node)
+            let some = waiting.filter { $0.strandedCount + $0.unknownCount > 0 }
+            return try await showStranded(some, on: node)
         }
         try Output.show(waiting, json: output.json, as: Table(waiting.map(Self.row)).text)
         guard !output.json else { return }
@@ -228,12 +230,15 @@ struct OutboxCommand: NodeCommand {
         for one in all {
             let messages = try await StrandedWords.messages(of: one.conversation, on: node)
             let others = try await node.perform(ListUndelivered(conversation: one.conversation))
-                .filter { $0.state == "stranded" }
+                .filter { ["stranded", "unknown"].contains($0.state) }
             words.append(StrandedWords(one.conversation, one.name, messages, others))
             let lines = [MessageLines.text(messages)] + others.map { "  " + $0.line }
             shown += [harmless(one.name) + ":"] + lines.filter { !$0.isEmpty }
         }
         try Output.show(words, json: output.json, as: shown.joined(separator: "\n"))
+        if all.contains(where: { $0.unknownCount > 0 }) {
+            World.current.advise(Self.mayHaveArrived)
+        }
         guard all.isEmpty else { return }
         let mayWrite = try await node.perform(GetStatus()).readOnlyReason == nil
         World.current.advise(
@@ -247,6 +252,11 @@ struct OutboxCommand: NodeCommand {
     static let unknown =
         "another device of yours has revoked this one, so it no longer learns whether that "
         + "arrived; your other devices may know"
+
+    private static let mayHaveArrived =
+        "some of that may have arrived: `parley outbox --stranded --json > said.json` here, and "
+        + "`parley send CONVERSATION --stranded said.json` on another device of yours, send again "
+        + "what that device does not have"
 
     private static func row(_ view: OutboxView) -> [String] {
         switch view.wish {

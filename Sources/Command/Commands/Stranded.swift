@@ -4,7 +4,8 @@ import ParleySealing
 import ParleyWire
 
 /// What a device wrote above the fork of its log, for the person to send again elsewhere: nobody
-/// accepts it from that device, and no backup contains it.
+/// accepts it from that device, and no backup contains it. Also what a revoked device does not know to
+/// have arrived.
 struct StrandedWords: Codable, Equatable {
     /// One of its messages.
     struct Message: Codable, Equatable {
@@ -57,7 +58,10 @@ struct StrandedWords: Codable, Equatable {
         while true {
             let page = try await node.perform(
                 ReadMessages(conversation: conversation, before: before, limit: pageCount))
-            found = page.messages.filter { $0.isStranded && !$0.isDeleted } + found
+            let some = page.messages.filter { message in
+                !message.isDeleted && (message.isStranded || message.state == "unknown")
+            }
+            found = some + found
             guard page.aboveCount > 0, let cursor = page.cursor else { return found }
             before = cursor
         }
@@ -117,8 +121,15 @@ extension Send {
                     + "`parley recover`"
             )
         }
-        let said = words.messages.filter { $0.importedAuthor == nil && $0.text != nil }
-        let left = words.messages.count - said.count
+        let texts = words.messages.filter { $0.importedAuthor == nil && $0.text != nil }
+        var said: [StrandedWords.Message] = []
+        for message in texts where try await !isHeld(message.id, on: node) { said.append(message) }
+        if said.count < texts.count {
+            World.current.say(
+                "notice: \(counted(texts.count - said.count, "message")) left out: this device has "
+                    + "what arrived")
+        }
+        let left = words.messages.count - texts.count
         if left > 0 {
             World.current.say(
                 "notice: \(counted(left, "message")) left out: import again what was "
@@ -134,6 +145,16 @@ extension Send {
         try await send(
             Composition.batches(said.compactMap(\.text)), count: said.count,
             named: said.map(\.id).joined(separator: " "), with: node)
+    }
+
+    /// Whether a message has come here by itself.
+    private func isHeld(_ id: String, on node: any NodeService) async throws -> Bool {
+        do {
+            _ = try await node.perform(LocateMessages(messages: [MessageReference(id)]))
+            return true
+        } catch let error as NodeError where error.code == "unknown-message" {
+            return false
+        }
     }
 }
 

@@ -100,7 +100,7 @@ extension NodeCore {
         let tables: [ValueTable] = [
             .importProgress, .missingBody, .join, .departure, .outbox, .welcome, .awaitedLog,
             .repair, .reminder, .invitation, .ownGap, .keptDraft, .droppedEpoch,
-            .deletedImport,
+            .deletedImport, .declinedCall,
         ]
         for table in tables {
             for (key, _) in try store.values(table) {

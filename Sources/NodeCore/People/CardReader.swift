@@ -84,6 +84,18 @@ public enum CardReader {
         } ?? ""
     }
 
+    /// The name that a node's person uses, as others know it: what a device says that its person has revoked
+    /// reaches nobody any more.
+    public static func name(
+        of identity: NodeIdentity, _ store: some NodeStore
+    ) throws(StoreError) -> String {
+        if identity.isRevoked, var card = try kept(of: identity.person, store) {
+            card.parts.removeAll { identity.log.certificate(of: $0.device) == nil }
+            if !card.name.isEmpty { return card.name }
+        }
+        return try name(of: identity.person, store)
+    }
+
     /// Keeps the name of a person whose card changes: where none of the devices that said it is theirs
     /// any more, they are still called so, until another one says something.
     static func keepName(

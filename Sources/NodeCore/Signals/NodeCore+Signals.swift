@@ -147,6 +147,10 @@ extension NodeCore {
             case .media:
                 turn.emit(.call(output))
             case .ring, .stopRinging, .established, .changed, .ended:
+                if case .stopRinging(let end?) = output.order {
+                    try keepDecline(
+                        end, of: output.call, in: space.number, at: turn.now, turn.store)
+                }
                 turn.emit(.call(output))
                 turn.emit(.changed([.calls(space.number)]))
             }

@@ -108,7 +108,7 @@ public struct CallRecordView: Codable, Equatable, Sendable {
     public var people: [String]
     /// Whether one could have answered and did not.
     public var isMissed: Bool
-    /// Whether nobody but oneself declined.
+    /// Whether oneself declined, and nobody else came.
     public var isDeclined = false
     /// Whether one was in oneself.
     public var wasIn = false

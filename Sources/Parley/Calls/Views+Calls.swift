@@ -82,6 +82,9 @@ extension Views {
         let views = try spaces.flatMap { space -> [CallRecordView] in
             let (roster, title) = (try roster(of: space), try title(of: space.id))
             return try Overview.calls(in: space.number, store: store).map { record in
+                let isMissed = record.isMissed(by: ownPerson) && !current.contains(record.call)
+                let hasDeclined =
+                    try isMissed && NodeCore.hasDeclined(record.call, in: space.number, store)
                 let order = record.order ?? OrderKey(since: record.began)
                 return CallRecordView(
                     call: "\(record.call)", conversation: space.id.description, name: title,
@@ -90,9 +93,10 @@ extension Views {
                     outcome: "\(record.summary.outcome)",
                     milliseconds: Int(clamping: record.summary.duration),
                     people: try record.summary.persons.map { try name(of: $0, in: roster) },
-                    isMissed: record.isMissed(by: ownPerson) && !current.contains(record.call),
-                    isDeclined: space.kind == .direct && record.founder != ownPerson
-                        && record.summary.outcome == .declined,
+                    isMissed: isMissed && !hasDeclined,
+                    isDeclined: hasDeclined
+                        || space.kind == .direct && record.founder != ownPerson
+                            && record.summary.outcome == .declined,
                     wasIn: record.summary.persons.contains(ownPerson),
                     others: try record.summary.persons.filter {
                         $0 != record.founder && $0 != ownPerson

@@ -55,8 +55,13 @@ extension Views {
         for (place, wanted) in try WantedFile.all(in: store).enumerated() {
             let held = try store.blobs.heldBlob(wanted.blob)?.chunks.count ?? 0
             let bytes = UInt64(held * Limits.plainChunkByteCount)
+            let missing = wanted.shape.size.value - min(bytes, wanted.shape.size.value)
             status.wantedCount += 1
-            status.wantedByteCount += wanted.shape.size.value - min(bytes, wanted.shape.size.value)
+            status.wantedByteCount += missing
+            // Room is kept for all of it.
+            if try HeldFile.kept(wanted.blob, in: store)?.state == .begun {
+                status.takenByteCount -= min(missing, status.takenByteCount)
+            }
             if core.hasNoRoom(for: wanted.blob) { status.noRoomCount += 1 }
             guard place < Self.lookedCountMax else { continue }
             let outlook = core.outlook(for: wanted.blob)

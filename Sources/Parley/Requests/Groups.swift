@@ -247,11 +247,14 @@ extension Node {
                 guard (try? views.person(person, among: [views.ownPerson])) != nil else {
                     throw error
                 }
+                let hasOwner = try views.hasOwner(record, besides: views.ownPerson)
                 throw NodeError(
                     "yourself", "That is yourself.",
                     hint:
-                        "`parley group leave \(conversation)` takes you out of that group; only "
-                        + "another owner can change your role there.")
+                        "`parley group leave \(conversation)` takes you out of that group; "
+                        + (hasOwner
+                            ? "only another owner can change your role there."
+                            : "nobody can change your role there: it has no other owner."))
             }
         }
     }

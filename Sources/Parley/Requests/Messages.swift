@@ -283,6 +283,8 @@ extension Node {
             return try await running.perform(command)
         } catch let error as NodeError where error.code == "not-allowed" {
             throw try await read { try $0.refusal(of: command) } ?? error
+        } catch let error as NodeError where error.code == "not-a-member" {
+            throw try await read { try $0.shutOut(by: command) } ?? error
         }
     }
 
