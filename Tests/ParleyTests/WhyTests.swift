@@ -141,6 +141,38 @@ struct WhyTests {
         await friends.end()
     }
 
+    @Test("who marked all as read is not said to have read what was deleted before it came")
+    func deletedBefore() async throws {
+        let friends = try await Friends()
+        let (ann, ben) = (friends.ann, friends.ben)
+        try await ben.perform(SetOffline(on: true))
+        try await eventually("the link is gone", on: ann) {
+            try await $0.perform(GetStatus()).links.isEmpty
+        }
+        let sent = try await ann.perform(SendMessages(conversation: "trip", texts: ["1", "2"]))
+        try await ann.perform(DeleteMessage(message: MessageReference(sent[0].number)))
+        try await ben.perform(SetOffline(on: false))
+        try await eventually("ben has both", on: ben) {
+            try await $0.perform(ReadMessages(conversation: "trip", limit: 9)).messages
+                .map(\.text) == [nil, "2"]
+        }
+        let page = try await ben.perform(ReadMessages(conversation: "trip", limit: 9))
+        try await ben.perform(
+            MarkRead(
+                conversation: "trip",
+                messages: page.messages.map { MessageReference($0.number) }))
+        let device = try await ben.perform(GetStatus()).device.prefix(8)
+        let (first, second) = (sent[0].number, sent[1].number)
+        try await eventually("ann hears that he read", on: ann) {
+            try await $0.perform(ExplainState(subject: "#\(second)")).facts.contains {
+                $0.about == "ben, \(device)" && $0.what == "read"
+            }
+        }
+        let known = try await friends.facts("#\(first)", on: ann)["ben, \(device)"]
+        #expect(known == "read, unless it was deleted by then")
+        await friends.end()
+    }
+
     @Test("whoever wrote a message has it, and what nobody answers to is said")
     func words() async throws {
         let friends = try await Friends()
