@@ -47,6 +47,12 @@ extension Views {
             if device.state == .acknowledged, case .void = found.standing {
                 what = "has it, and shows it to nobody"
             }
+            // Who marks all as read may have been given it after it was deleted.
+            if device.state == .read, let deletion = found.deletion,
+                device.since ?? .max >= deletion.time
+            {
+                what = "read, unless it was deleted by then"
+            }
             facts.append(
             // Who marks all as read may have been given it after it was deleted.
             if device.state == .read, let deletion = found.deletion,
