@@ -54,12 +54,6 @@ extension Views {
                 what = "read, unless it was deleted by then"
             }
             facts.append(
-            // Who marks all as read may have been given it after it was deleted.
-            if device.state == .read, let deletion = found.deletion,
-                device.since ?? .max >= deletion.time
-            {
-                what = "read, unless it was deleted by then"
-            }
                 Fact(
                     about: try name(ofDevice: device.device, roster), what: what, source: source,
                     since: device.since))
