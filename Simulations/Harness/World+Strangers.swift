@@ -77,7 +77,7 @@ extension World {
 
 extension SimulatedNode {
     /// A letter that opens, in which somebody shows their card and asks for what nobody has.
-    /// Source: `Protocol/06-relay.md`, "Letters".
+    /// Source: `Protocol/09-epochs.md`, "Letters".
     fileprivate func seal(_ card: Card, to prekey: LeafKey, inbox: MailboxID) -> [UInt8]? {
         guard let nowhere = SpaceID(randomBytes(32)) else { return nil }
         let frames = [

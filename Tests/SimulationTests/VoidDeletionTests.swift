@@ -1,4 +1,5 @@
 import ParleyCheckers
+import ParleyLedger
 import ParleyNodeCore
 import ParleyRoster
 import ParleySimulation
@@ -45,6 +46,9 @@ struct VoidDeletionTests {
             jury.look(at: world)
             guard try world.mayShowAnother(ann, ben, in: trip, isSettled: false) else { continue }
             wasMissing = true
+            // Nobody is brought anything before they have accepted to be in it again.
+            let space = try #require(try ben.store.space(trip))
+            guard try ben.belongs(to: space) else { continue }
             #expect(try !world.mayShowAnother(ann, ben, in: trip, isSettled: true))
         }
         #expect(wasMissing)
