@@ -84,11 +84,9 @@ extension SimulatedNode {
             Frame.introduce(
                 Introduction(
                     card: card.encoded, redemption: nil, join: nil, isRequest: false,
-                    isContact: lieCount % 4 == 0)),
+                    isContact: lieCount % 4 == 1)),
             Frame.frontier(
-                Frontier(
-                    space: nowhere, isComplete: true, asksForMissing: true,
-                    entries: [])),
+                Frontier(space: nowhere, isComplete: true, asksForMissing: true, entries: [])),
         ]
         var writer = ByteWriter(capacity: 1024)
         writer.uint64(UInt64(lieCount))

@@ -145,10 +145,7 @@ extension World {
                     isShown
                     ? try shownDifference(node, other, space, digests)
                     : try heldDifference(node, other, space) ?? lackedFile(at: node, besides: other)
-                guard let detail,
-                    try hears(
-                        of: other, node, in: roster, through: { try !isOut($0, of: space.id) })
-                else { continue }
+                guard let detail, try comes(from: other, to: node, in: space) else { continue }
                 return Difference(pair: "\(node.name) and \(other.name)", detail: detail)
             }
         }
