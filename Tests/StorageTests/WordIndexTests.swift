@@ -93,7 +93,8 @@ struct WordIndexTests {
                 hashes.append(try store.requireWordKey().hash(term))
                 for name in try FileManager.default.contentsOfDirectory(atPath: home.path) {
                     let data = try Data(contentsOf: URL(filePath: home.path + "/" + name))
-                    for word in ["zucchin", "zuc", "tomor"] {
+                    // No shorter ones: three bytes of it stand somewhere in 200 kB of hashes by chance.
+                    for word in ["zucchin", "zucch", "tomor"] {
                         #expect(data.range(of: Data(word.utf8)) == nil, "\(word) in \(name)")
                     }
                 }
