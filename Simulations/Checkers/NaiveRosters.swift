@@ -25,6 +25,8 @@ final class NaiveRosters {
         let past: Acts
         /// Where it stands in lane 0.
         let stand: UInt64
+        /// Whether its author had seen a branch that does not count: what of it, nobody can tell.
+        let hasSeenBranch: Bool
     }
 
     /// What an operation that rosters are made of asks for.
@@ -99,9 +101,8 @@ final class NaiveRosters {
             return acts[known].past.isSubset(of: taken) ? known : nil
         }
         var past: Acts = []
-        var named =
-            (operation.operation.header.dependencies + operation.operation.header.references)
-            .compactMap { self.below(LogTip(tag: $0.tag, sequence: $0.sequence)) }
+        let tips = operation.operation.header.dependencies + operation.operation.header.references
+        var named = tips.compactMap { below(LogTip(tag: $0.tag, sequence: $0.sequence)) }
         if place.sequence > 0 { named.append(Place(tag: place.tag, sequence: place.sequence - 1)) }
         for cause in named {
             guard let number = places[cause], taken.contains(number) else { return nil }
@@ -116,7 +117,9 @@ final class NaiveRosters {
                 beginsSpace: OperationHash.space(begunBy: operation.operation) == space,
                 past: past,
                 stand: past.map { acts[$0].stand + 1 }
-                    .reduce(operation.operation.header.wallClock << 16, max)))
+                    .reduce(operation.operation.header.wallClock << 16, max),
+                hasSeenBranch: tips.contains { $0.sequence >= forks[$0.tag] ?? .max }
+                    || past.contains { acts[$0].hasSeenBranch }))
         numbers[operation.id] = number
         isForked = isForked || places[place] != nil
         places[place] = number

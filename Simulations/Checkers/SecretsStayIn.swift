@@ -129,7 +129,7 @@ final class SecretsStayIn: Checker {
         let foreign = epochs.filter { epoch in
             let past = rosters.fold(epoch.act.past)
             // Of what hangs on a branch that does not count, nobody can tell who was in.
-            return past.kind != nil && past.owners[device] == nil
+            return past.kind != nil && past.owners[device] == nil && !epoch.act.hasSeenBranch
         }
         guard !foreign.isEmpty else { return }
         let own = try node.store.space(reading.space.id)?.number
@@ -247,9 +247,10 @@ final class SecretsStayIn: Checker {
                     let ends = control.now.former[node.identity.device]?.ends ?? []
                     if ends.isDisjoint(with: view.live) { continue }
                     checkCount += 1
+                    // What lies above a hole was given by somebody who could not know what it follows.
                     guard let space = try node.store.space(reading.space.id),
                         let held = try node.store.log(log.tag, in: space.number),
-                        held.holds(stored.sequence)
+                        held.wholeThrough ?? 0 >= stored.sequence, held.holds(stored.sequence)
                     else { continue }
                     throw violation(
                         "\(node.name) holds what was written once it was out: place"

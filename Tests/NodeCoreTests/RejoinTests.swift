@@ -2,9 +2,10 @@ import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
 import ParleySealing
-import ParleySimulation
 import ParleyWire
 import Testing
+
+@testable import ParleySimulation
 
 @Suite("Rejoin")
 struct RejoinTests {
@@ -240,6 +241,30 @@ struct RejoinTests {
         for log in own {
             #expect(try ann.store.log(log.tag, in: number)?.end ?? 0 >= log.end)
         }
+    }
+
+    /// A profile was told to a new contact, whatever the guard said.
+    @Test(
+        "what nobody asked for is not written either, until the past is back",
+        arguments: [false, true])
+    func unasked(isBehind: Bool) throws {
+        let world = World(seed: 58)
+        let (ann, ben) = (try world.addNode("ann"), try world.addNode("ben"))
+        try ann.perform(.say(try #require(ProfileField(.status, "on the train"))))
+        try world.invite(ben, by: ann)
+        while try ann.conversations().isEmpty { world.run(for: 20) }
+        func own() throws -> [UInt64] {
+            try ann.store.spaces().flatMap { try ann.store.logs(in: $0.number) }
+                .filter { $0.device == ann.identity.device }.map(\.end)
+        }
+        let ends = try own()
+        world.restart(
+            ann,
+            rejoin: isBehind
+                ? Rejoin(reason: "behind", ends: [LogTag(7): 9], needsPeer: false) : nil
+        )
+        world.run(for: 60_000)
+        #expect(try (own() == ends) == isBehind)
     }
 
     @Test("a node whose guard is gone writes again once a peer shows the same")

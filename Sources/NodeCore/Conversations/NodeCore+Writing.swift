@@ -24,12 +24,14 @@ extension NodeCore {
         return applied
     }
 
-    /// Lets an author store operations, merges them, and hands them to every link.
+    /// Lets an author store operations, merges them, and hands them to every link. Stores nothing while
+    /// the store as a whole is behind: whoever may wait for that looks before.
     mutating func write<T: Turn>(
         in space: SpaceRecord, _ turn: inout T,
         _ append: (LogAuthor, inout T) throws(StoreError) -> [AppliedOperation]
     ) throws(StoreError) -> [AppliedOperation] {
-        guard !ownHistory.hasGap(in: space.number), try holdsOwnControl(of: space, turn.store),
+        guard rejoin == nil, !ownHistory.hasGap(in: space.number),
+            try holdsOwnControl(of: space, turn.store),
             let roster = try roster(of: space, turn.store),
             var judge = judges.removeValue(forKey: space.number)
         else { return [] }

@@ -29,8 +29,8 @@ extension NodeCore {
 
     /// Sends the other person of a conversation of two the parts that they have not been sent.
     mutating func tellProfile(in space: SpaceRecord, _ turn: inout some Turn) throws(StoreError) {
-        guard space.kind == .direct, let ownSpace, !ownHistory.hasGap(in: space.number),
-            try refusal(writingIn: space, turn.store) == nil
+        guard try mayWrite(turn.store), space.kind == .direct, let ownSpace,
+            !ownHistory.hasGap(in: space.number), try refusal(writingIn: space, turn.store) == nil
         else { return }
         let person = identity.person
         let known = try Overview.profile(of: person, in: ownSpace.number, store: turn.store)
