@@ -1,5 +1,6 @@
 import ParleyLedger
 import ParleyNodeCore
+import ParleyReconciliation
 import ParleyRoster
 import ParleySealing
 public import ParleySimulation
@@ -34,7 +35,15 @@ public final class NoStorms: Checker {
     /// Bytes of operations, by who holds them of which log.
     typealias Holdings = [DeviceID: [LogTag: Int]]
 
-    private var begun: (bytes: Int, links: Int, held: Holdings)?
+    /// Who takes part in which spaces, as each itself knows.
+    private typealias Membership = Set<SpaceMember>
+
+    private struct SpaceMember: Hashable {
+        let space: SpaceID
+        let device: DeviceID
+    }
+
+    private var begun: (bytes: Int, links: Int, held: Holdings, members: Membership)?
     /// Rows that each node's store had after its last step.
     private var rowCounts: [DeviceID: Int64] = [:]
     /// Who is at the other end of each node's links.
@@ -45,7 +54,10 @@ public final class NoStorms: Checker {
 
     /// Faults end now.
     public func begin(_ world: World) throws {
-        begun = (world.honestByteCount, world.linkCount, try Self.holdings(in: world))
+        begun = (
+            world.honestByteCount, world.linkCount, try Self.holdings(in: world),
+            try Self.membership(in: world)
+        )
     }
 
     /// Compares what is told with what is held.
@@ -111,6 +123,7 @@ public final class NoStorms: Checker {
         let fruitless = try Self.fruitlessRoundCountMax * Self.stuckByteCount(in: world)
         let bound =
             useful * 13 / 10 + links * Self.linkByteCountMax + Self.pairCount(in: world) * fruitless
+            + (try Self.introductionByteCount(of: begun.members, in: world))
         checkCount += 1
         guard spent <= bound else {
             throw violation("the heal took \(spent) bytes for \(useful) that were missing")
@@ -190,6 +203,41 @@ public final class NoStorms: Checker {
             }
         }
         return less.reduce(0) { $0 + (most[$1.space] ?? 0) - $1.bytes }
+    }
+
+    private static func membership(in world: World) throws -> Membership {
+        var members: Membership = []
+        for node in world.honestNodes {
+            for (space, _) in try node.eachSpace()
+            where try node.roster(of: space)?.takesPart(node.identity.device) == true {
+                members.insert(SpaceMember(space: space.id, device: node.identity.device))
+            }
+        }
+        return members
+    }
+
+    /// Bytes of lane 0 that introductions may send in vain: a newcomer is introduced on every link, and
+    /// introduces everybody, as far as credit goes and before either has said what it holds. A liar makes
+    /// lane 0 as long as that. Source: `Protocol/06-sync.md`, "What may be served".
+    private static func introductionByteCount(of before: Membership, in world: World) throws -> Int
+    {
+        let members = try membership(in: world)
+        var sum = 0
+        for newcomer in members.subtracting(before) {
+            guard
+                let node = world.honestNodes.first(where: {
+                    $0.identity.device == newcomer.device
+                }), let space = try node.store.space(newcomer.space)
+            else { continue }
+            let bytes = try node.store.logs(in: space.number).filter { $0.lane == .control }.reduce(
+                0
+            ) {
+                $0 + (try byteCount(of: $1, in: node.store))
+            }
+            let others = members.filter { $0.space == newcomer.space }.count - 1
+            sum += 2 * others * min(bytes, Int(SyncSession.creditInitial))
+        }
+        return sum
     }
 
     private static func byteCount(

@@ -113,6 +113,23 @@ extension NodeCore {
         }
     }
 
+    /// An inbox refuses this device. Where its owner's invite was taken and they have not answered, they
+    /// may have withdrawn the right to write that their card gave then: a newer one lies with the invite.
+    mutating func lookForCardAgain(of inbox: MailboxID, _ turn: inout some Turn)
+        throws(StoreError)
+    {
+        for var pending in try PendingInvite.all(turn.store) where pending.hasCard {
+            let person = pending.invite.person
+            guard
+                try CardReader.parts(of: person, turn.store)
+                    .contains(where: { $0.mailboxes.contains { $0.inbox == inbox } })
+            else { continue }
+            pending.hasCard = false
+            try turn.store.setValue(pending.bytes, .introduction, person.bytes)
+            relayUpkeep.note(.findRelays)
+        }
+    }
+
     private mutating func askForCard(
         in mailbox: InviteMailbox, on relay: NoiseKey, _ turn: inout some Turn
     ) {
@@ -150,6 +167,9 @@ extension NodeCore {
             lines[relay]?.cards[id] = nil
             ask(.unsubscribe, of: id, as: mailbox.key, on: relay, for: .whatever, &turn)
             try keep(card, &turn)
+            for mailbox in card.parts.flatMap(\.mailboxes) {
+                lines[mailbox.relay]?.absent[mailbox.inbox] = nil
+            }
             relayUpkeep.note(.findRelays)
             turn.emit(.changed([.contact(person)]))
             try beginConversations(&turn)

@@ -67,7 +67,7 @@ extension NodeCore {
         if asked.question.isLetter {
             // It may be the card that is wrong: others are served all the same.
             absent(asked.mailbox, on: relay, for: Self.keysInterval, &turn)
-            return
+            return try lookForCardAgain(of: asked.mailbox, &turn)
         }
         guard asked.question != .subscribe(asked.mailbox) else {
             lines[relay]?.mailboxes[asked.mailbox]?.lacksSubscription = false
