@@ -130,6 +130,7 @@ struct Views {
             isInvited: roster.isInvited(ownPerson),
             isOut: isOut(of: roster),
             lacksEarlier: try lacksEarlier(summary.space, roster, logs),
+            holdsEarlier: try holdsEarlier(summary.space, roster, logs),
             lacksShared: Self.lacksShared(logs),
             heldOn: try heldOn(summary.space, roster))
     }
