@@ -84,6 +84,13 @@ extension NodeError {
             self.init(
                 "own-word-as-name", "That is a word that Parley itself uses for people.",
                 hint: "Names cannot be “you”, “me”, “everyone”, “nobody” or “all”.")
+        case .hiddenMark("\t"):
+            self.init(
+                "hidden-mark", "It has a tab.", hint: "Write a space in its place.")
+        case .hiddenMark("\n"), .hiddenMark("\r"):
+            self.init(
+                "hidden-mark", "It has more than one line.",
+                hint: "Write a space in place of each line break.")
         case .hiddenMark(let mark):
             self.init(
                 "hidden-mark",
