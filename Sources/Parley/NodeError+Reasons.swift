@@ -358,6 +358,15 @@ extension NodeError {
             hint: newDevice)
     }
 
+    /// The only device of a person was to be revoked.
+    static let onlyDevice = NodeError(
+        "own-device",
+        "This is your only device, and no device revokes itself: nobody would learn of it.",
+        hint:
+            "To leave it behind, link another with `parley device link`, and revoke this one there "
+            + "with --code-file FILE and your recovery code. If it is lost, `parley recover` on "
+            + "another machine makes a device and revokes this one.")
+
     /// A reader wants to write.
     static let reader = NodeError(
         "not-allowed", "You are a reader in that conversation: you may read, but not write.",
