@@ -37,6 +37,8 @@ public struct BlobFetcher<Link: Hashable & Comparable & Sendable>: Sendable {
     private struct Source: Sendable {
         /// What it reports to hold; nothing of a blob that it was asked about and has not answered.
         var holdings: [BlobID: ChunkSet] = [:]
+        /// Blobs of which it said what it holds, since it was asked.
+        var answered: Set<BlobID> = []
         /// Blobs of which it gave something wrong.
         var barred: Set<BlobID> = []
         /// How many pieces it may owe.
@@ -73,10 +75,14 @@ public struct BlobFetcher<Link: Hashable & Comparable & Sendable>: Sendable {
         sources.values.contains { $0.holdings[blob].map { $0.count > 0 } ?? false }
     }
 
-    /// Peers that were asked about a blob, ascending: whether each said that it holds some of it.
-    public func answers(about blob: BlobID) -> [(link: Link, holdsSome: Bool)] {
+    /// Peers that were asked about a blob, ascending: whether each said that it holds some of it; nil for one
+    /// that has not answered yet.
+    public func answers(about blob: BlobID) -> [(link: Link, holdsSome: Bool?)] {
         sources.keys.sorted().compactMap { link in
-            sources[link]?.holdings[blob].map { (link, $0.count > 0) }
+            guard let source = sources[link], let holding = source.holdings[blob] else {
+                return nil
+            }
+            return (link, source.answered.contains(blob) ? holding.count > 0 : nil)
         }
     }
 
@@ -101,6 +107,7 @@ public struct BlobFetcher<Link: Hashable & Comparable & Sendable>: Sendable {
             let count = fetch.owedCount(by: link)
             if count > 0 { sources[link]?.release(count) }
             sources[link]?.holdings[blob] = nil
+            sources[link]?.answered.remove(blob)
             sources[link]?.barred.remove(blob)
         }
     }
@@ -159,6 +166,7 @@ public struct BlobFetcher<Link: Hashable & Comparable & Sendable>: Sendable {
         var chunks = ChunkSet(of: fetch.shape.chunkCount)
         chunks.insert(holding.ranges)
         sources[link]?.holdings[holding.blob] = chunks
+        sources[link]?.answered.insert(holding.blob)
         // It may have lost what it was asked for.
         sources[link]?.release(fetches[holding.blob]?.release(link, besides: chunks) ?? 0)
         return try ask(link, at: now, in: store)
@@ -297,6 +305,7 @@ public struct BlobFetcher<Link: Hashable & Comparable & Sendable>: Sendable {
     ) throws(StoreError) -> [Output] {
         sources[link]?.barred.insert(blob)
         sources[link]?.holdings[blob] = nil
+        sources[link]?.answered.remove(blob)
         sources[link]?.release(fetches[blob]?.release(link) ?? 0)
         return try [.refused(link, .wrong)] + askAll(at: now, in: store)
     }

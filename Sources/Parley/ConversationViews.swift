@@ -35,9 +35,11 @@ public struct ConversationView: Codable, Equatable, Sendable {
     public var isInvited = false
     /// Whether this person is no longer in it: it can be read, and nothing new arrives.
     public var isOut = false
-    /// Whether this person was in it, left and came back, and the messages in between are only on
+    /// Whether this person was in it, left and came back, and messages from before that are only on
     /// other devices: on those that held them then. Nobody delivers them again.
     public var lacksEarlier = false
+    /// Whether others of these messages are here.
+    public var holdsEarlier = false
     /// Whether it was deleted on this device, so that earlier polls, notes, action items and
     /// decisions in it are missing here. Nobody delivers them again.
     public var lacksShared = false

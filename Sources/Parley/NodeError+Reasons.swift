@@ -84,6 +84,13 @@ extension NodeError {
             self.init(
                 "own-word-as-name", "That is a word that Parley itself uses for people.",
                 hint: "Names cannot be “you”, “me”, “everyone”, “nobody” or “all”.")
+        case .hiddenMark("\t"):
+            self.init(
+                "hidden-mark", "It has a tab.", hint: "Write a space in its place.")
+        case .hiddenMark("\n"), .hiddenMark("\r"):
+            self.init(
+                "hidden-mark", "It has more than one line.",
+                hint: "Write a space in place of each line break.")
         case .hiddenMark(let mark):
             self.init(
                 "hidden-mark",
@@ -350,6 +357,15 @@ extension NodeError {
                 + "can do more.",
             hint: newDevice)
     }
+
+    /// The only device of a person was to be revoked.
+    static let onlyDevice = NodeError(
+        "own-device",
+        "This is your only device, and no device revokes itself: nobody would learn of it.",
+        hint:
+            "To leave it behind, link another with `parley device link`, and revoke this one there "
+            + "with --code-file FILE and your recovery code. If it is lost, `parley recover` on "
+            + "another machine makes a device and revokes this one.")
 
     /// A reader wants to write.
     static let reader = NodeError(

@@ -61,7 +61,7 @@ public struct NodeStatus: Codable, Equatable, Sendable {
     /// The same, received.
     public var receivedByteCount: Int
     /// Own messages, and changes of messages and of what people do together, that no device of another person
-    /// has yet.
+    /// has yet, and groups that were left so.
     public var pendingCount: Int
     /// When the recovery code was last asked back, in Unix milliseconds; nil if never.
     public var recoveryCheckTime: UInt64?

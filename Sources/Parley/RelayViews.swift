@@ -37,6 +37,9 @@ public struct OutboxView: Codable, Equatable, Sendable {
     /// Messages and changes of which this device, which was revoked, does not hear any more whether they
     /// arrived; then nothing counts as waiting.
     public var unknownCount = 0
+    /// Whether this person left the group on this device, and nobody else can know it yet. What waits beside
+    /// that goes with it, and others may not accept it any more.
+    public var isLeaving = false
     /// Queued messages, which are not written before this device has recovered what it wrote there.
     public var keptCount = 0
     /// What is to reach a person and has not, as far as is known: a contact `request`, which is on

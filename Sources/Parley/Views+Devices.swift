@@ -52,4 +52,9 @@ extension Views {
         let all = standing + gone
         return all.filter(\.isThis) + all.filter { !$0.isThis }
     }
+
+    /// Whether it is this device, and no other of the person's stands.
+    func isOnlyDevice(_ device: DeviceID) -> Bool {
+        device == core.node.device && core.node.log.devices.map(\.device) == [device]
+    }
 }

@@ -50,7 +50,7 @@ extension Views {
             view.waiting = try self.waiting(in: space, roster)
             let isEmpty =
                 view.savedCount + view.relayedCount + view.changeCount + view.strandedCount
-                + view.unknownCount + kept == 0
+                + view.unknownCount + kept == 0 && !view.isLeaving
             if !isEmpty { waiting.append(view) }
         }
         return try waiting + wishes()
@@ -92,8 +92,9 @@ extension Views {
     ) throws {
         let counts = try waitingCounts(in: space, roster)
         view.strandedCount = counts.stranded
+        view.isLeaving = try isLeaving(space, roster)
         // Nobody tells a former member what arrives: it would wait forever.
-        if isOut(of: roster) { return }
+        if isOut(of: roster), !view.isLeaving { return }
         if core.node.isRevoked {
             view.unknownCount = counts.total
         } else {

@@ -84,13 +84,14 @@ extension Views {
     ) throws -> (pending: Int, stranded: Int, uninvited: [String]) {
         var (pending, stranded, uninvited) = (0, 0, [String]())
         for space in spaces where space.kind != .own {
-            guard let roster = try roster(of: space), roster.participants.count > 1 else {
-                continue
-            }
+            guard let roster = try roster(of: space),
+                roster.participants.contains(where: { $0.person != ownPerson })
+            else { continue }
             let counts = try Overview.waitingCounts(
                 of: space, roster: roster, ownPerson: ownPerson, device: core.node.device,
                 known: wordsKnown(in: space), in: store)
-            if !isOut(of: roster) { pending += counts.total }
+            if try !isUntold(in: space, roster) { pending += counts.total }
+            if try isLeaving(space, roster) { pending += 1 }
             stranded += counts.stranded
             if counts.total > 0, let person = try refuser(in: roster) {
                 uninvited += try fate(of: person)

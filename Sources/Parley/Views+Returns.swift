@@ -8,17 +8,37 @@ import ParleyWire
 /// What is missing here of a conversation that this person left, or deleted, and came back to.
 /// Source: `Protocol/08-roster.md`, "Horizons".
 extension Views {
-    /// Whether there were messages in a conversation of which this device holds nothing: before its
-    /// person came back into a group, or before it was deleted here. Logs of messages begin above
-    /// them.
+    /// Whether there were messages in a conversation that this device does not hold: all of before its
+    /// person came back into a group, or before it was deleted here; or the last ones of another device of
+    /// theirs, which nobody else tells apart from what was said while they were out. Logs of messages begin
+    /// above them.
     ///
     /// - Parameter logs: those of the conversation.
     func lacksEarlier(_ space: SpaceRecord, _ roster: Roster, _ logs: [LogRecord]) throws -> Bool {
         guard roster.takesPart(ownPerson) else { return false }
         let later = logs.filter { $0.lane == .content && $0.base > 0 }
-        guard !later.isEmpty, later.allSatisfy(\.lacksBeginning) else { return false }
+        let own = Set(roster.everyDevice(of: ownPerson))
+        guard !later.isEmpty,
+            later.allSatisfy(\.lacksBeginning)
+                || later.contains(where: { own.contains($0.device) && !$0.holds($0.base - 1) })
+        else { return false }
         // A person who only came later is told nothing of a time before theirs.
         return try space.kind == .direct || rosters.hasReturned(ownPerson, to: space, in: store)
+    }
+
+    /// Whether messages from before the person came back into a group are here, where others are missing.
+    func holdsEarlier(_ space: SpaceRecord, _ roster: Roster, _ logs: [LogRecord]) throws -> Bool {
+        guard space.kind == .group, try lacksEarlier(space, roster, logs) else { return false }
+        let came = try MembershipHistory.events(of: space, in: store).last { event in
+            guard event.holds, event.person == ownPerson else { return false }
+            return switch event.change {
+            case .added, .joined: true
+            case .founded, .removed, .left, .declined, .becameRole, .addedDevices, .revokedDevice:
+                false
+            }
+        }
+        guard let place = came?.place else { return false }
+        return try !store.messages(in: space.number, before: place, limit: 1).isEmpty
     }
 
     /// Whether what people do together in a conversation with these logs is not here from before it was

@@ -43,7 +43,8 @@ extension Views {
             in: space, roster: roster, ownPerson: ownPerson, known: wordsKnown(in: space),
             relayed: relayed(of: space), store: store)
         for word in waiting where !untaken.contains(word.operation.number) {
-            found.append(UndeliveredWord(word: word, state: try shown(word.state, roster)))
+            found.append(
+                UndeliveredWord(word: word, state: try shown(word.state, in: space, roster)))
         }
         names.undelivered[space.number] = found
         return found

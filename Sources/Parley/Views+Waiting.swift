@@ -32,11 +32,13 @@ extension Views {
 
     /// How far something of one's own has come, as far as this device can know it: one that was revoked
     /// is told no more of it, nor is who is out of a group.
-    func shown(_ state: MessageState, _ roster: Roster) throws -> String {
+    func shown(
+        _ state: MessageState, in space: SpaceRecord, _ roster: Roster
+    ) throws -> String {
         let isOpen = state < .delivered && roster.participants.contains { $0.person != ownPerson }
         guard isOpen else { return state.rawValue }
         if core.node.isRevoked { return "unknown" }
-        if isOut(of: roster) { return "untold" }
+        if try isUntold(in: space, roster) { return "untold" }
         return try refuser(in: roster) == nil ? state.rawValue : "uninvited"
     }
 
@@ -50,6 +52,44 @@ extension Views {
     /// on whichever device.
     func isOut(of roster: Roster) -> Bool {
         roster.kind == .group && roster.member(ownPerson) == nil
+    }
+
+    /// Whether this person is out of a group, and somebody else may know it.
+    func isUntold(in space: SpaceRecord, _ roster: Roster) throws -> Bool {
+        try isOut(of: roster) && !isLeaving(space, roster)
+    }
+
+    /// Whether this device left a group for its person and nobody else can know it yet: that waits, and so does
+    /// what they wrote there before.
+    func isLeaving(_ space: SpaceRecord, _ roster: Roster) throws -> Bool {
+        guard isOut(of: roster), !core.node.isRevoked else { return false }
+        if let known = names.leavings[space.number] { return known }
+        var isLeaving = false
+        if roster.participants.contains(where: { $0.person != ownPerson }),
+            let told = try core.toldLeave(space, roster, store)
+        {
+            isLeaving = told.relays.isEmpty && !told.isKnown(besides: ownPerson, roster)
+        }
+        names.leavings[space.number] = isLeaving
+        return isLeaving
+    }
+
+    /// Who has the Leave of this device, for a group that it took its person out of.
+    func facts(ofLeaving space: SpaceRecord, _ roster: Roster) throws -> [ExplanationView.Fact] {
+        guard isOut(of: roster), let told = try core.toldLeave(space, roster, store) else {
+            return []
+        }
+        if try isLeaving(space, roster) {
+            return [
+                ExplanationView.Fact(
+                    about: "left", what: "nobody there knows it yet", source: "no report")
+            ]
+        }
+        return try told.devices.map { device in
+            ExplanationView.Fact(
+                about: "left", what: "told to \(try name(ofDevice: device, roster))",
+                source: "its device acknowledged it")
+        } + facts(of: told.relays, holding: "left: ")
     }
 
     /// What was written in a conversation and is queued until it can be sent, oldest first.
@@ -125,5 +165,12 @@ extension Views {
             person: ownPerson.description, isOwn: true, text: text, time: time,
             replyTo: nil, editCount: 0, reactions: [], state: state, isDeleted: false,
             isImported: false, isAction: false, isLate: false, isMissing: false)
+    }
+}
+
+extension ToldLeave {
+    /// Whether a device of somebody else has it.
+    fileprivate func isKnown(besides ownPerson: PersonID, _ roster: Roster) -> Bool {
+        devices.contains { roster.person(of: $0) != ownPerson }
     }
 }

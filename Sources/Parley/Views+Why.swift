@@ -344,6 +344,7 @@ extension Views {
                     about: "keys", what: "none: this device is not in it",
                     source: "the conversation's operations"))
         }
+        facts += try self.facts(ofLeaving: space, roster)
         return ExplanationView(title: "\(view.name), \(space.id.short)", facts: facts)
     }
 

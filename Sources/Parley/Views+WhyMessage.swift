@@ -40,7 +40,7 @@ extension Views {
                     source: "proven by two signatures"))
         }
         for device in found.devices {
-            var (what, source) = words(device, roster)
+            var (what, source) = try words(device, in: space, roster)
             if device.state == .saved, stored.operation.isErased {
                 what = "saved, without its text"
             }
@@ -62,7 +62,7 @@ extension Views {
         facts += try self.facts(of: found.relays, holding: "")
         facts += self.facts(ofFullRelaysFor: found, in: space)
         facts += try self.facts(ofRefusalOf: found, roster)
-        for change in found.changes { facts += try self.facts(of: change, roster) }
+        for change in found.changes { facts += try self.facts(of: change, in: space, roster) }
         facts += try self.facts(ofDeedsOn: reference, in: space, roster)
         return ExplanationView(title: title, facts: facts)
     }
@@ -119,7 +119,9 @@ extension Views {
     }
 
     /// The newest change is shown: who has that.
-    private func facts(of change: ChangeExplanation, _ roster: Roster?) throws -> [Fact] {
+    private func facts(
+        of change: ChangeExplanation, in space: SpaceRecord, _ roster: Roster?
+    ) throws -> [Fact] {
         let subject = change.subject.rawValue
         var facts = [
             Fact(
@@ -127,7 +129,7 @@ extension Views {
                 since: change.time)
         ]
         for device in change.devices where device.state != .saved && device.state != .wrote {
-            let (what, source) = words(device, roster)
+            let (what, source) = try words(device, in: space, roster)
             facts.append(
                 Fact(
                     about: "\(subject): \(try name(ofDevice: device.device, roster))",
@@ -163,7 +165,7 @@ extension Views {
     }
 
     /// Where it waits for those who are away.
-    private func facts(of relays: [NoiseKey], holding subject: String) throws -> [Fact] {
+    func facts(of relays: [NoiseKey], holding subject: String) throws -> [Fact] {
         let choices = try choices()
         return relays.map { relay in
             let address = choices.first { $0.relay == relay }?.addresses.first
@@ -190,11 +192,14 @@ extension Views {
         }
     }
 
-    private func words(_ device: DeviceExplanation, _ roster: Roster?) -> (String, String) {
-        switch device.state {
+    private func words(
+        _ device: DeviceExplanation, in space: SpaceRecord, _ roster: Roster?
+    ) throws -> (String, String) {
+        let isUntold = try roster.map { try self.isUntold(in: space, $0) } ?? false
+        return switch device.state {
         case .unknown where core.node.isRevoked:
             ("not known here: this device was revoked, and learns no more", "no report")
-        case .unknown where device.person != ownPerson && roster.map { isOut(of: $0) } == true:
+        case .unknown where device.person != ownPerson && isUntold:
             ("not known here: you are no longer in it, and learn no more", "no report")
         case .unknown where !device.isMember:
             ("is no longer in it, and not known to have it", "no report")

@@ -130,6 +130,7 @@ struct Views {
             isInvited: roster.isInvited(ownPerson),
             isOut: isOut(of: roster),
             lacksEarlier: try lacksEarlier(summary.space, roster, logs),
+            holdsEarlier: try holdsEarlier(summary.space, roster, logs),
             lacksShared: Self.lacksShared(logs),
             heldOn: try heldOn(summary.space, roster))
     }
@@ -216,7 +217,7 @@ struct Views {
             quote: quote,
             threadID: try message.thread.map { try identifier($0, in: space.number) },
             editCount: message.editCount, reactions: try reactions(message.reactions, roster),
-            state: try message.state.map { try shown($0, roster) },
+            state: try message.state.map { try shown($0, in: space, roster) },
             isDeleted: message.flags.contains(.deleted),
             isImported: message.flags.contains(.imported),
             isAction: message.origin?.isAction ?? false, isLate: message.flags.contains(.late),
@@ -231,7 +232,7 @@ struct Views {
                 && isStarred(message.reference, in: space.id),
             waiting: try message.waiting.map {
                 MessageView.Waiting(
-                    change: $0.subject.rawValue, state: try shown($0.state, roster))
+                    change: $0.subject.rawValue, state: try shown($0.state, in: space, roster))
             } + untaken.map(\.view) + marks(on: message.reference, in: space, roster),
             timeDoubt: Self.doubt(about: message, answering: answered, at: SystemClock.now.wall),
             isStranded: try message.author == ownPerson && message.state ?? .saved < .delivered
@@ -304,6 +305,8 @@ final class NameCache {
     var untaken: [SpaceNumber: [OperationReference: [UntakenChange]]] = [:]
     /// Undelivered operations of lane 4, by space.
     var undelivered: [SpaceNumber: [UndeliveredWord]] = [:]
+    /// Groups that this device left: whether nobody else can know it yet.
+    var leavings: [SpaceNumber: Bool] = [:]
     /// The roster of a space by lane 0: reading it verifies everybody's signatures.
     var judges: [SpaceNumber: Judge] = [:]
     /// The pins, by space.

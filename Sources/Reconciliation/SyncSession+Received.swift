@@ -90,7 +90,7 @@ extension SyncSession {
     ) throws(StoreError) -> [SessionOutput] {
         let isNew = shared[space]?.hasOwnNews == true
         try shared[space]?.noteEqual(store: store)
-        return isNew && isEqual(space) ? [.equal(space)] : []
+        return isNew && shared[space] != nil ? [.equal(space)] : []
     }
 
     mutating func received(

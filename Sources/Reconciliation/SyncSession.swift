@@ -8,8 +8,8 @@ public enum SessionOutput: Equatable, Sendable {
     case send(Frame)
     /// Operations to verify and store.
     case ingest(Operations)
-    /// The peer holds of this space what is held here: the first time it shows so since the link
-    /// began, or since something was written here.
+    /// The peer holds of this space what is held here, as far as it passes: the first time it shows so
+    /// since the link began, or since something was written here.
     case equal(SpaceNumber)
     /// The peer holds this on its disk.
     case acknowledged(Acknowledgement)

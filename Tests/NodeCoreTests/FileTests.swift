@@ -171,6 +171,7 @@ struct FileTests {
         world.stopProcess(of: ann)
         world.run(for: 60_000)
         _ = try world.perform(.file(.fetch(message(at: ben))), on: ben)
+        #expect(ben.core.outlook(for: large.blob) == FileOutlook(asked: [cara.identity.person]))
         world.run(for: 20_000)
         #expect(
             ben.core.outlook(for: large.blob)

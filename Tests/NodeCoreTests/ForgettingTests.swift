@@ -170,6 +170,37 @@ struct ForgettingTests {
         #expect(try !village.members(village.ann).contains("ben"))
     }
 
+    @Test("needs nobody linked where somebody has said, or shown, that they know it")
+    func told() throws {
+        let village = try Village(seed: 825)
+        let (world, ann, ben, cara) = (village.world, village.ann, village.ben, village.cara)
+        func told() throws -> [String]? {
+            let (record, roster) = (try village.record(ben), try village.roster(ben))
+            let leave = try ben.observed { try ben.core.toldLeave(record, roster, ben.store) }
+            return leave?.devices.compactMap { device in
+                village.nodes.first { $0.identity.device == device }?.name
+            }.sorted()
+        }
+        // Cara hears of it on a link, and ann from cara.
+        world.partition([ben], [ann, village.dora])
+        world.run(for: 100_000)
+        #expect(try told() == nil)
+        try village.perform(.leave(village.group), ben)
+        #expect(try told() == [])
+        world.run(for: 30_000)
+        #expect(try told() == ["cara"])
+        world.cut(ben, cara)
+        world.run(for: 100_000)
+        #expect(try told() == ["cara"])
+        world.heal(ben, ann)
+        world.run(for: 100_000)
+        #expect(try told() == ["ann", "cara"])
+        world.isolate(ben)
+        world.restart(ben)
+        world.run(for: 100_000)
+        try village.perform(.deleteConversation(village.group), ben)
+    }
+
     @Test("undone with its step, everything is there")
     func undone() throws {
         let village = try Village(seed: 824)

@@ -1,5 +1,6 @@
 import ParleyConversation
 import ParleyLedger
+import ParleyRoster
 import ParleySimulation
 import ParleyWire
 import Testing
@@ -63,5 +64,38 @@ struct OutsideTests {
         village.settle()
         #expect(try village.members(ann) == ["ann", "cara", "dora"])
         #expect(try ann.count(.foreignSpace) == 0)
+    }
+
+    @Test("what is lost since its author's leaving came first is counted")
+    func lost() throws {
+        let world = World(seed: 923)
+        let relay = world.addRelay("relay")
+        let nodes = try ["ann", "ben", "cara"].map { try world.addNode($0) }
+        for node in nodes { try world.use(relay, by: node) }
+        let (ann, ben, cara) = (nodes[0], nodes[1], nodes[2])
+        for other in [ben, cara] { _ = try world.introduce(ann, other) }
+        let reply = try world.perform(
+            .createGroup(name: "trip", members: [ben.identity.person]), on: ann)
+        guard case .space(let number) = reply, let trip = try ann.store.space(number)?.id else {
+            throw CommandRefusal.unknownConversation
+        }
+        world.run(for: 60_000)
+        // Who is let in later makes new keys, and the former ones have mailboxes of their own.
+        _ = try world.perform(.addMember(trip, cara.identity.person, .member), on: ann)
+        try world.type("welcome", on: ann, in: trip)
+        world.keepToRelays()
+        world.run(for: 60_000)
+        for other in [ann, cara] { world.isolate(other) }
+        try world.type("farewell", on: ben, in: trip)
+        world.run(for: 60_000)
+        _ = try world.perform(.leave(trip), on: ben)
+        world.run(for: 60_000)
+        world.heal()
+        world.run(for: 600_000)
+        for other in [ann, cara] {
+            #expect(try other.texts(in: trip) == ["welcome"])
+            #expect(try other.count(.foreignOperations) == 1)
+            #expect(try other.count(.foreignSpace) == 0)
+        }
     }
 }

@@ -172,6 +172,58 @@ struct OfflineTests {
         await all.end()
     }
 
+    @Test("tells that one's leaving waits, and what is left behind, until others can know it")
+    func leaving() async throws {
+        let all = try await Friends()
+        for node in [all.ann, all.ben] {
+            try await node.perform(SetAdditionPolicy(policy: .contacts))
+        }
+        try await all.ann.perform(CreateConversation(name: "club", members: ["ben"]))
+        try await eventually("ben is in it", on: all.ben) {
+            try await $0.perform(ListConversations()).contains { $0.name == "club" }
+        }
+        try await all.ben.perform(SendMessages(conversation: "club", texts: ["hello"]))
+        try await eventually("ann has it", on: all.ben) {
+            try await $0.perform(ListOutbox()).isEmpty
+        }
+        try await all.ben.perform(SetOffline(on: true))
+        try await all.ben.perform(SendMessages(conversation: "club", texts: ["farewell"]))
+        try await all.ben.perform(LeaveGroup(conversation: "club", anyway: true))
+        let waiting = try await all.ben.perform(ListOutbox())
+        #expect(waiting.map(\.isLeaving) == [true] && waiting.map(\.savedCount) == [1])
+        #expect(try await all.ben.perform(GetStatus()).pendingCount == 2)
+        let states = try await all.ben.perform(ReadMessages(conversation: "club", limit: 9))
+            .messages.map(\.state)
+        #expect(states == ["delivered", "saved"])
+        #expect(try await left(on: all.ben) == ["nobody there knows it yet"])
+        try await all.ben.perform(SetOffline(on: false))
+        try await eventually("ann hears that ben left", on: all.ann) {
+            try await $0.perform(GetGroup(conversation: "club")).members.map(\.name) == ["ann"]
+        }
+        try await eventually("nothing waits", on: all.ben) {
+            try await $0.perform(ListOutbox()).isEmpty
+        }
+        try await all.ben.perform(SetOffline(on: true))
+        try await eventually("they are not linked", on: all.ben) {
+            try await $0.perform(GetStatus()).links.isEmpty
+        }
+        #expect(try await all.ben.perform(ListOutbox()).isEmpty)
+        #expect(try await all.ben.perform(GetStatus()).pendingCount == 0)
+        let after = try await all.ben.perform(ReadMessages(conversation: "club", limit: 9))
+            .messages.map(\.state)
+        #expect(after == ["delivered", "untold"])
+        let told = try await left(on: all.ben)
+        #expect(told.count == 1 && told.first?.hasPrefix("told to ann, ") == true, "\(told)")
+        try await all.ben.perform(DeleteConversation(conversation: "club"))
+        await all.end()
+    }
+
+    /// What is known of who knows that somebody left a group.
+    private func left(on node: Node) async throws -> [String] {
+        try await node.perform(ExplainState(subject: "club")).facts.filter { $0.about == "left" }
+            .map(\.what)
+    }
+
     @Test("gives to the relay what was written meanwhile, for one who is away")
     func relays() async throws {
         let all = try await Friends()

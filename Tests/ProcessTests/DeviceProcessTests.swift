@@ -77,9 +77,15 @@ struct DeviceProcessTests {
     func revokedName() async throws {
         let pair = try await ProcessPair()
         let laptop = try #require(await pair.ann.client)
+        let own = try await laptop.perform(GetStatus()).device
+        let only = "error: This is your only device, and no device revokes itself"
+        let alone = try await pair.ann.run("device", "revoke", own)
+        #expect(alone.status == 1 && alone.output.contains(only), "\(alone.output)")
         let home = try await pair.linkPhone(to: pair.ann)
         let phone = NodeProcess(home: home, address: "127.0.0.1:\(try FreePort.some())")
         let client = try await phone.start()
+        let oneOfTwo = try await pair.ann.run("device", "revoke", own).output
+        #expect(oneOfTwo.contains("error: A device cannot revoke itself"), "\(oneOfTwo)")
         try await client.perform(RenameSelf(name: "Annika"))
         try await eventually("the laptop knows the name", on: [pair.ann, phone]) {
             try await laptop.perform(GetStatus()).name == "Annika"
@@ -90,6 +96,7 @@ struct DeviceProcessTests {
                 "others call you “ann” again, not “Annika”, the name that that device set:"),
             "\(said)")
         #expect(try await laptop.perform(GetStatus()).name == "ann")
+        #expect(try await pair.ann.run("device", "revoke", own).output.contains(only))
         try await eventually("the phone knows what others call her", on: [phone]) {
             let status = try await client.perform(GetStatus())
             return status.readOnlyReason?.contains("revoked") == true && status.name == "ann"

@@ -192,8 +192,15 @@ struct FileProcessTests {
         try bytes.write(to: stored)
         let found = try await run(["doctor"], at: all.ben, fails: true)
         #expect(found.contains("1 file, 3 MB, 1 parts of 1 are damaged"), "\(found)")
+        #expect(found.contains("; the database itself is not damaged"), "\(found)")
+        let told = try await run(["doctor", "--json"], at: all.ben, fails: true)
+        #expect(told.contains("\"isDatabaseDamaged\":false"), "\(told)")
+        #expect(told.contains("unsound") && !told.contains("\"damaged\""), "\(told)")
         let mended = try await run(["doctor", "--repair"], at: all.ben)
         #expect(mended.contains("Damaged parts of files were removed"), "\(mended)")
+        // Whoever was asked a moment ago has not said that they have nothing.
+        let why = try await run(["files", "why", message.id], at: all.ben)
+        #expect(!why.contains("without having any of it"), "\(why)")
         // Now it lies nowhere.
         #expect(try await all.ann.stop() == 0)
         for name in [blob, "\(blob).map"] {

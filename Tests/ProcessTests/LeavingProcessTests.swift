@@ -37,4 +37,31 @@ struct LeavingProcessTests {
         _ = try await pair.ann.stop()
         _ = try await pair.ben.stop()
     }
+
+    @Test("waits where nobody can know of it, and then is told by whoever knows it")
+    func untold() async throws {
+        let pair = try await ProcessPair()
+        let ben = pair.ben
+        #expect(try await ben.run("offline", "on").status == 0)
+        #expect(try await ben.run("send", "log", "goodbye").status == 0)
+        #expect(try await ben.run("group", "leave", "log", "--anyway").status == 0)
+        let outbox = try await ben.run("outbox").output
+        #expect(outbox.contains("log  1 saved here  0 on a relay  0 changed  you left, "))
+        #expect(outbox.contains("nobody there knows it yet: they may not accept what waits"))
+        #expect(try await ben.run("status").output.contains("2 messages and changes"))
+        #expect(try await ben.run("why", "log").output.contains("nobody there knows it yet"))
+        let kept = try await ben.run("conversations", "delete", "log")
+        #expect(kept.status == 1 && kept.output.contains("knows yet that you left"))
+        #expect(try await ben.run("offline", "off").status == 0)
+        try await eventually("ann knows it", on: [pair.ann, ben]) {
+            try await ben.run("outbox").output == "nothing waits\n"
+        }
+        // Whether ann is there or not.
+        try await pair.ann.kill()
+        #expect(try await ben.run("outbox").output == "nothing waits\n")
+        #expect(try await ben.run("status").output.contains("0 messages and changes"))
+        #expect(try await ben.run("why", "log").output.contains("told to ann, "))
+        #expect(try await ben.run("conversations", "delete", "log").status == 0)
+        #expect(try await ben.stop() == 0)
+    }
 }

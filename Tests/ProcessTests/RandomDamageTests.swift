@@ -150,7 +150,7 @@ struct RandomDamageTests {
         let node = try await Node.open(NodeSettings(home: home))
         let status = try await node.perform(GetStatus())
         #expect(status.readOnlyReason?.contains("damaged") != true, "\(what): \(repair.output)")
-        #expect(try await node.perform(CheckStore()).isDamaged == false, "\(what)")
+        #expect(try await node.perform(CheckStore()).isDatabaseDamaged == false, "\(what)")
         var left: Set<String> = []
         for conversation in try await node.perform(ListConversations()) {
             let page = try await node.perform(

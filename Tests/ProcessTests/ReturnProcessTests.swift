@@ -93,6 +93,47 @@ struct ReturnProcessTests {
         try await all.end()
     }
 
+    /// Once nothing was said of it.
+    @Test("is told what another device of theirs wrote before it left, and this one never had")
+    func written() async throws {
+        let pair = try await ProcessPair()
+        let phone = NodeProcess(
+            home: try await pair.linkPhone(to: pair.ben),
+            address: "127.0.0.1:\(try FreePort.some())")
+        let client = try await phone.start()
+        let ann = try #require(await pair.ann.client)
+        func texts(_ node: any NodeService) async throws -> [String?] {
+            try await node.perform(ReadMessages(conversation: "log", limit: 9)).messages.map(\.text)
+        }
+        #expect(try await pair.ben.run("send", "log", "hello").status == 0)
+        try await eventually("all have it", on: [pair.ann, phone]) {
+            guard try await texts(ann) == ["hello"] else { return false }
+            return try await texts(client) == ["hello"]
+        }
+        #expect(try await pair.ben.run("offline", "on").status == 0)
+        #expect(try await phone.run("send", "log", "bye").status == 0)
+        try await eventually("the phone may leave", on: [phone]) {
+            try await phone.run("group", "leave", "log").status == 0
+        }
+        try await eventually("ann knows it", on: [pair.ann]) {
+            try await ann.perform(GetGroup(conversation: "log")).members.count == 1
+        }
+        try await ann.perform(AddGroupMember(conversation: "log", person: "ben", role: .member))
+        try await eventually("the phone is in again", on: [phone]) {
+            try await client.perform(GetGroup(conversation: "log")).members.count == 2
+        }
+        #expect(try await pair.ben.run("offline", "off").status == 0)
+        let ben = try #require(await pair.ben.client)
+        try await ann.perform(SendMessages(conversation: "log", texts: ["again"]))
+        try await eventually("the computer is in again", on: [pair.ben]) {
+            try await texts(ben) == ["hello", "again"]
+        }
+        let notice = "notice: some messages in log from before you came back are not here"
+        #expect(try await pair.ben.run("conversations").output.contains(notice))
+        #expect(try await !phone.run("conversations").output.contains("notice"))
+        for node in [pair.ann, pair.ben, phone] { #expect(try await node.stop() == 0) }
+    }
+
     /// Whoever deletes a conversation forgets what they had told of it, and what they tell next holds.
     @Test("takes nothing back of what they had read, on a device that was recovered as well")
     func readStaysRead() async throws {

@@ -189,6 +189,10 @@ struct ToldProcessTests {
             let refused = try await run("group", "create", name, at: ann, fails: true)
             #expect(refused.contains("error: That "), "\(name): \(refused)")
         }
+        for (name, words) in [("a\tb", "It has a tab."), ("a\nb", "It has more than one line.")] {
+            let refused = try await run("group", "create", name, at: ann, fails: true)
+            #expect(refused.contains("error: \(words)"), "\(refused)")
+        }
         for name in ["@everyone", "#7"] {
             _ = try await run("name", name, at: ann, fails: true)
         }

@@ -20,7 +20,8 @@ struct JudgingTests {
                     """
                     {"id":"c1","kind":"group","name":"all","members":[\(names)],"unreadMentions":0,"unread":0,
                      "isMuted":false,"isArchived":false,"isMarkedUnread":false,
-                     "isInvited":false,"isOut":false,"lacksEarlier":false,"lacksShared":false,"resembles":[]}
+                     "isInvited":false,"isOut":false,"lacksEarlier":false,"holdsEarlier":false,
+                     "lacksShared":false,"resembles":[]}
                     """)
             ])
     }

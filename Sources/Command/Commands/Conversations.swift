@@ -49,6 +49,11 @@ struct Conversations: NodeCommand {
                 "notice: messages with \(name) from before you deleted that conversation "
                 + "here are not here"
         }
+        if one.lacksEarlier, one.holdsEarlier {
+            return
+                "notice: some messages in \(name) from before you came back are not here: only "
+                + "devices that were in it then have them"
+        }
         if one.lacksEarlier {
             return
                 "notice: messages in \(name) from before you left and came back are not "

@@ -289,7 +289,9 @@ struct DeviceRevoke: NodeCommand {
         discussion: """
             From then on it gets nothing new, and nobody accepts anything new from it. It keeps \
             what it has, so take the device away from whoever holds it. To revoke a device that is \
-            not junior to this one, you need the recovery code. On a terminal you are asked first.
+            not junior to this one, you need the recovery code. No device revokes itself: if you \
+            lost your only one, `parley recover` makes another, and revokes it. On a terminal you \
+            are asked first.
 
             Example:
               parley device revoke phone
@@ -312,14 +314,16 @@ struct DeviceRevoke: NodeCommand {
     func run(with node: any NodeService) async throws {
         let code = try codeFile.map { try RecoveryText.read(file: $0) }
         let world = World.current
-        if world.isInputTerminal, !yes,
+        // Of an only device the answer would make no difference.
+        let isOnly = try await node.perform(ListDevices()).count { $0.state != "revoked" } == 1
+        if world.isInputTerminal, !yes, !isOnly,
             !world.agrees("Revoke “\(harmless(device))” for good? This cannot be undone.")
         {
             throw NodeError("not-agreed", "Nothing was changed.")
         }
-        let former = try await node.perform(GetStatus()).name
+        let former = try await node.perform(GetProfile()).name
         try await node.perform(RevokeDevice(device: device, recoveryCode: code))
-        let name = try await node.perform(GetStatus()).name
+        let name = try await node.perform(GetProfile()).name
         if name != former {
             let said =
                 "others call you “\(harmless(name))” again, not “\(harmless(former))”, the "

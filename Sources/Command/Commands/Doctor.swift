@@ -33,8 +33,11 @@ struct Doctor: AsyncParsableCommand {
         report.advice = report.advice.map(Advice.complete)
         try Output.show(report, json: output.json, as: Self.text(report))
         guard report.isFine else {
+            let isDamaged = report.isDatabaseDamaged
             throw NodeError(
-                "damaged", "something that is stored is wrong or damaged",
+                isDamaged ? "damaged" : "unsound",
+                "something that is stored is wrong or damaged"
+                    + (isDamaged ? "" : "; the database itself is not damaged"),
                 hint: report.advice.first
                     ?? "make a copy of the home before you do anything else")
         }

@@ -172,12 +172,13 @@ struct OutboxCommand: NodeCommand {
             Shows messages that no device of another person has yet: those that are only on this \
             device, and those that a relay has; also edits, deletions, reactions, pins, names of \
             groups, polls, answers, action items, notes and edits of them, decisions and \
-            approvals; and people who are to become contacts and were not reached yet. Your own \
-            name is not among them: it goes to each contact who is reached. Below that, it shows \
-            which files are still to be fetched, and which of your files others are not known to \
-            have. What a device with two histories wrote never leaves it, and a revoked device no \
-            longer learns what arrived: --stranded shows both, so that another device of yours \
-            can send it again (`parley send --stranded`).
+            approvals; groups that you left where nobody knows it yet; and people who are to \
+            become contacts and were not reached yet. Your own name is not among them: it goes to \
+            each contact who is reached. Below that, it shows which files are still to be \
+            fetched, and which of your files others are not known to have. What a device with two \
+            histories wrote never leaves it, and a revoked device no longer learns what arrived: \
+            --stranded shows both, so that another device of yours can send it again (`parley \
+            send --stranded`).
 
             Example:
               parley outbox
@@ -281,6 +282,13 @@ struct OutboxCommand: NodeCommand {
         if view.unknownCount > 0 {
             return [view.name, "\(view.unknownCount) may have arrived or not"] + stranded
         }
+        let waitsForLeaving = view.savedCount + view.relayedCount + view.changeCount > 0
+        let left =
+            view.isLeaving
+            ? [
+                "you left, and nobody there knows it yet"
+                    + (waitsForLeaving ? ": they may not accept what waits" : "")
+            ] : []
         let kept =
             view.keptCount > 0
             ? ["\(view.keptCount) kept until this device has what it wrote there before"] : []
@@ -288,7 +296,7 @@ struct OutboxCommand: NodeCommand {
             view.name, "\(view.savedCount) saved here", "\(view.relayedCount) on a relay",
             "\(view.changeCount) changed"
                 + (view.relayedChangeCount > 0 ? ", \(view.relayedChangeCount) on a relay" : ""),
-        ] + stranded + kept + (view.waiting.map { [$0] } ?? [])
+        ] + stranded + left + kept + (view.waiting.map { [$0] } ?? [])
     }
 }
 
@@ -296,7 +304,7 @@ extension OutboxView {
     /// Whether something of it is to leave this device.
     fileprivate var isOnItsWay: Bool {
         waiting == nil
-            && (wish == "request" || wish == "invite"
+            && (wish == "request" || wish == "invite" || isLeaving
                 || savedCount + relayedCount + changeCount > 0)
     }
 }

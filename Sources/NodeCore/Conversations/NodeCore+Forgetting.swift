@@ -32,30 +32,19 @@ extension NodeCore {
         return try hasToldLeaving(space, roster, store) ? nil : .untold
     }
 
-    /// Whether this device's last control operation exists elsewhere: on a relay, or on a linked
-    /// device. Otherwise the others would wait for this person forever.
+    /// Whether somebody knows that this device left. Otherwise the others would wait for this person forever.
     private func hasToldLeaving(
         _ space: SpaceRecord, _ roster: Roster, _ store: some Store
     ) throws(StoreError) -> Bool {
-        let name = OperationHash.log(space: space.id, device: identity.device, lane: .control)
-        guard let log = try store.log(LogTag(name), in: space.number), log.end > 0,
-            roster.devices.contains(where: { $0.device != identity.device })
+        guard roster.devices.contains(where: { $0.device != identity.device }),
+            let told = try toldLeave(space, roster, store)
         else { return true }
-        let isLinked = links.values.contains {
+        if !told.devices.isEmpty || !told.relays.isEmpty { return true }
+        return links.values.contains {
             // An own device that was never in the group is told, and tells nobody.
             $0.session?.hasSentAll(of: space.number) == true && $0.peer.device != identity.device
                 && roster.person(of: $0.peer.device) != nil
         }
-        if isLinked { return true }
-        for (key, value) in try store.values(.outbox) {
-            guard key.count == 72, Array(key[32..<64]) == space.id.bytes,
-                let entry = Outbox.Entry(value), entry.end >= log.end
-            else { continue }
-            var tag = ByteWriter(capacity: 8)
-            tag.uint64(log.tag.value)
-            if Array(key[64...]) == tag.bytes { return true }
-        }
-        return false
     }
 
     /// Removes everything of a space except where the own logs ended, and others' with what was

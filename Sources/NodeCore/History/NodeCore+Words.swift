@@ -45,6 +45,9 @@ extension NodeCore {
         guard let device = links[id]?.peer.device, let space = try turn.store.space(number) else {
             return
         }
+        guard links[id]?.session?.shares(number) == true else {
+            return try heardLeave(in: space, on: id, &turn)
+        }
         let known = try Self.wordsKnown(of: space, by: identity.device, in: turn.store)
         guard !known.isEmpty else { return }
         let said = try acknowledgedEnds(in: space, turn.store)[device] ?? [:]

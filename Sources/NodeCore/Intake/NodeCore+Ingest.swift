@@ -85,7 +85,7 @@ extension NodeCore {
         }
         guard let space = try turn.store.space(operations.space),
             try mayBring(operations, peer, to: space, at: turn.now, turn.store)
-        else { return try turnAway(peer, from: operations.space, turn.store) }
+        else { return try turnAway(operations, by: peer, turn.store) }
         var ingested = Ingested(at: turn.now)
         ingested.isAhead = peer.isAhead
         guard try mayGrow(space, from: peer.person, on: peer.link, turn.store) else {
@@ -123,17 +123,21 @@ extension NodeCore {
             in: space, reportedBy: peer.device, isDisconnected: ingested.isDisconnected, &turn)
     }
 
-    /// Counts operations from a peer that may not deliver them, unless it was in the space:
-    /// operations in transit during a removal are nobody's fault.
+    /// Counts operations from a peer that may not deliver them. From one that was in the space only what is
+    /// lost by that counts: what it wrote is not accepted once it is known to be out, which is nobody's fault.
     private mutating func turnAway(
-        _ peer: Bringer, from id: SpaceID, _ store: some Store
+        _ operations: Operations, by peer: Bringer, _ store: some Store
     ) throws(StoreError) {
-        if let space = try store.space(id),
+        guard let space = try store.space(operations.space),
             try roster(of: space, store)?.person(of: peer.device) == peer.person
-        {
-            return
+        else { return try count(.foreignSpace, store) }
+        // What was brought ahead comes again in its turn.
+        if peer.isAhead { return }
+        for run in operations.runs where run.lane != .control {
+            let name = OperationHash.log(space: space.id, device: run.device, lane: run.lane)
+            let end = try store.log(LogTag(name), in: space.number)?.end ?? 0
+            if run.last >= end { return try count(.foreignOperations, store) }
         }
-        try count(.foreignSpace, store)
     }
 
     /// Whether more than lane 0 is accepted from a peer. It is not from a person who has not

@@ -256,10 +256,11 @@ extension NodeCore {
                     try perform(renewed, on: id, &turn)
                 }
             case .acknowledged(let acknowledgement):
-                guard let link = links[id], let space = try turn.store.space(acknowledgement.space),
-                    link.session?.shares(space.number) == true
+                guard let peer = links[id]?.peer,
+                    let space = try turn.store.space(acknowledgement.space),
+                    try mayAcknowledge(peer, in: space, on: id, turn.store)
                 else { continue }
-                try acknowledged(acknowledgement, of: space, by: link.peer.device, &turn)
+                try acknowledged(acknowledgement, of: space, by: peer.device, &turn)
             case .equal(let space):
                 try askForAcknowledgement(in: space, on: id, &turn)
             case .introduced(let introduction):

@@ -50,6 +50,14 @@ public enum Outbox {
         return writer.bytes
     }
 
+    /// The relay of a key, if it is one of this log.
+    static func relay(of key: [UInt8], _ space: SpaceID, _ tag: LogTag) -> NoiseKey? {
+        guard key.count == 72, let relay = NoiseKey(key.prefix(32)),
+            key == Self.key(relay, space, tag)
+        else { return nil }
+        return relay
+    }
+
     /// Relays in use that answered that an operation of this device is on their disks, ascending.
     ///
     /// - Parameter sequence: its place in the log.

@@ -191,6 +191,7 @@ export default {
   "log.hidden": "({n} Nachrichten davon werden nicht mehr gezeigt)",
   "log.hidden.one": "(1 Nachricht davon wird nicht mehr gezeigt)",
   "standing.lacksEarlier": "Was vor deiner Rückkehr gesagt wurde, ist nur auf anderen Geräten.",
+  "standing.lacksSome": "Manches, was vor deiner Rückkehr gesagt wurde, ist nur auf anderen Geräten.",
   "standing.lacksShared": "Umfragen, Notizen, Aufgaben und Entscheidungen aus der Zeit, bevor hier gelöscht wurde, gibt es auf diesem Gerät nicht mehr.",
   // Einstellungen, Umfragen und Aufgaben.
   "devices.title": "Geräte",

@@ -191,6 +191,7 @@ export default {
   "log.hidden": "({n} messages of theirs are no longer shown)",
   "log.hidden.one": "(1 message of theirs is no longer shown)",
   "standing.lacksEarlier": "Messages from before you came back are only on other devices.",
+  "standing.lacksSome": "Some messages from before you came back are only on other devices.",
   "standing.lacksShared": "Polls, notes, items and decisions from before it was deleted here are gone on this device.",
   // Settings, polls and items.
   "devices.title": "Devices",

@@ -191,6 +191,7 @@ export default {
   "log.hidden": "({n} mensajes suyos ya no se muestran)",
   "log.hidden.one": "(1 mensaje suyo ya no se muestra)",
   "standing.lacksEarlier": "Lo que se dijo antes de que volvieras solo está en otros dispositivos.",
+  "standing.lacksSome": "Parte de lo que se dijo antes de que volvieras solo está en otros dispositivos.",
   "standing.lacksShared": "Las encuestas, notas, tareas y decisiones de antes de eliminarla aquí ya no están en este dispositivo.",
   // Ajustes, encuestas y tareas.
   "devices.title": "Dispositivos",

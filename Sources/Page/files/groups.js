@@ -56,7 +56,7 @@ function drawGroup(view, of, found) {
   const actions = conversationActions(of, (body) => view.attempt(body), () => (location.hash = "#/"));
   const head = [
     ...standing(of).map((text) => foreign("p", { class: "warning" }, text)),
-    of.lacksEarlier && h("p", { class: "hint" }, t("standing.lacksEarlier")),
+    of.lacksEarlier && h("p", { class: "hint" }, t(of.holdsEarlier ? "standing.lacksSome" : "standing.lacksEarlier")),
     of.lacksShared && h("p", { class: "hint" }, t("standing.lacksShared")),
     lookalikes(of.resembles),
   ];

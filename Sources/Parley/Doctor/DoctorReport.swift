@@ -46,15 +46,16 @@ public struct DoctorReport: Codable, Equatable, Sendable {
     public var mended: [String] = []
     /// What to do now, each a sentence.
     public var advice: [String] = []
-    /// Whether the database or something in it is damaged; then nothing more is written into it.
-    public var isDamaged = false
+    /// Whether the database or something in it is damaged; then nothing more is written into it. Parts of
+    /// files, and what is made again from messages, lie beside that: a check tells of these.
+    public var isDatabaseDamaged = false
 
     /// Whether all is as it should be.
     public var isFine: Bool { checks.allSatisfy(\.isFine) }
 
     /// What is damaged, in a few words; nil if nothing is.
     var damage: String? {
-        guard isDamaged else { return nil }
+        guard isDatabaseDamaged else { return nil }
         return checks.first { !$0.isFine }?.detail ?? "damage was found"
     }
 }

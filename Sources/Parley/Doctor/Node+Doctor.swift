@@ -38,7 +38,7 @@ extension Node {
             report.checks.append(
                 .init(name: "The node opens.", isFine: false, detail: reason.message))
         }
-        report.isDamaged = true
+        report.isDatabaseDamaged = true
         let isGone = Home(settings.home).lacksDatabase || lacksKeys
         report.advice = isGone ? [reason.hint ?? ""] : []
         if !isGone { report.foretell(settings, unlock) }
@@ -100,7 +100,7 @@ extension Node {
             // What earlier repairs lost is missing still.
             let told = Set(report.losses.map(\.conversation))
             report.losses += after.losses.filter { !told.contains($0.conversation) }
-            report.isDamaged = after.isDamaged
+            report.isDatabaseDamaged = after.isDatabaseDamaged
             // What was taken apart told more about who has it than what is left.
             let isHeldBack = after.advice.contains {
                 $0 == DoctorReport.rejoin || $0 == DoctorReport.alone
@@ -129,7 +129,7 @@ extension Node {
                 throw error
             }
             await node.shutdown()
-            return report.isDamaged
+            return report.isDatabaseDamaged
         } catch let error as NodeError where ["database-gone", "no-keys"].contains(error.code) {
             // One that an interrupted repair put aside can be read; and keys are looked for with
             // everything that a repair has.
@@ -199,7 +199,7 @@ extension DoctorReport {
     /// Says what to do about the findings.
     mutating func advise(isAlone: Bool) {
         guard !isFine else { return }
-        if isDamaged {
+        if isDatabaseDamaged {
             advice.append(
                 "Stop the node, and run `parley doctor --repair`: it saves what can be read into a "
                     + "new database and keeps the old one beside it.")

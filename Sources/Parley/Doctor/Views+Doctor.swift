@@ -311,7 +311,7 @@ extension DoctorReport {
             checks.append(.init(name: name, isFine: true, detail: why, isSkipped: true))
         case .wrong(let detail):
             checks.append(.init(name: name, isFine: false, detail: detail))
-            if isDamage { isDamaged = true }
+            if isDamage { isDatabaseDamaged = true }
         }
     }
 }

@@ -192,6 +192,9 @@ extension Views {
         if !outlook.others.isEmpty {
             lines.append("Asked, without having any of it: \(try names(of: outlook.others)).")
         }
+        if !outlook.asked.isEmpty {
+            lines.append("Asked, and not answered yet: \(try names(of: outlook.asked)).")
+        }
         let relays = core.relaysAsked(for: blob).compactMap(\.first).sorted()
         if !relays.isEmpty {
             lines.append("Being looked for at: relay \(relays.joined(separator: ", relay ")).")
@@ -201,7 +204,7 @@ extension Views {
         if !rosters.isEmpty, rosters.allSatisfy({ isOut(of: $0) }) {
             lines.append(
                 "You are no longer in that conversation, so nobody there sends it to you.")
-        } else if outlook.holders.isEmpty, relays.isEmpty {
+        } else if outlook.holders.isEmpty, outlook.asked.isEmpty, relays.isEmpty {
             lines.append(
                 "Nobody who can be reached now has it: it arrives when somebody who has it is "
                     + "reached.")

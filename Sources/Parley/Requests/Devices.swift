@@ -95,6 +95,7 @@ public struct RevokeDevice: NodeRequest {
     public func perform(on node: Node) async throws -> NoReply {
         let id = try await node.read { try $0.device(device) }
         let root = try recoveryCode.map { try RecoveryCode(person: $0).rootKey }
+        if try await node.read({ $0.isOnlyDevice(id) }) { throw NodeError.onlyDevice }
         _ = try await node.running.perform(.revokeDevice(id, root: root))
         return NoReply()
     }
