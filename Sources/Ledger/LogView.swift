@@ -37,14 +37,20 @@ public struct LogView: Equatable, Sendable {
     public var tips: [LogTip]
     /// The authority that the stretch claims, while the row is provisional; nil once it is settled.
     public var claimed: UInt64?
+    /// Whether an admission told this of the log up to ``first``, which is not held: it applies from the
+    /// next place on.
+    public var endsHere: Bool
     /// Whether all below the stretch is held, so that its view is known.
     public var isSettled: Bool { claimed == nil }
 
     /// A row with these fields.
-    public init(first: UInt64, tips: [LogTip], claimed: UInt64? = nil) {
+    public init(
+        first: UInt64, tips: [LogTip], claimed: UInt64? = nil, endsHere: Bool = false
+    ) {
         self.first = first
         self.tips = tips
         self.claimed = claimed
+        self.endsHere = endsHere
     }
 }
 
@@ -52,7 +58,7 @@ extension LogView {
     /// The row's bytes, but for its place: as stores keep it.
     public var encoded: [UInt8] {
         var writer = ByteWriter(capacity: 16 + tips.count * 12)
-        writer.byte(claimed == nil ? 0 : 1)
+        writer.byte(claimed == nil ? (endsHere ? 2 : 0) : 1)
         if let claimed { writer.uint64(claimed) }
         for tip in tips {
             writer.uint64(tip.tag.value)
@@ -64,12 +70,13 @@ extension LogView {
     /// The row in these bytes.
     public init(first: UInt64, encoded: [UInt8]) throws(DecodingFailure) {
         var reader = ByteReader(encoded)
-        let claimed = try reader.byte() == 1 ? try reader.uint64() : nil
+        let form = try reader.byte()
+        let claimed = form == 1 ? try reader.uint64() : nil
         var tips: [LogTip] = []
         while reader.remaining > 0 {
             tips.append(
                 LogTip(tag: LogTag(try reader.uint64()), sequence: try reader.number()))
         }
-        self.init(first: first, tips: tips, claimed: claimed)
+        self.init(first: first, tips: tips, claimed: claimed, endsHere: form == 2)
     }
 }

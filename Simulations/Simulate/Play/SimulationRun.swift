@@ -110,8 +110,10 @@ public final class SimulationRun {
         var lookedAt = world.now
         while world.now < end, jury.verdict == nil, !world.wasCutShort {
             let act = next < tape.acts.count ? tape.acts[next] : nil
+            // Once nobody does anything more, little changes from one minute to the next.
+            let lookEvery = act == nil ? 10 * Self.lookEvery : Self.lookEvery
             let moments = [
-                end, lookedAt + Self.lookEvery, stage.nextJoin, stage.nextLate,
+                end, lookedAt + lookEvery, stage.nextJoin, stage.nextLate,
                 act.map { origin + $0.at.milliseconds },
             ]
             let time = moments.compactMap { $0 }.min() ?? end
@@ -124,7 +126,7 @@ public final class SimulationRun {
                 next += 1
                 let isPlayed = try stage.play(act, jury)
                 recording?.acted(act, isRefused: !isPlayed)
-            } else if world.now >= lookedAt + Self.lookEvery {
+            } else if world.now >= lookedAt + lookEvery {
                 lookedAt = world.now
                 jury.look(at: world)
             }

@@ -10,7 +10,7 @@ struct DrawnHouseholds {
     /// Acts of each person in an hour about them; nil for none.
     private(set) var rate: UInt64?
     private(set) var acquaintance = Scenario.Acquaintance.everyone
-    /// A day in which nobody does anything, after which devices say what they have seen.
+    /// Half a day to two in which nobody does anything, after which devices say what they have seen.
     private(set) var rest: [Scenario.Phase] = []
     private let persons: [String]
     private var random: SeededRandom
@@ -21,7 +21,12 @@ struct DrawnHouseholds {
         guard seed >= Self.firstSeed else { return }
         let all: [Scenario.Acquaintance] = [.everyone, .everyone, .first, .circle]
         acquaintance = all[Int(random.next() % 4)]
-        if seed % 20 == 7 { rest = [Scenario.Phase(for: .hours(26), isBusy: false)] }
+        defer {
+            if seed % 20 == 7 {
+                let hours = Self.restHours(of: persons.count + devices.count)
+                rest = [Scenario.Phase(for: .hours(hours), isBusy: false)]
+            }
+        }
         let (isOn, rate) = (random.next() % 2 == 0, UInt64.random(in: 6...30, using: &random))
         guard isOn || [3, 13].contains(seed % 20) else { return }
         self.rate = rate
@@ -32,6 +37,12 @@ struct DrawnHouseholds {
                 devices.append(Scenario.Device(user: "\(person)\(number)", of: person))
             }
         }
+    }
+
+    /// How long so many nodes do nothing: what a day of many costs, fewer live through in two.
+    private static func restHours(of nodeCount: Int) -> UInt64 {
+        if nodeCount >= 10 { return 13 }
+        return nodeCount <= 4 ? 50 : 26
     }
 
     /// The second devices come early on.

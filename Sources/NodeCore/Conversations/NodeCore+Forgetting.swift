@@ -260,7 +260,8 @@ extension NodeCore {
             guard let log = try store.log(LogTag(name), in: space.number),
                 log.floor == former.point, let tips = judge.tips([], naming: author.view)
             else { continue }
-            let row = LogView(first: former.end - 1, tips: tips)
+            let last = former.end - 1
+            let row = LogView(first: last, tips: tips, endsHere: !log.holds(last))
             guard try store.view(at: row.first, in: log.number) != row else { continue }
             try store.setView(row, in: log.number)
             try ViewWalk.again(through: log, judge, store)

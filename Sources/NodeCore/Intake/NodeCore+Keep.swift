@@ -173,7 +173,7 @@ struct ViewWalk {
     ) throws(StoreError) {
         guard !isSettled || place <= log.base, place > 0,
             let row = try store.view(at: place, in: log.number), row.isSettled,
-            row.first == place || row.first + 1 == place && !log.holds(row.first)
+            row.first == place || row.first + 1 == place && row.endsHere
         else { return }
         let tips = isSettled ? judge.tips(view?.tips ?? [], naming: row.tips) : nil
         view = LogView(first: place, tips: tips ?? row.tips)
@@ -185,8 +185,11 @@ struct ViewWalk {
     static func note(
         _ place: LogPlace, of log: LogRecord, _ tips: [LogTip], _ store: some LogStore
     ) throws(StoreError) {
-        let first = log.holds(place.sequence) ? place.sequence + 1 : place.sequence
-        try store.setView(LogView(first: first, tips: tips), in: log.number)
+        let isHeld = log.holds(place.sequence)
+        try store.setView(
+            LogView(
+                first: isHeld ? place.sequence + 1 : place.sequence, tips: tips, endsHere: !isHeld),
+            in: log.number)
     }
 
     /// A gap was closed: it is known now what was seen at these places above it.
