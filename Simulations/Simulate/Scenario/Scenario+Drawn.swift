@@ -115,7 +115,8 @@ extension Scenario {
         let (isBroken, rate) = (random.next() % 2 == 0, 4 + random.next() % 40)
         for place in phases.indices where isBroken && phases[place].heal != true {
             var faults = phases[place].faults ?? Faults()
-            faults.relays = rate
+            // In hours in which nobody writes they would meet nothing new.
+            faults.relays = phases[place].isBusy == false ? max(4, rate / 4) : rate
             phases[place].faults = faults
         }
     }
