@@ -334,6 +334,16 @@ struct ChatBehaviourTests {
         #expect(chat.screen.thread == nil)
     }
 
+    @Test("does not edit what was imported, which others have said")
+    func imported() {
+        let chat = Chat()
+        var messages = Chat.messages(1...30)
+        messages[29].isImported = true
+        chat.take(messages, at: .newest)
+        chat.press(.up, .text("e"))
+        #expect(chat.has("An imported message stays as it was said."))
+    }
+
     @Test("commands begin with a slash, two slashes are one, and a misspelt one is not sent")
     func slashes() {
         let chat = Chat()

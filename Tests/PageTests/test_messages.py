@@ -89,6 +89,38 @@ def test_the_menu_of_a_message(pair, visit):
     expect(row_of(page, 'Deleted').get_by_role('button', name='More')).to_have_count(0)
 
 
+def test_what_was_imported_is_said_by_its_author(ann, visit, folder):
+    imported(ann, 2, folder)
+    page = visit(ann)
+    field = show(page, 'notes')
+    row = row_of(page, 'line 1')
+    expect(row).to_contain_text('Imported by ann')
+    expect(row_of(page, 'line 0').locator('.who')).to_have_text('bob')
+    assert page.locator('.row.is-own').count() == 0
+    # Nobody edits what somebody else has said: not by the keys, not by the menu, not by another program.
+    field.press('ArrowUp')
+    expect(field).to_have_value('')
+    row.focus()
+    page.keyboard.press('e')
+    page.keyboard.press('m')
+    menu = page.get_by_role('menu', name='What to do with the message')
+    expect(menu.get_by_role('menuitem', name='Delete for everyone')).to_be_visible()
+    expect(menu.get_by_role('menuitem', name='Edit')).to_have_count(0)
+    page.keyboard.press('r')
+    expect(page.locator('.about')).to_contain_text('Answer to bob')
+    page.keyboard.press('Escape')
+    with pytest.raises(AssertionError, match='it stays as it was said'):
+        ann.ask('edit', message=ann.ask('messages', conversation='notes', limit=1)['messages'][0]['id'], text='another')
+    page.get_by_role('searchbox').fill('line')
+    expect(page.locator('.hit').first).to_contain_text('bob:')
+    # What she says herself is hers.
+    write(page, field, 'my own')
+    expect(row_of(page, 'my own').locator('.who')).to_have_text('You')
+    expect(row_of(page, 'my own').locator('.delivery')).to_contain_text('Saved here')
+    field.press('ArrowUp')
+    expect(field).to_have_value('my own')
+
+
 def test_a_menu_by_keyboard(ann, visit):
     ann.ask('send', conversation='notes', texts=['one', 'two'])
     page = visit(ann)

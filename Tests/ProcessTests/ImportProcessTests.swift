@@ -1,5 +1,6 @@
 import Foundation
 import Parley
+import ParleyLocalAPI
 import Testing
 
 @Suite("Logs that are brought in again", .timeLimit(.minutes(2)))
@@ -213,6 +214,12 @@ struct ImportProcessTests {
             #expect(imported.map(\.author).sorted() == ["ben", "zoe"])
             #expect(imported.allSatisfy { $0.importedBy == bringer && $0.person == own.person })
         }
+        let page = try await all.client(all.ann).perform(
+            ReadMessages(conversation: "club", limit: 50))
+        let owed = try #require(page.messages.first { $0.text?.hasPrefix("I owe") == true })
+        let edited = try await all.ann.run("edit", "\(owed.number)", "I owe nobody")
+        #expect(edited.status == 1 && edited.output.contains("it stays as it was said"))
+        #expect(edited.output.contains("\(owed.number)` deletes it for everyone"))
         try await all.end()
     }
 }

@@ -235,6 +235,10 @@ extension ChatScreen {
                 notice = "You can edit only your own messages."
                 break
             }
+            guard !message.isImported else {
+                notice = "An imported message stays as it was said."
+                break
+            }
             composer.begin(.edit(message))
             enter(.composer)
         case "d":

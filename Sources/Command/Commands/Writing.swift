@@ -7,7 +7,8 @@ struct Edit: NodeCommand {
         abstract: "change the text of a message of yours",
         discussion: """
             Everyone sees the new text, and that the message was edited. Of the people whom it \
-            mentions, only those whom no earlier text mentioned are notified.
+            mentions, only those whom no earlier text mentioned are notified. A message that you \
+            imported stays as it was said.
 
             Example:
               parley edit 12 "see you at nine"

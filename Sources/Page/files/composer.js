@@ -3,6 +3,7 @@ import { load, rpc } from "./api.js";
 import { Attachments, viewOf } from "./attach.js";
 import { announce, foreign, h, icon, iconButton, later, paths } from "./dom.js";
 import { MentionList } from "./mentions.js";
+import { isSaidByOneself } from "./message.js";
 import { byteCount, flush, noteTyped, send, typedIn, watchOutbox } from "./outbox.js";
 import { conversation, noteFailure, on, store } from "./store.js";
 import { form } from "./voice.js";
@@ -55,7 +56,7 @@ export class Composer {
   reply(message) {
     this.#edit = null;
     this.#reply = message;
-    this.#showAbout(message.isOwn ? t("composer.replyingOwn") : t("composer.replying", { name: message.author }), message.text);
+    this.#showAbout(isSaidByOneself(message) ? t("composer.replyingOwn") : t("composer.replying", { name: message.author }), message.text);
   }
 
   edit(message) {

@@ -1,6 +1,7 @@
 // What one does with a message: the menu of its row, and what its choices ask the node.
 import { load } from "./api.js";
 import { h } from "./dom.js";
+import { isSaidByOneself } from "./message.js";
 import { noteFailure } from "./store.js";
 import { ask, copy, openDialog, passOn, rpc, wordsOf } from "./views.js";
 import { t } from "./words.js";
@@ -87,7 +88,7 @@ const keys = { r: "reply", t: "thread", "+": "react", c: "copy", s: "star", e: "
 export function rowKey(event, message, row, act) {
   const what = event.shiftKey && event.key === "F10" ? "menu" : keys[event.key];
   const isOfNone = message.number === 0 || message.isDeleted || ((what === "edit" || what === "copy") && typeof message.text !== "string");
-  if (!what || isOfNone || (["edit", "delete"].includes(what) && !message.isOwn)) return;
+  if (!what || isOfNone || (what === "delete" && !message.isOwn) || (what === "edit" && !isSaidByOneself(message))) return;
   event.preventDefault();
   act(what, message, row);
 }
@@ -104,7 +105,7 @@ function showMenu(message, anchor, act) {
     hasText && [t("menu.forward"), does("forward")],
     [t(message.isPinned ? "menu.unpin" : "menu.pin"), does("pin")],
     [t(message.isStarred ? "menu.unstar" : "menu.star"), does("star"), "S"],
-    message.isOwn && !message.isImported && hasText && [t("message.edit"), does("edit"), "E"],
+    isSaidByOneself(message) && hasText && [t("message.edit"), does("edit"), "E"],
     message.editCount > 0 && [t("menu.history"), does("history")],
     [t(message.isOwn ? "menu.how" : "menu.why"), does("why")],
     message.isOwn && [t("message.delete"), does("delete"), "Del", true],

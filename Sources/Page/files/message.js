@@ -9,10 +9,13 @@ const marks = { saved: "·", uninvited: "·", relayed: "∘", delivered: "✓", 
 /** Messages of one person within so many milliseconds stand under one name. */
 const turnTime = 5 * 60_000;
 
+/** Whether one said it oneself: what one imported others have said. */
+export const isSaidByOneself = (message) => Boolean(message.isOwn && !message.isImported);
+
 /** Whether a message goes on what the one above it began. */
 export function goesOn(message, above) {
   return Boolean(
-    above && above.author === message.author && above.isOwn === message.isOwn && !message.replyToID &&
+    above && above.author === message.author && above.isOwn === message.isOwn && above.importedBy === message.importedBy && !message.replyToID &&
       dayOf(above.time) === dayOf(message.time) && Math.abs(message.time - above.time) < turnTime,
   );
 }
@@ -109,9 +112,10 @@ export function messageRow(message, { above, calls = [], isFirstUnread, isFound,
   const goes = goesOn(message, above) && !isFirstUnread && !calls.length;
   const isNewDay = !above || dayOf(above.time) !== dayOf(message.time);
   const isOfDay = ({ time }) => dayOf(time) === dayOf(message.time);
-  const who = message.isOwn ? t("message.you") : message.author;
+  const isOwn = isSaidByOneself(message);
+  const who = isOwn ? t("message.you") : message.author;
   return h("div", {
-    class: `row${goes ? " goes-on" : ""}${message.isOwn ? " is-own" : ""}${message.mentionsMe ? " mentions" : ""}${isFound ? " is-found" : ""}`,
+    class: `row${goes ? " goes-on" : ""}${isOwn ? " is-own" : ""}${message.mentionsMe ? " mentions" : ""}${isFound ? " is-found" : ""}`,
     role: "listitem", tabindex: "-1", "data-id": message.id,
   },
   ...calledLines(calls.filter((each) => !isOfDay(each))),

@@ -1,5 +1,6 @@
 // Search: one field for conversations by their names and for messages by their words and what they mean.
 import { foreign, h, later } from "./dom.js";
+import { isSaidByOneself } from "./message.js";
 import { noteFailure } from "./store.js";
 import { told, rpc } from "./views.js";
 import { shortTime, t } from "./words.js";
@@ -137,6 +138,6 @@ export function messageLink(message, conversation, words, note) {
   return h("li", { class: "hit", "data-id": message.id },
     h("a", { href: `#/c/${message.conversation}/${message.id}` },
       foreign("span", { class: "name" }, conversation), h("time", {}, shortTime(message.time)),
-      h("span", { class: "under" }, ...told("search.said", { name: message.isOwn ? t("message.you") : message.author }), " ", foreign("bdi", {}, words),
+      h("span", { class: "under" }, ...told("search.said", { name: isSaidByOneself(message) ? t("message.you") : message.author }), " ", foreign("bdi", {}, words),
         note && h("span", { class: "hint" }, ` · ${note}`))));
 }

@@ -3,7 +3,7 @@ import { rpc } from "./api.js";
 import { h, iconButton, later, paths } from "./dom.js";
 import { VirtualList } from "./list.js";
 import { prepareKeys, rowKey } from "./menu.js";
-import { callsRow, messageRow, placeholderRow } from "./message.js";
+import { callsRow, isSaidByOneself, messageRow, placeholderRow } from "./message.js";
 import { keepPage, keptPage, noteFailure, on, refreshConversations, store } from "./store.js";
 import { dayName, dayOf, t } from "./words.js";
 
@@ -221,7 +221,7 @@ export class Timeline {
   lastOwn() {
     for (let place = this.#total - 1; place >= Math.max(0, this.#total - 200); place--) {
       const message = this.#messages.get(place);
-      if (message?.isOwn && !message.isDeleted && message.text) return message;
+      if (message && isSaidByOneself(message) && !message.isDeleted && message.text) return message;
     }
     return null;
   }

@@ -187,7 +187,7 @@ public struct EditMessage: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "edit", RequestScope.write,
-        "Changes the text of one of the person's own messages."
+        "Changes the text of one of the person's own messages; an imported one is refused."
     )
     /// An example of the request.
     public static let example = EditMessage(message: 12, text: "at nine")
@@ -210,6 +210,14 @@ public struct EditMessage: NodeRequest {
     public func perform(on node: Node) async throws -> MessageView {
         let (number, written, mentions) = try await node.read { views in
             let number = try views.message(message)
+            // Its words are those of whoever said them, as they were imported.
+            if let shown = try views.message(number), shown.isImported, shown.isOwn,
+                !shown.isDeleted
+            {
+                throw NodeError(
+                    "imported", "That message was imported: it stays as it was said.",
+                    hint: "`parley delete \(number.rawValue)` deletes it for everyone.")
+            }
             guard withoutMentions != true, let space = try views.conversation(of: number) else {
                 return (number, text, Mentions())
             }
