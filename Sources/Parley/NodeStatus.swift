@@ -83,6 +83,8 @@ public struct NodeStatus: Codable, Equatable, Sendable {
     /// Own messages and changes of which this device, which was revoked, does not hear any more whether
     /// they arrived.
     public var unknownCount = 0
+    /// Whether another device of the person revoked this one: it writes nothing more.
+    public var isRevoked = false
     /// Whether the node runs; else its home was opened for this question alone.
     public var isRunning = false
     /// Whether the node was taken offline, see ``SetOffline``: what is written waits.

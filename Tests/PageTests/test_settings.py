@@ -3,6 +3,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+from conftest import PARLEY, Node, wait
+from test_messages import row_of
+from test_page import show, write
 from test_people import HOSTILE, at, press
 
 
@@ -17,6 +20,66 @@ def test_a_device_is_named_and_a_new_one_waited_for(ann, visit):
     expect(page.get_by_role('img', name='The code as a QR code')).to_be_visible()
     press(page, 'Stop')
     expect(page.get_by_role('dialog')).to_have_count(0)
+
+
+def linked(ann, name):
+    """Another device of a person."""
+    phone = Node.__new__(Node)
+    phone.home, phone.name, phone.process, phone.program = f'{ann.home}-{name}', name, None, PARLEY
+    phone.say('device', 'accept-link', ann.ask('openLink')['text'], '--name', name)
+    return phone
+
+
+def test_a_revoked_device_says_so(pair, visit):
+    ann, ben = pair
+    phone = linked(ann, 'phone')
+    phone.start()
+    try:
+        page = visit(phone)
+        field = show(page, 'ben')
+        wait('it may write', lambda: phone.ask('status')['links'])
+        write(page, field, 'while all are there')
+        # One sign is one thing here and in a terminal.
+        expect(row_of(page, 'while all are there').locator('.delivery')).to_contain_text('✓✓')
+        ben.stop()
+        write(page, field, 'before')
+        mark = row_of(page, 'before').locator('.delivery')
+        expect(mark).to_have_text('✓Saved here, nobody else has it yet')
+        ann.ask('revokeDevice', device='phone')
+        expect(page.locator('.banner')).to_contain_text('Another device of yours has revoked this one')
+        expect(page.get_by_text('Nothing can be sent from this device any more.')).to_be_visible()
+        expect(field).to_be_hidden()
+        expect(page.get_by_role('button', name='Call')).to_have_count(0)
+        expect(row_of(page, 'before')).to_contain_text('Not known whether it arrived')
+        expect(mark).to_have_text('✓')
+        at(page, 'status')
+        expect(page.locator('.card').filter(has_text='ben')).to_contain_text('One may have arrived or not.')
+        expect(page.get_by_text('Nothing waits.')).to_have_count(0)
+        page.reload()
+        expect(page.locator('.banner')).to_contain_text('revoked this one')
+        found = Axe().run(page)
+        assert found.violations_count == 0, found.generate_report()
+    finally:
+        phone.stop()
+
+
+ROWS = """async (messages) => {
+    const { messageRow } = await import(new URL('message.js', document.querySelector('script[type=module]').src));
+    return messages.map((each) => messageRow({ number: 1, id: '0', author: 'ann', isOwn: true, text: 'x', mentions: [], files: [],
+        reactions: [], editCount: 0, time: 0, ...each }, {})).map((row) =>
+        [row.querySelector('.notes')?.textContent ?? '', row.querySelector('.delivery')?.textContent ?? '']);
+}"""
+
+
+def test_each_state_has_its_words(ann, visit):
+    states = ['saved', 'relayed', 'delivered', 'read', 'uninvited', 'earlier', 'unknown', 'untold', 'waiting for 2 earlier operations']
+    shown = visit(ann).evaluate(ROWS, [{'state': each} for each in states] + [{'state': 'saved', 'isStranded': True}, {}])
+    assert shown == [
+        ['', '✓Saved here, nobody else has it yet'], ['', '✓∘On a relay'], ['', '✓✓Delivered'], ['', '✓✓Read'],
+        ['Saved here, waits for another invite from them', '✓'], ['From before anybody else joined', '✓'],
+        ['Not known whether it arrived', '✓'], ['Not known whether it arrived: you were no longer a member by then', '✓'],
+        ['waiting for 2 earlier operations', ''], ['Never leaves this device', '✓'], ['', ''],
+    ]
 
 
 def test_settings_are_those_of_the_node(ann, visit):

@@ -32,6 +32,7 @@ const side = h("nav", { "aria-label": t("app.conversations") },
     h("p", { class: "shelf" }, h("a", { href: "#/mentions" }, t("mentions.title")), h("a", { href: "#/stars" }, t("stars.title")))), rows);
 let shown = null;
 let view = null;
+let wasAway = false;
 
 function iconLink(href, path, label) {
   return h("a", { href, class: "quiet", "aria-label": label, title: label }, icon(path));
@@ -226,13 +227,17 @@ function report(error) {
 function showConnection(state) {
   if (state === "locked") return showLocked("state.locked");
   if (state === "outdated") return showOutdated();
-  banner.hidden = state !== "away";
+  const isRevoked = state === "here" && store.status?.isRevoked;
+  banner.hidden = state !== "away" && !isRevoked;
   if (state === "away") {
+    wasAway = true;
     banner.replaceChildren(t("state.away"), " ", ...prose(t("state.awayHow")), ...(store.keptTime ? [" ", t("state.asOf", { time: momentTime(store.keptTime) })] : []));
     if (!shown && !view) showNothing();
-  } else if (state === "here" && banner.textContent) {
+  } else if (state === "here") {
+    banner.textContent = isRevoked ? t("state.revoked") : "";
+    if (!wasAway) return;
+    wasAway = false;
     if (!shown && !view) showNothing();
-    banner.textContent = "";
     announce(t("state.back"));
   }
 }
@@ -309,6 +314,11 @@ async function begin() {
     if (now) fillHead(shown.head, now);
     else if (shown || location.hash.startsWith("#/c/")) route();
     showList();
+  });
+  on("revoked", () => {
+    showConnection(store.connection);
+    const now = shown && conversation(shown.id);
+    if (now) show(now);
   });
   on("notice", showList);
   watchCalls();

@@ -1,14 +1,14 @@
 // Hears of calls; what they need is loaded when there is one.
 import { load, rpc } from "./api.js";
 import { later } from "./dom.js";
-import { noteFailure, on } from "./store.js";
+import { noteFailure, on, store } from "./store.js";
 
 let module = null;
 const calls = () => (module ??= load("./calls.js").catch((error) => ((module = null), Promise.reject(error))));
 
 /** Whether a call in a conversation is possible, as far as the page knows. */
 export const canCall = (of) =>
-  Boolean(globalThis.RTCPeerConnection && navigator.mediaDevices) && !of.isOut && !of.isInvited && !of.supersededBy && of.members.length > 1;
+  Boolean(globalThis.RTCPeerConnection && navigator.mediaDevices) && !of.isOut && !of.isInvited && !of.supersededBy && of.members.length > 1 && !store.status?.isRevoked;
 
 /** Begins a call, or comes into the one that goes on, once its person chose what to send. */
 export const startCall = async (of, withCamera) => (await calls()).start(of, withCamera);

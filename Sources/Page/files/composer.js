@@ -35,9 +35,11 @@ export class Composer {
     this.files = new Attachments(of, this.field);
     this.about = h("div", { class: "about", hidden: true });
     this.fault = h("p", { class: "fault", role: "alert", hidden: true });
+    this.isOver = Boolean(store.status?.isRevoked);
     this.element = h("form", { class: "composer", onsubmit: (event) => (event.preventDefault(), this.#send()) },
-      this.mentions.element, this.about, this.fault, this.files.element,
+      this.mentions.element, this.about, this.fault, this.files.element, this.isOver && h("p", { class: "hint" }, t("composer.revoked")),
       (this.line = h("div", { class: "line" }, this.files.button, this.field, form() && iconButton(paths.voice, t("voice.record"), () => this.#record().catch(noteFailure)), this.button)));
+    this.line.hidden = this.isOver;
     this.#ends = [
       on("conversations", () => this.#takeDraft()),
       watchOutbox(of.id, { sent: () => timeline.tail(), failed: (message, error) => this.#giveBack(message, error) }),
@@ -54,12 +56,14 @@ export class Composer {
   }
 
   reply(message) {
+    if (this.isOver) return;
     this.#edit = null;
     this.#reply = message;
     this.#showAbout(isSaidByOneself(message) ? t("composer.replyingOwn") : t("composer.replying", { name: message.author }), message.text);
   }
 
   edit(message) {
+    if (this.isOver) return;
     this.#reply = null;
     this.#edit = message;
     this.field.value = message.text;

@@ -5,7 +5,15 @@ import { rendered } from "./markdown.js";
 import { marked } from "./mentions.js";
 import { clockTime, dayName, dayOf, fullTime, listed, playTime, t } from "./words.js";
 
-const marks = { saved: "·", uninvited: "·", relayed: "∘", delivered: "✓", read: "✓✓" };
+/** As a terminal has them: saved here, with a device of somebody else, read by somebody else. */
+const marks = {
+  saved: "✓", relayed: "✓∘", delivered: "✓✓", read: "✓✓",
+  uninvited: "✓", earlier: "✓", unknown: "✓", untold: "✓", stranded: "✓", sending: "…",
+};
+/** Of these a mark says too little: their words stand below the message. */
+const told = ["uninvited", "earlier", "unknown", "untold", "stranded"];
+
+const stateOf = (message) => (message.isStranded ? "stranded" : message.state);
 /** Messages of one person within so many milliseconds stand under one name. */
 const turnTime = 5 * 60_000;
 
@@ -46,15 +54,19 @@ function notes(message) {
   else if (message.forwardedFrom === "") notes.push(t("message.forwardedUnknown"));
   if (message.importedBy) notes.push(t("message.imported", { name: message.importedBy }));
   if (message.timeDoubt) notes.push(t(message.timeDoubt === "ahead" ? "message.doubtAhead" : "message.doubtBefore"));
+  const state = stateOf(message);
+  if (told.includes(state)) notes.push(t(`delivery.${state}`));
+  // Of what is in no log yet, or is taken by nobody, the node tells in a sentence.
+  else if (state && !(state in marks)) notes.push(state);
   return notes.length ? h("p", { class: "notes", dir: "auto" }, notes.join(" · ")) : null;
 }
 
 function delivery(message) {
-  if (!message.state) return null;
-  const name = `delivery.${message.state}`;
-  const words = message.state in marks || message.state === "sending" ? t(name) : message.state;
-  return h("span", { class: `delivery is-${message.state in marks ? message.state : "other"}`, title: words },
-    h("span", { "aria-hidden": "true" }, marks[message.state] ?? "…"), h("span", { class: "unseen" }, words));
+  const state = stateOf(message);
+  if (!state || !(state in marks)) return null;
+  const words = t(`delivery.${state}`);
+  return h("span", { class: `delivery is-${state}`, title: words },
+    h("span", { "aria-hidden": "true" }, marks[state]), !told.includes(state) && h("span", { class: "unseen" }, words));
 }
 
 function reactions(message, own, act) {

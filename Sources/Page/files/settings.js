@@ -120,18 +120,22 @@ addView(/^#\/settings$/, () => {
 addView(/^#\/status$/, () => {
   const view = new View(t("status.title"), "#/settings");
   view.part(async () => {
-    const [status, conversations] = await Promise.all([rpc("status"), rpc("conversations")]);
-    const { links, warnings, notices, pendingCount, isOffline, isCatchingUp, readOnlyReason, databaseByteCount, conversationCount } = status;
+    const [status, conversations, outbox] = await Promise.all([rpc("status"), rpc("conversations"), rpc("outbox")]);
+    const { links, warnings, notices, pendingCount, isOffline, isCatchingUp, readOnlyReason, isRevoked, databaseByteCount, conversationCount } = status;
     return {
-      links, warnings, notices, pendingCount, isOffline, isCatchingUp, readOnlyReason, databaseByteCount, conversationCount,
+      links, warnings, notices, pendingCount, isOffline, isCatchingUp, readOnlyReason, isRevoked, databaseByteCount, conversationCount,
+      stuck: outbox.filter((each) => each.unknownCount + each.strandedCount > 0).map(({ conversation, name, unknownCount, strandedCount }) => ({ conversation, name, unknownCount, strandedCount })),
       waits: conversations.filter((each) => each.waitingFor).map(({ id, name, waitingFor }) => ({ id, name, waitingFor })),
     };
   }, (found) => [
-    found.readOnlyReason && foreign("p", { class: "warning" }, found.readOnlyReason),
+    found.isRevoked ? h("p", { class: "warning" }, t("state.revoked")) : found.readOnlyReason && foreign("p", { class: "warning" }, found.readOnlyReason),
     ...found.warnings.map((each) => h("p", { class: "warning", dir: "auto" }, prose(each))),
     ...group(t("status.waits"), found.pendingCount ? h("p", {}, t("status.pending", { n: found.pendingCount })) : null,
       found.waits.map((each) => h("div", { class: "card" }, foreign("a", { href: `#/c/${each.id}` }, each.name), foreign("p", { class: "hint" }, each.waitingFor))),
-      !found.pendingCount && !found.waits.length && h("p", { class: "hint" }, t("status.nothing"))),
+      found.stuck.map((each) => h("div", { class: "card" }, foreign("a", { href: `#/c/${each.conversation}` }, each.name),
+        each.unknownCount > 0 && h("p", { class: "hint" }, t("status.unknown", { n: each.unknownCount })),
+        each.strandedCount > 0 && h("p", { class: "hint" }, t("status.stranded", { n: each.strandedCount })))),
+      !found.pendingCount && !found.waits.length && !found.stuck.length && h("p", { class: "hint" }, t("status.nothing"))),
     ...group(t("status.notices"), found.notices.map((each) => h("p", { dir: "auto" }, prose(each)))),
     ...group(t("status.links"), found.isOffline ? h("p", {}, t("settings.offline")) : null,
       found.links.map((each) => h("div", { class: "card" }, foreign("p", { class: "name" }, each.name), h("p", { class: "hint", dir: "ltr" }, each.address))),

@@ -42,7 +42,7 @@ const keep = keeps("shown", () => {
     if ((room -= JSON.stringify(page).length) < 0) break;
     kept.unshift([id, page]);
   }
-  return { time: store.keptTime ?? Date.now(), status: { name: status?.name }, conversations, pages: kept };
+  return { time: store.keptTime ?? Date.now(), status: { name: status?.name, isRevoked: status?.isRevoked }, conversations, pages: kept };
 }, 300);
 
 /** Keeps the newest messages of a conversation, for when the node is away. */
@@ -110,8 +110,24 @@ const readSoon = later(readConversations, 80);
 /** A conversation's line may look different now. */
 export const refreshConversations = readSoon;
 
+/** A device that was revoked says so from then on. */
+function takeStatus(status) {
+  const was = Boolean(store.status?.isRevoked);
+  store.status = status;
+  if (status.isRevoked !== was) tell("revoked");
+}
+
+const readStatusSoon = later(async () => {
+  try {
+    takeStatus(await rpc("status"));
+  } catch (error) {
+    if (!noteFailure(error)) throw error;
+  }
+}, 80);
+
 function apply(change) {
   tell("event", change);
+  if (["devices", "missed"].includes(change.kind)) readStatusSoon();
   if (change.kind === "typing") return tell("typing", change);
   if (change.conversation) tell("change", change);
   if (["missed", "refolded", "members"].includes(change.kind)) tell("reload", change);
@@ -128,7 +144,7 @@ export async function follow() {
     try {
       if (!cursor) cursor = (await rpc("changes", { limit: 1 })).cursor;
       if (store.connection !== "here") {
-        store.status = await rpc("status");
+        takeStatus(await rpc("status"));
         await readConversations();
         const wasAway = store.connection === "away";
         become("here");

@@ -41,7 +41,7 @@ export class ThreadPanel {
     this.mentions = new MentionList(this.field, of);
     this.fault = h("p", { class: "fault", role: "alert", hidden: true });
     this.count = h("p", { class: "hint", role: "status" });
-    this.form = h("form", { class: "composer", hidden: of.isOut || of.isInvited, onsubmit: (event) => (event.preventDefault(), this.#send()) }, this.mentions.element, this.fault,
+    this.form = h("form", { class: "composer", hidden: of.isOut || of.isInvited || store.status?.isRevoked, onsubmit: (event) => (event.preventDefault(), this.#send()) }, this.mentions.element, this.fault,
       h("div", { class: "line" }, this.field, h("button", { type: "submit", "aria-label": t("composer.send"), title: t("composer.send") }, icon(paths.send))));
     this.element = h("aside", { class: "thread", "aria-label": t("thread.title"), onkeydown: (event) => this.#key(event) },
       h("header", {}, h("h1", {}, t("thread.title")), this.count, iconButton(paths.close, t("file.close"), place.close)), this.scroller, this.form);
