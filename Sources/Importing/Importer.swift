@@ -80,11 +80,25 @@ public struct Importer: Sendable {
             progress.fileName = source.name
             progress.fileNumber = index + 1
             summary.isStopped = Task.isCancelled
-            if !summary.isStopped { try await run(source, &summary, &progress) }
+            if !summary.isStopped { try await runTelling(source, &summary, &progress) }
             if summary.isStopped { return summary }
             summary.fileCount += 1
         }
         return summary
+    }
+
+    /// What stops it midway leaves what was stored before: that is said.
+    private func runTelling(
+        _ source: ImportSource, _ summary: inout ImportSummary, _ progress: inout ImportProgress
+    ) async throws {
+        do {
+            try await run(source, &summary, &progress)
+        } catch let error as NodeError where error.code == "disk-full" && summary.stored > 0 {
+            let stored = summary.stored == 1 ? "1 message is" : "\(summary.stored) messages are"
+            throw NodeError(
+                error.code, "The disk is full: \(stored) stored, and the rest is not.",
+                hint: "Free some space, and run the same command again: it continues from here.")
+        }
     }
 
     private func run(

@@ -50,6 +50,24 @@ struct ImporterTests {
         #expect(node.state.withLock { $0.batches.count } == 1)
     }
 
+    @Test("that a full disk stops says how much of it is stored, and goes on from there")
+    func fullDisk() async throws {
+        let node = FakeNode()
+        let source = try Self.source("2004-12-25.log", lines: 4_500)
+        let importer = Importer(node: node, conversation: "home")
+        node.state.withLock { $0.batchCountMax = 2 }
+        let error = await #expect(throws: NodeError.self) { try await importer.run([source]) }
+        #expect(error?.code == "disk-full")
+        #expect(error?.message.hasPrefix("The disk is full: 4000 messages are stored") == true)
+        #expect(error?.hint?.contains("run the same command again: it continues") == true)
+        // Where nothing is stored, the node's own words are true.
+        let other = await #expect(throws: NodeError.self) { try await importer.run([source]) }
+        #expect(other?.message == "The disk is full: this was not saved.")
+        node.state.withLock { $0.batchCountMax = nil }
+        let rest = try await importer.run([source])
+        #expect(rest.stored == 500 && rest.known == 4_000)
+    }
+
     private static func log(_ lines: [String], _ name: String = "2004-12-25.log") throws
         -> ImportSource
     {

@@ -79,6 +79,9 @@ extension FakeNode.State {
     /// Brings in what is not in yet.
     mutating func take(_ batch: ImportMessages) throws -> ImportResult {
         try requireConversation(batch.conversation)
+        if let batchCountMax, batches.count >= batchCountMax {
+            throw NodeError("disk-full", "The disk is full: this was not saved.")
+        }
         let done = imported[batch.fileHash, default: 0]
         var fresh = 0
         let before = held

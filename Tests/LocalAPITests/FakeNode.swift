@@ -10,6 +10,8 @@ final class FakeNode: NodeService {
         var imported: [String: Int] = [:]
         var held: [[String]: Int] = [:]
         var batches: [ImportMessages] = []
+        /// After so many the disk is full.
+        var batchCountMax: Int?
         var read: [Int64] = []
         /// After so many lines `sendLines` refuses.
         var linesLeft = Int.max

@@ -110,9 +110,8 @@ struct ImportIRC: AsyncParsableCommand {
         let importer = Importer(node: node, conversation: conversation) { progress in
             line.show { progress.text(after: $0) }
         }
-        let summary = try await importer.run(sources)
-        line.end()
-        return summary
+        defer { line.end() }
+        return try await importer.run(sources)
     }
 
     private static func name(_ file: String) -> String {
