@@ -68,8 +68,8 @@ extension Views {
         if parts.isEmpty { return nil }
         return NodeError(
             "undelivered",
-            "Nobody in this group has \(parts.joined(separator: " and ")) of yours yet, and nobody "
-                + "gets them once you have left.",
+            "Nobody in this group has \(parts.joined(separator: " and ")) of yours yet, and once "
+                + "you have left others may not accept them.",
             hint:
                 "`parley outbox` shows what waits, and for what. "
                 + "`parley group leave \(space.id.short) --anyway` leaves regardless.")

@@ -76,7 +76,7 @@ def test_without_its_node_the_page_is_there_and_goes_on_by_itself(ann, visit):
     say(page, field, 'before')
     ann.stop(signal.SIGKILL)
     expect(page.get_by_text('The node is away.')).to_be_visible()
-    expect(page.locator('.banner code')).to_have_text('parley run --page')
+    expect(page.locator('.banner code')).to_have_text(f'parley run --page --home {ann.home}')
     before = size(page, 'own')
     write(page, field, 'meanwhile')
     wait('what is sent is kept', lambda: size(page, 'own') > before + 100)

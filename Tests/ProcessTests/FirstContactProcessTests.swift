@@ -147,10 +147,12 @@ struct FirstContactProcessTests {
         all.relay.signal(SIGSTOP)
         let invited = try await Program.run("invite", "--home", all.ann.home)
         #expect(invited.status == 0)
-        #expect(invited.output.contains("your card is not on 127.0.0.1"), "\(invited.output)")
+        #expect(
+            invited.output.contains("your card is not known to be on 127.0.0.1"),
+            "\(invited.output)")
         #expect(!invited.output.contains("warning"))
         let listed = try await Program.run("invite", "list", "--home", all.ann.home)
-        #expect(listed.output.contains("card not on the relay yet"))
+        #expect(listed.output.contains("card not known to be on the relay yet"))
         all.relay.signal(SIGCONT)
         let again = try await all.ann.start(isHidden: true)
         try await eventually("the card is there", on: [all.ann]) {

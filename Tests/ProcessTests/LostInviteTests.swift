@@ -72,7 +72,7 @@ struct LostInviteTests {
         #expect(removed.output.contains("2 open invites name"), "\(removed.output)")
         let listed = try await all.ann.run("invite", "list").output
         #expect(listed.contains("leads nowhere: its relay is no longer used"), "\(listed)")
-        #expect(!listed.contains("card not on the relay yet"), "\(listed)")
+        #expect(!listed.contains("card not known to be on the relay yet"), "\(listed)")
         new.signal(SIGTERM)
         #expect(try await new.ended() == 0)
         try await all.end()

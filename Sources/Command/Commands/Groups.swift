@@ -271,8 +271,8 @@ struct GroupLeave: OneGroupCommand {
         discussion: """
             What was written stays readable here. The last owner must make somebody else an owner \
             first, and messages that nobody has yet must be delivered first. With --anyway you \
-            leave regardless: the group may then have no owner for good, and nobody gets those \
-            messages.
+            leave regardless: the group may then have no owner for good, and others may not accept \
+            those messages.
 
             Example:
               parley group leave trip

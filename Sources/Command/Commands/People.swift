@@ -53,8 +53,8 @@ struct InviteCommand: NodeCommand {
     static func place(of invite: InviteView) -> String? {
         if let relay = invite.relay {
             return invite.isWaitingForRelay
-                ? "your card is not on \(harmless(relay)) yet: it goes there once parley "
-                    + "run reaches it; until then whoever accepts the link waits"
+                ? "your card is not known to be on \(harmless(relay)) yet: it goes there once a "
+                    + "command or parley run reaches it; whoever accepts the link before that waits"
                 : "your card is on \(harmless(relay)): they can write to you while you are away"
         }
         guard invite.addresses.isEmpty else { return nil }
@@ -135,7 +135,7 @@ struct InviteList: NodeCommand {
         case "removed": "leads nowhere: its relay is no longer used"
         case "mistaken": "leads nowhere: its relay answers without its key"
         case "leaving": "works as long as its old relay is there"
-        default: invite.isWaitingForRelay ? "card not on the relay yet" : ""
+        default: invite.isWaitingForRelay ? "card not known to be on the relay yet" : ""
         }
     }
 

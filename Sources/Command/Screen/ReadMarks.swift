@@ -26,6 +26,12 @@ enum ReadMarks {
             }
         } catch let error as NodeError where error.code == "disk-full" {
             World.current.say("not marked as read: the disk is full")
+        } catch let error as NodeError where error.code == "read-only" {
+            let shown = try await node.perform(ListConversations()).first {
+                $0.id == conversation || $0.name == conversation
+            }
+            guard shown.map({ $0.unread > 0 }) ?? !numbers.isEmpty else { return }
+            World.current.say("not marked as read: this home is read-only")
         } catch let error as NodeError where Self.silent.contains(error.code) {
             // Who may write nothing, marks included, still reads what is here.
         }

@@ -14,7 +14,7 @@ import { conversation, follow, noteFailure, on, store, takeShown } from "./store
 import { followThreads } from "./threads.js";
 import { Timeline } from "./timeline.js";
 import { hasOpenFiles } from "./upload.js";
-import { button, isView, menu, openView, prose, wordsOf } from "./views.js";
+import { button, isView, menu, openView, told, wordsOf } from "./views.js";
 import { waiting, waitingLine, watchWaiting } from "./waiting.js";
 import { momentTime, shortTime, t } from "./words.js";
 
@@ -224,6 +224,13 @@ function report(error) {
 
 // MARK: How the node is
 
+/** What runs this node, and no other one of this machine. */
+function startCommand() {
+  const home = store.status?.home;
+  const quoted = home && (/[^\w/.@-]/.test(home) ? `'${home.replaceAll("'", "'\\''")}'` : home);
+  return h("code", { dir: "ltr" }, `parley run --page${quoted ? ` --home ${quoted}` : ""}`);
+}
+
 function showConnection(state) {
   if (state === "locked") return showLocked("state.locked");
   if (state === "outdated") return showOutdated();
@@ -231,7 +238,7 @@ function showConnection(state) {
   banner.hidden = state !== "away" && !isRevoked;
   if (state === "away") {
     wasAway = true;
-    banner.replaceChildren(t("state.away"), " ", ...prose(t("state.awayHow")), ...(store.keptTime ? [" ", t("state.asOf", { time: momentTime(store.keptTime) })] : []));
+    banner.replaceChildren(t("state.away"), " ", ...told("state.awayHow", { command: startCommand() }), ...(store.keptTime ? [" ", t("state.asOf", { time: momentTime(store.keptTime) })] : []));
     if (!shown && !view) showNothing();
   } else if (state === "here") {
     banner.textContent = isRevoked ? t("state.revoked") : "";

@@ -7,7 +7,7 @@ export default {
   "app.back": "Zurück zur Liste",
   "app.leave": "Diese Sitzung beenden",
   "state.away": "Dein Knoten ist nicht erreichbar. Was du schreibst, bleibt hier und geht von selbst hinaus, sobald er wieder da ist.",
-  "state.awayHow": "Wenn er nicht läuft, starte ihn in einem Terminal: `parley run --page`.",
+  "state.awayHow": "Wenn er nicht läuft, starte ihn in einem Terminal: {command}",
   "state.asOf": "Du siehst den Stand von {time}.",
   "state.awayNothing": "Deine Unterhaltungen sind in deinem Knoten. Sobald er wieder da ist, erscheinen sie hier.",
   "state.newer": "Dein Knoten hat eine neuere Version dieser Seite. Nach dem Neuladen musst du angehängte Dateien noch einmal anhängen.",

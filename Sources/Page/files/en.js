@@ -7,7 +7,7 @@ export default {
   "app.back": "Back to the list",
   "app.leave": "Close this session",
   "state.away": "The node is away. What you write stays here, and is sent automatically when it is back.",
-  "state.awayHow": "If it is not running, start it in a terminal: `parley run --page`.",
+  "state.awayHow": "If it is not running, start it in a terminal: {command}",
   "state.asOf": "You see what was here at {time}.",
   "state.awayNothing": "Your conversations are in your node. They are shown as soon as it is back.",
   "state.newer": "Your node has a newer version of this page. After reloading, files have to be attached again.",

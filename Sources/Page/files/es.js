@@ -7,7 +7,7 @@ export default {
   "app.back": "Volver a la lista",
   "app.leave": "Cerrar esta sesión",
   "state.away": "Tu nodo no responde. Lo que escribas se queda aquí y saldrá solo cuando vuelva.",
-  "state.awayHow": "Si no está en marcha, inícialo en un terminal: `parley run --page`.",
+  "state.awayHow": "Si no está en marcha, inícialo en un terminal: {command}",
   "state.asOf": "Ves lo que había el {time}.",
   "state.awayNothing": "Tus conversaciones están en tu nodo. Aparecerán aquí en cuanto vuelva.",
   "state.newer": "Tu nodo tiene una versión más nueva de esta página. Después de recargar tendrás que volver a adjuntar los archivos.",

@@ -42,7 +42,7 @@ const keep = keeps("shown", () => {
     if ((room -= JSON.stringify(page).length) < 0) break;
     kept.unshift([id, page]);
   }
-  return { time: store.keptTime ?? Date.now(), status: { name: status?.name, isRevoked: status?.isRevoked }, conversations, pages: kept };
+  return { time: store.keptTime ?? Date.now(), status: { name: status?.name, home: status?.home, isRevoked: status?.isRevoked }, conversations, pages: kept };
 }, 300);
 
 /** Keeps the newest messages of a conversation, for when the node is away. */
