@@ -194,9 +194,7 @@ public final class NoStorms: Checker {
         var less: [(space: SpaceID, bytes: Int)] = []
         for node in world.honestNodes {
             for (space, logs) in try node.eachSpace() {
-                let bytes = try logs.filter { $0.lane == .control }.reduce(0) {
-                    $0 + (try byteCount(of: $1, in: node.store))
-                }
+                let bytes = try controlByteCount(of: logs, in: node.store)
                 most[space.id] = max(most[space.id] ?? 0, bytes)
                 let takesPart = try node.roster(of: space)?.takesPart(node.identity.device)
                 if takesPart != true { less.append((space.id, bytes)) }
@@ -229,14 +227,19 @@ public final class NoStorms: Checker {
                     $0.identity.device == newcomer.device
                 }), let space = try node.store.space(newcomer.space)
             else { continue }
-            let bytes = try node.store.logs(in: space.number).filter { $0.lane == .control }.reduce(
-                0
-            ) {
-                $0 + (try byteCount(of: $1, in: node.store))
-            }
+            let logs = try node.store.logs(in: space.number)
+            let bytes = try controlByteCount(of: logs, in: node.store)
             let others = members.filter { $0.space == newcomer.space }.count - 1
             sum += 2 * others * min(bytes, Int(SyncSession.creditInitial))
         }
+        return sum
+    }
+
+    private static func controlByteCount(
+        of logs: [LogRecord], in store: some LogStore
+    ) throws(StoreError) -> Int {
+        var sum = 0
+        for log in logs where log.lane == .control { sum += try byteCount(of: log, in: store) }
         return sum
     }
 

@@ -26,9 +26,9 @@ extension Views {
         return try space.kind == .direct || rosters.hasReturned(ownPerson, to: space, in: store)
     }
 
-    /// Whether messages from before the person came back into a group are here, where others are missing.
-    func holdsEarlier(_ space: SpaceRecord, _ roster: Roster, _ logs: [LogRecord]) throws -> Bool {
-        guard space.kind == .group, try lacksEarlier(space, roster, logs) else { return false }
+    /// Whether messages from before the person came back into a group are here.
+    func holdsEarlier(_ space: SpaceRecord) throws -> Bool {
+        guard space.kind == .group else { return false }
         let came = try MembershipHistory.events(of: space, in: store).last { event in
             guard event.holds, event.person == ownPerson else { return false }
             return switch event.change {

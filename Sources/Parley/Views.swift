@@ -115,6 +115,7 @@ struct Views {
         let now = SystemClock.now.wall
         let mute = summary.mute.flatMap { $0.isSilent(at: now) ? $0 : nil }
         let logs = try store.logs(in: summary.space.number)
+        let lacksEarlier = try lacksEarlier(summary.space, roster, logs)
         return ConversationView(
             id: summary.space.id.description,
             kind: summary.space.kind == .direct ? "direct" : "group",
@@ -129,8 +130,8 @@ struct Views {
             supersededBy: try successor(of: summary.space, roster)?.id.description,
             isInvited: roster.isInvited(ownPerson),
             isOut: isOut(of: roster),
-            lacksEarlier: try lacksEarlier(summary.space, roster, logs),
-            holdsEarlier: try holdsEarlier(summary.space, roster, logs),
+            lacksEarlier: lacksEarlier,
+            holdsEarlier: lacksEarlier ? try holdsEarlier(summary.space) : false,
             lacksShared: Self.lacksShared(logs),
             heldOn: try heldOn(summary.space, roster))
     }
