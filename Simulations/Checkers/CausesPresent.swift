@@ -72,7 +72,10 @@ final class CausesPresent: Checker {
                 if node.world?.liars.contains(log.device) == true { continue }
                 // Nor need what somebody lost whose disk was set back.
                 if let world, try !isHeld(cause, of: log.space, at: node, in: world) { continue }
-                if mayBeAhead {
+                // Who answers what came ahead names the root of its thread, which is still to come.
+                let isOwn = log.device == node.identity.device
+                if try mayBeAhead || isOwn && isRoot(cause, above: header, in: log.space, of: node)
+                {
                     ahead[node.identity.device, default: []].append(number)
                     return
                 }
@@ -81,6 +84,20 @@ final class CausesPresent: Checker {
                         + " \(cause.tag)/\(cause.sequence)")
             }
         }
+    }
+
+    /// Whether an operation names a cause only as the root above another one that it answers.
+    private func isRoot(
+        _ cause: OperationReference, above header: OperationHeader, in space: SpaceNumber,
+        of node: SimulatedNode
+    ) throws(StoreError) -> Bool {
+        for answered in header.references where answered != cause {
+            guard let log = try node.store.log(answered.tag, in: space),
+                let parent = try node.store.operation(at: answered.sequence, in: log.number)
+            else { continue }
+            if parent.operation.header.references.contains(cause) { return true }
+        }
+        return false
     }
 
     /// What never comes is not waited for: another branch, or what a removal cut off.
