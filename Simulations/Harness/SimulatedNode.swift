@@ -63,6 +63,9 @@ public final class SimulatedNode {
     var lieCount = 0
     /// The identity log that was last read, and when: see ``knows(thatRevoked:)``.
     var identityRead: (change: UInt64, life: Int, log: IdentityLog)?
+    /// The newest messages of conversations as they were last read, and when.
+    private var messagesRead: [MessagesAsked: (change: UInt64, life: Int, messages: [Message])] =
+        [:]
     private var isGuardStale = false
     private var guardWrittenAt: UInt64 = 0
 
@@ -322,7 +325,18 @@ extension SimulatedNode {
     /// ``shown(in:limit:)`` tells the same by the names of nodes.
     public func messages(in space: SpaceID, limit: Int = 1000) throws -> [Message] {
         try checkMembership(of: space)
-        return try observing {
+        let asked = MessagesAsked(space: space, limit: limit)
+        let change = store.changeCount
+        if let change, let read = messagesRead[asked], read.change == change, read.life == life {
+            return read.messages
+        }
+        let messages = try readMessages(in: space, limit: limit)
+        messagesRead[asked] = change.map { ($0, life, messages) }
+        return messages
+    }
+
+    private func readMessages(in space: SpaceID, limit: Int) throws -> [Message] {
+        try observing {
             guard let record = try store.space(space), let roster = try roster(of: record)
             else { return [] }
             let hasRelays = world?.relays.isEmpty == false
@@ -358,4 +372,10 @@ extension SimulatedNode {
         defer { store.isObserved = before }
         return try look()
     }
+}
+
+/// What was asked of ``SimulatedNode/messages(in:limit:)``.
+private struct MessagesAsked: Hashable {
+    let space: SpaceID
+    let limit: Int
 }
