@@ -7,7 +7,7 @@ import ParleyWire
 extension NodeCore {
     mutating func start(_ turn: inout some Turn) throws(StoreError) {
         try tellWhatWasThere(in: turn.store, &turn)
-        bodyRequests.setMissing(try !turn.store.values(.missingBody).isEmpty)
+        intake.bodyRequests.setMissing(try !turn.store.values(.missingBody).isEmpty)
         if ownHistory.found != nil { try spendUsedChains(turn.store) }
         try loadAwaited(turn.store)
         try placeAll(&turn)
@@ -88,7 +88,7 @@ extension NodeCore {
         // different parts of one version are a fork. Where the clock was ahead then, the guard remembers,
         // or a peer brings the part.
         let version = CardVersion.next(
-            after: max(own?.version ?? .zero, cardVersionMin),
+            after: max(own?.version ?? .zero, people.cardVersionMin),
             besides: known?.parts.map(\.version) ?? [], at: now.wall)
         let part = CardPart.make(
             version: version, noiseKey: identity.noiseKey, name: name ?? known?.name ?? "",
@@ -98,7 +98,7 @@ extension NodeCore {
             person: identity.person, identity: identity.operations, parts: [part])
         let card = known.map { $0.merged(with: fresh).card } ?? fresh
         try store.setValue(card.encoded, .card, identity.person.bytes)
-        relayUpkeep.note(.showInviteCards)
+        courier.relayUpkeep.note(.showInviteCards)
     }
 
     /// Carries out a command, or says why not. A refusal has changed nothing.
@@ -273,7 +273,7 @@ extension NodeCore {
         guard wanted != former else { return .success(.done) }
         try publishCard(name: wanted.0, addresses: wanted.1, at: turn.now, turn.store)
         turn.emit(.commitFully)
-        for id in links.keys.sorted() where links[id]?.session != nil {
+        for id in peers.links.keys.sorted() where peers.links[id]?.session != nil {
             try introduce(on: id, &turn)
         }
         shareCard(&turn)

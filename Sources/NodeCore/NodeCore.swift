@@ -17,77 +17,30 @@ public import ParleyWire
 public struct NodeCore: Sendable {
     /// Who this node is. The keys never change; the identity log grows.
     var identity: NodeIdentity
-    var links: [LinkID: CoreLink] = [:]
-    /// What everybody may still cost.
-    var allowances = Allowances()
-    var waiting = WaitingRoom()
-    /// The state of reaching devices.
-    var dialer = Dialer()
-    /// The link that is asked for what a space lacks.
-    var sources: [SpaceNumber: SpaceSource] = [:]
-    /// The results of the control operations of spaces, for as many spaces as are in use.
-    var judges: [SpaceNumber: Judge] = [:]
-    /// Which of these were asked for last.
-    var judgeUses = JudgeUses()
-    /// Looks at all spaces that are under way.
-    var walks = SpaceWalks()
-    /// The accepted contacts by their root keys; nil until it is needed.
-    var contactRoots: [Digest: PersonID]?
-    /// Spaces in which something was received that a receipt does not cover yet.
-    var unreceipted: Set<SpaceNumber> = []
-    /// When the own card last went into each space, on the monotonic clock.
-    var cardsShared: [SpaceNumber: UInt64] = [:]
+    /// The space of the person's own devices, once it exists.
+    public internal(set) var ownSpace: SpaceRecord?
     /// Pending timers.
     var timers = Timers()
-    /// The greatest version that a part of the card of this device is known to have had. A store that was
-    /// set back may know an older part alone, and others keep the newer one.
-    var cardVersionMin: CardVersion
-    /// What must be recovered from others before anything may be written; nil otherwise. Determined
-    /// by the shell; what a peer proves concerns only its space.
-    public var rejoin: Rejoin? { ownHistory.rejoin }
-    /// Whether something that this device wrote is no longer known here, even if nobody can deliver
-    /// it: the shell then keeps what its guard remembered.
-    public var isBehind: Bool { ownHistory.isBehind }
+    /// Links to other devices.
+    var peers = Peers()
+    /// Contacts, and the own card.
+    var people: People
+    /// Who is in which space.
+    var rosters = Rosters()
+    /// What comes in and is not applied yet.
+    var intake = Intake()
     /// What the store lacks of this device's own operations.
     var ownHistory: OwnHistory
-    /// What peers have shown since the start.
-    var confirmations = Confirmations()
-    /// Invitations that were withdrawn and may hold after all.
-    var withdrawnInvitations = WithdrawnInvitations()
-    /// Logs that something was applied without, of which nothing is known or less than was named.
-    var awaited: [SpaceNumber: [AwaitedLog: AwaitedPlace]] = [:]
-    /// When missing payloads are requested, and from whom.
-    var bodyRequests = BodyRequests()
+    /// Relays, and what goes through them.
+    var courier = Courier()
     /// What is known about the epochs of spaces.
     var epochs: [SpaceNumber: EpochProgress] = [:]
-    /// Connections to relays, and pending requests.
-    var lines: [NoiseKey: RelayLine] = [:]
-    /// What is due about relays.
-    var relayUpkeep = RelayUpkeep()
-    /// Spaces of which something may have to go to relays.
-    var outbox = OutboxQueue()
-    /// Signals through relays, which are stored nowhere.
-    var passing = Passing()
-    /// Where devices were seen on the local network.
-    var neighbours = Neighbours()
-    /// What seems to be missing of spaces that are being read at a relay.
-    var suspectedGaps = SuspectedGaps()
-    /// What spaces lack and is requested through relays.
-    var repairs = Repairs()
-    /// When devices without a link are reminded of what was put for them.
-    var reminders = Reminders()
-    /// Which letters arrived, and how many more may.
-    var letters = LetterBook()
     /// Files of messages.
     var fileDesk = FileDesk()
     /// Calls, typing and presence.
     var desk = SignalDesk()
-    /// Which clocks differ.
-    var clocks = ClockWatch()
     /// What entries of the log of events are marked with in this life; nil before the first.
     var eventGeneration: UInt64?
-    /// The space of the person's own devices, once it exists.
-    public internal(set) var ownSpace: SpaceRecord?
 
     /// A node that has not started.
     ///
@@ -100,23 +53,33 @@ public struct NodeCore: Sendable {
     ) {
         self.identity = identity
         ownHistory = OwnHistory(rejoin)
-        cardVersionMin = cardVersion
+        people = People(cardVersionMin: cardVersion)
     }
 
     /// Who this node is.
     public var node: NodeIdentity { identity }
 
+    /// What must be recovered from others before anything may be written; nil otherwise. Determined
+    /// by the shell; what a peer proves concerns only its space.
+    public var rejoin: Rejoin? { ownHistory.rejoin }
+
+    /// Whether something that this device wrote is no longer known here, even if nobody can deliver
+    /// it: the shell then keeps what its guard remembered.
+    public var isBehind: Bool { ownHistory.isBehind }
+
     /// Whether received operations wait to be acknowledged: the shell then makes them durable as
     /// soon as no further frame waits, and offers ``Input/madeDurable``.
-    public var hasUnacknowledged: Bool { links.values.contains { !$0.unacknowledged.isEmpty } }
+    public var hasUnacknowledged: Bool {
+        peers.links.values.contains { !$0.unacknowledged.isEmpty }
+    }
 
     /// Devices that are linked, ascending, each once.
     public var linkedPeers: [LinkPeer] {
-        links.values.filter { $0.session != nil }.map(\.peer).sorted { $0.device < $1.device }
+        peers.links.values.filter { $0.session != nil }.map(\.peer).sorted { $0.device < $1.device }
     }
 
     /// Runs that wait for their causes.
-    public var waitingRunCount: Int { waiting.count }
+    public var waitingRunCount: Int { intake.waiting.count }
 
     /// All calls that this device knows of.
     public var calls: Calls { desk.calls }
@@ -171,7 +134,7 @@ public struct NodeCore: Sendable {
         case .dialFailed(let device): dialFailed(device, &turn)
         case .sighted(let sighting): try saw(sighting, &turn)
         case .networkChanged:
-            neighbours.forgetAll()
+            peers.neighbours.forgetAll()
             try dialAgain(&turn)
             callAgain(&turn)
         case .timer(let timer):

@@ -24,7 +24,7 @@ extension HostileWorld {
         case 4: return .arrived(mailbox(), entries())
         case 5: return .passed(mailbox(), random.bytes(512))
         default:
-            let open = ann.core.lines[relay.key]?.questions.numbers ?? []
+            let open = ann.core.courier.lines[relay.key]?.questions.numbers ?? []
             let number =
                 open.isEmpty || random.happens(onceIn: 8)
                 ? random.hostile() : open[random.below(open.count)]
@@ -70,7 +70,7 @@ extension HostileWorld {
 
     /// One of the mailboxes that Ann's node reads, or another.
     private func mailbox() -> MailboxID {
-        let known = (ann.core.lines[relay.key]?.mailboxes.keys).map { $0.sorted() } ?? []
+        let known = (ann.core.courier.lines[relay.key]?.mailboxes.keys).map { $0.sorted() } ?? []
         return known.isEmpty || random.happens(onceIn: 8)
             ? random.identifier() : known[random.below(known.count)]
     }
@@ -156,7 +156,7 @@ extension HostileWorld {
     func sealEnvelope() throws {
         let node = liar()
         guard let space = try node.store.space(try space()),
-            let line = ann.core.lines[relay.key]
+            let line = ann.core.courier.lines[relay.key]
         else { return }
         var core = node.core
         guard let epoch = try core.currentEpoch(of: space, in: node.store)?.id,

@@ -243,7 +243,7 @@ final class HostileWorld {
 
     /// A link, of those that are open if there is one.
     func link() -> LinkID {
-        let open = ann.core.links.keys.sorted()
+        let open = ann.core.peers.links.keys.sorted()
         return open.isEmpty || random.happens(onceIn: 4)
             ? LinkID(random.hostile()) : open[random.below(open.count)]
     }

@@ -11,7 +11,7 @@ enum Values {
     /// Methods that others may call of one value: one that needs more wants another cut.
     static let verbLimit = 10
     /// Stored properties of the core itself. It falls with every value that is cut out of it.
-    static let corePropertyLimit = 34
+    static let corePropertyLimit = 13
 
     static let room = "NodeCore"
 

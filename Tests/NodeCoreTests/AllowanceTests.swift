@@ -52,6 +52,6 @@ struct AllowanceTests {
         for count in 0..<20 { try village.type("line \(count)", village.ann) }
         village.world.run(for: 5_000)
         let ben = village.ben.identity.person
-        #expect(village.ann.core.allowances.given(to: ben) >= 20)
+        #expect(village.ann.core.peers.allowances.given(to: ben) >= 20)
     }
 }

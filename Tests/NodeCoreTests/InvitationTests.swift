@@ -265,13 +265,13 @@ struct InvitationTests {
         let (world, ann, ben) = (asked.world, asked.ann, asked.ben)
         let now = Instant(monotonic: world.now, wall: World.epoch + world.now)
         var core = ben.core
-        core.judges = [:]
+        core.rosters.judges = [:]
         for number in 0..<100 as Range<UInt8> {
             let space = try #require(SpaceID([UInt8](repeating: number, count: 32)))
             _ = try core.hasRoomToAdopt(
                 space, .direct, from: ann.identity.person, at: now, ben.store)
         }
-        #expect(core.judges.isEmpty)
+        #expect(core.rosters.judges.isEmpty)
         let direct = try ben.store.spaces().filter { $0.kind == .direct }
         #expect(!direct.isEmpty, "there is one that could be read")
     }

@@ -29,7 +29,7 @@ struct LetterCostTests {
             let ben = pair.ben.identity
             let part = try CardReader.parts(of: ben.person, store)
                 .first { $0.device == ben.device }
-            let inbox = pair.ben.core.lines[pair.relay.key]?.inbox
+            let inbox = pair.ben.core.courier.lines[pair.relay.key]?.inbox
             self.pair = pair
             self.store = store
             core = pair.ben.core
@@ -163,7 +163,7 @@ struct LetterCostTests {
         desk.now.monotonic += 60_000
         #expect(try !desk.bring(letter).contains(where: isAnswer))
         // The node forgets what was in memory, and other letters come meanwhile.
-        desk.core.letters = LetterBook()
+        desk.core.courier.letters = LetterBook()
         #expect(try !desk.bring(letter).contains(where: isAnswer))
         let next = try desk.letter(card, [question], number: (1 << 50) + 1, by: ann.key)
         #expect(try desk.bring(next).contains(where: isAnswer))

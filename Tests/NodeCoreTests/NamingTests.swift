@@ -98,14 +98,14 @@ struct NamingTests {
                 let link = LinkID(900 + UInt64(guest))
                 let frame = Frame.introduce(Introduction(card: card.encoded, join: wish))
                 // As where many other spaces were asked for since.
-                core.judges = [:]
+                core.rosters.judges = [:]
                 let now = Instant(monotonic: time, wall: World.epoch + time)
                 for input in [
                     .linkOpened(link, peer), .frame(link, frame.encoded()), .linkClosed(link),
                 ] as [Input] {
                     _ = try core.step(input, at: now, in: store, using: &random)
                 }
-                count += core.judges[space.number] == nil ? 0 : 1
+                count += core.rosters.judges[space.number] == nil ? 0 : 1
             }
             return count
         }
@@ -199,11 +199,11 @@ struct NamingTests {
             _ = try core.roster(of: space, store)
             _ = try core.roster(of: spaces[3], store)
         }
-        #expect(core.judges.count <= NodeCore.judgeCountMax)
-        #expect(core.judges.count > NodeCore.judgeCountMax / 2)
-        #expect(core.judges[spaces[3].number] != nil)
-        #expect(try core.judges[#require(spaces.last).number] != nil)
-        #expect(core.judges[spaces[10].number] == nil)
+        #expect(core.rosters.judges.count <= NodeCore.judgeCountMax)
+        #expect(core.rosters.judges.count > NodeCore.judgeCountMax / 2)
+        #expect(core.rosters.judges[spaces[3].number] != nil)
+        #expect(try core.rosters.judges[#require(spaces.last).number] != nil)
+        #expect(core.rosters.judges[spaces[10].number] == nil)
     }
 
     private static func crowded(groups: Int) throws -> (World, SimulatedNode) {
@@ -266,7 +266,7 @@ struct NamingTests {
         var core = ann.core
         var random = SeededRandom(seed: 3, purpose: "relay")
         let now = Instant(monotonic: world.now, wall: World.epoch + world.now)
-        let day = try #require(core.lines[relay.key]?.day)
+        let day = try #require(core.courier.lines[relay.key]?.day)
         let bytes = try #require(try store.value(.relay, relay.key.bytes))
         let record = try #require(RelayRecord(bytes))
         let welcome = RelayWelcome(
@@ -301,6 +301,6 @@ struct NamingTests {
         defer { store.rollback() }
         let before = store.callCount
         _ = try core.step(.started, at: now, in: store, using: &random)
-        return (store.callCount - before, core.judges.count)
+        return (store.callCount - before, core.rosters.judges.count)
     }
 }

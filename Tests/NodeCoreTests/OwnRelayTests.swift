@@ -16,11 +16,11 @@ struct OwnRelayTests {
         _ = try world.introduce(ann, ben)
         world.run(for: 60_000)
         // Ben has none of his own, and reads where ann does.
-        let before = try #require(ben.core.lines[relay.key])
+        let before = try #require(ben.core.courier.lines[relay.key])
         #expect(before.isReading && before.inbox == nil)
         try world.use(relay, by: ben)
         world.run(for: 5_000)
-        let after = try #require(ben.core.lines[relay.key])
+        let after = try #require(ben.core.courier.lines[relay.key])
         let inbox = try #require(after.inbox)
         #expect(after.mailboxes[inbox] != nil && after.inboxDay == after.day)
     }

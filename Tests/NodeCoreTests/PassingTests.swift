@@ -65,7 +65,7 @@ struct PassingTests {
         let pair = try Pair(seed: seed)
         pair.world.cut(pair.ann, pair.ben)
         pair.world.run(for: 30_000)
-        let inbox = try #require(pair.ben.core.lines[pair.relay.key]?.inbox)
+        let inbox = try #require(pair.ben.core.courier.lines[pair.relay.key]?.inbox)
         return (
             pair, try Aside(pair.ann, in: pair.world, seed: 1),
             try Aside(pair.ben, in: pair.world, seed: 2), inbox
@@ -155,7 +155,7 @@ struct PassingTests {
         for count in 0..<40 {
             #expect(try ann.pass([UInt8(count)], to: pair.ben).isEmpty)
         }
-        #expect(ann.core.passing.waitingCount(for: pair.relay.key) == 32)
+        #expect(ann.core.courier.passing.waitingCount(for: pair.relay.key) == 32)
         let welcome = RelayNews.opened(
             RelayWelcome(
                 day: 20_454, newest: .max, needsTicket: false,

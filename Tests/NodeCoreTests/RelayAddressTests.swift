@@ -132,9 +132,9 @@ struct RelayAddressTests {
         let fakes = (1...3).map { number in NoiseKey { $0[0] = UInt8(number) } }
         for fake in fakes { try point(ben, to: fake, at: ["dead.example:1"], in: world) }
         world.run(for: 120_000)
-        let read = cara.core.lines.values.count { $0.isReading }
+        let read = cara.core.courier.lines.values.count { $0.isReading }
         #expect(read == NodeCore.readRelaysNamedByOneMax)
-        #expect(cara.core.lines.count <= NodeCore.relaysNamedByOneMax)
+        #expect(cara.core.courier.lines.count <= NodeCore.relaysNamedByOneMax)
         #expect(!calls.made.isEmpty)
     }
 

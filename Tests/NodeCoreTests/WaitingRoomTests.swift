@@ -105,7 +105,7 @@ struct WaitingRoomTests {
                 try RunReader.forward(
                     log, from: 0, room: 1 << 20, bringsAnchor: true, store: nodes[2].store))
             for piece in try OperationVerifier.verify(run, in: space, held: []) {
-                core.waiting.add(piece, in: record.number, since: world.now)
+                core.intake.waiting.add(piece, in: record.number, since: world.now)
             }
             grown.insert(log.tag)
         }

@@ -75,7 +75,7 @@ private struct Stolen {
             #expect(roster.invited.isEmpty, "\(node.name)")
             // What a node goes by is what it would read of its store.
             let space = try #require(try node.store.space(group))
-            #expect(node.core.judges[space.number]?.roster == roster, "\(node.name)")
+            #expect(node.core.rosters.judges[space.number]?.roster == roster, "\(node.name)")
         }
         for node in honest { try world.type("still here, \(node.name)", on: node, in: group) }
         world.run(for: 120_000)

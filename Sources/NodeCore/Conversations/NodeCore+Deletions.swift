@@ -22,7 +22,7 @@ extension NodeCore {
     mutating func deleteAnew(for person: PersonID, in space: SpaceRecord, _ turn: inout some Turn)
         throws(StoreError)
     {
-        guard hasReturned(person, to: space), let roster = judges[space.number]?.roster,
+        guard hasReturned(person, to: space), let roster = rosters.judges[space.number]?.roster,
             let member = roster.member(person), let own = roster.member(identity.person),
             own.role >= .member
         else { return }
@@ -63,7 +63,7 @@ extension NodeCore {
     mutating func isDeletionLacked(
         of message: OperationReference, in space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> Bool {
-        for member in judges[space.number]?.roster.members ?? []
+        for member in rosters.judges[space.number]?.roster.members ?? []
         where member.person != identity.person && hasReturned(member.person, to: space) {
             if try lacksDeletion(member, of: message, in: space, store) { return true }
         }
@@ -72,7 +72,7 @@ extension NodeCore {
 
     /// Whether something took a person out of a space that they were let into again.
     func hasReturned(_ person: PersonID, to space: SpaceRecord) -> Bool {
-        judges[space.number]?.graph.expulsions(of: person, limit: 1).isEmpty == false
+        rosters.judges[space.number]?.graph.expulsions(of: person, limit: 1).isEmpty == false
     }
 
     /// Whether all devices of a member have said that they hold the operation here, as of before
@@ -108,7 +108,7 @@ extension NodeCore {
         }
         let row = try store.view(at: message.sequence, in: log.number)
         // What cannot be told may be.
-        guard let seen = judges[space.number]?.view(row) else { return true }
+        guard let seen = rosters.judges[space.number]?.view(row) else { return true }
         return seen.member(member.person) != nil
     }
 }

@@ -40,7 +40,7 @@ extension NodeCore {
             let told = try toldLeave(space, roster, store)
         else { return true }
         if !told.devices.isEmpty || !told.relays.isEmpty { return true }
-        return links.values.contains {
+        return peers.links.values.contains {
             // An own device that was never in the group is told, and tells nobody.
             $0.session?.hasSentAll(of: space.number) == true && $0.peer.device != identity.device
                 && roster.person(of: $0.peer.device) != nil
@@ -67,7 +67,7 @@ extension NodeCore {
         }
         try Self.forgetWords(of: space, by: identity.device, in: turn.store)
         try FormerMarks.keep(
-            of: space, by: identity.device, &judges[space.number], in: turn.store)
+            of: space, by: identity.device, &rosters.judges[space.number], in: turn.store)
         for purpose in SecretPurpose.allCases {
             for (name, _) in try turn.store.secrets(purpose, in: space.number) {
                 try turn.store.setSecret(nil, purpose, name, in: space.number)
@@ -76,7 +76,7 @@ extension NodeCore {
         try removeValues(of: space, turn.store)
         try turn.store.removeSpace(space.number)
         try forget(space, &turn)
-        bodyRequests.setMissing(try !turn.store.values(.missingBody).isEmpty)
+        intake.bodyRequests.setMissing(try !turn.store.values(.missingBody).isEmpty)
         turn.emit(.commitFully)
         turn.emit(.forgetKeys)
         turn.emit(.changed([.conversation(space.number), .invitation(space.id)]))
@@ -106,37 +106,38 @@ extension NodeCore {
         throws(StoreError)
     {
         let number = space.number
-        judges[number] = nil
-        awaited[number] = nil
+        rosters.judges[number] = nil
+        rosters.awaited[number] = nil
         ownHistory.forget(number)
-        _ = waiting.take(number)
-        sources[number] = nil
-        unreceipted.remove(number)
+        _ = intake.waiting.take(number)
+        intake.sources[number] = nil
+        intake.unreceipted.remove(number)
         for (key, _) in try turn.store.values(.untoldFiles) where key.starts(with: number.key) {
             try turn.store.setValue(nil, .untoldFiles, key)
         }
-        cardsShared[number] = nil
-        confirmations.forget(number)
+        people.cardsShared[number] = nil
+        peers.confirmations.forget(number)
         epochs[number] = nil
-        relayUpkeep.forget(number)
-        outbox.forget(number)
-        suspectedGaps.forget(number)
-        repairs.forget(number)
-        reminders.forget(number)
-        _ = withdrawnInvitations.endWatch(of: number)
+        courier.relayUpkeep.forget(number)
+        courier.outbox.forget(number)
+        courier.suspectedGaps.forget(number)
+        courier.repairs.forget(number)
+        courier.reminders.forget(number)
+        _ = people.withdrawnInvitations.endWatch(of: number)
         try collectFilesSoon(&turn)
-        for id in links.keys.sorted() {
-            links[id]?.session?.forget(number)
-            links[id]?.unacknowledged[number] = nil
-            links[id]?.unasked.remove(number)
-            links[id]?.rounds[number] = nil
-            links[id]?.introduced.remove(number)
+        for id in peers.links.keys.sorted() {
+            peers.links[id]?.session?.forget(number)
+            peers.links[id]?.unacknowledged[number] = nil
+            peers.links[id]?.unasked.remove(number)
+            peers.links[id]?.rounds[number] = nil
+            peers.links[id]?.introduced.remove(number)
         }
-        for relay in lines.keys.sorted() {
-            lines[relay]?.underway[number] = nil
-            lines[relay]?.queues[number] = nil
-            for (mailbox, open) in lines[relay]?.mailboxes ?? [:] where open.use.space == number {
-                lines[relay]?.mailboxes[mailbox] = nil
+        for relay in courier.lines.keys.sorted() {
+            courier.lines[relay]?.underway[number] = nil
+            courier.lines[relay]?.queues[number] = nil
+            for (mailbox, open) in courier.lines[relay]?.mailboxes ?? [:]
+            where open.use.space == number {
+                courier.lines[relay]?.mailboxes[mailbox] = nil
             }
         }
     }
@@ -145,7 +146,7 @@ extension NodeCore {
 
     /// What says on all own devices that a conversation was deleted on this one.
     private mutating func deletion(of space: SpaceRecord) -> Preference {
-        let graph = judges[space.number]?.graph
+        let graph = rosters.judges[space.number]?.graph
         let expulsions =
             graph?.expulsions(of: identity.person, limit: Deletion.expulsionCountMax) ?? []
         return Preference(
@@ -154,7 +155,7 @@ extension NodeCore {
 
     /// Whether a group was deleted on an own device since the person was in it last.
     func isDeleted(_ space: SpaceRecord, _ store: some Store) throws(StoreError) -> Bool {
-        guard space.kind == .group, let ownSpace, let judge = judges[space.number],
+        guard space.kind == .group, let ownSpace, let judge = rosters.judges[space.number],
             judge.roster.member(identity.person) == nil
         else { return false }
         let said = try Overview.preference(
@@ -251,7 +252,7 @@ extension NodeCore {
     func learnFormerViews(
         in space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> Bool {
-        guard let judge = judges[space.number] else { return false }
+        guard let judge = rosters.judges[space.number] else { return false }
         var isMore = false
         for (former, author) in try formerLogs(of: space, store)
         where author.lane.carriesAuthority {

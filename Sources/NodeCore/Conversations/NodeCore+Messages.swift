@@ -81,7 +81,7 @@ extension NodeCore {
     func knownRoster(
         of space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> Roster? {
-        if let judge = judges[space.number] { return judge.roster }
+        if let judge = rosters.judges[space.number] { return judge.roster }
         return try RosterReader.roster(of: space, in: store)
     }
 

@@ -33,9 +33,9 @@ extension NodeCore {
         guard rejoin == nil, !ownHistory.hasGap(in: space.number),
             try holdsOwnControl(of: space, turn.store),
             let roster = try roster(of: space, turn.store),
-            var judge = judges.removeValue(forKey: space.number)
+            var judge = rosters.judges.removeValue(forKey: space.number)
         else { return [] }
-        defer { judges[space.number] = judge }
+        defer { rosters.judges[space.number] = judge }
         let context = try context(of: space, roster: roster, turn.store)
         let author = LogAuthor(
             key: identity.key, space: space, authority: roster.authority,
@@ -58,7 +58,7 @@ extension NodeCore {
         turn.emit(.commitFully)
         turn.emit(.changed(changes))
         if applied.contains(where: { $0.log.lane == .control }) {
-            judges[space.number] = judge
+            rosters.judges[space.number] = judge
             try placeAgain(space.number, &turn)
         }
         try grew(Set(applied.map(\.log.tag)), in: space, isOwn: true, from: nil, &turn)
@@ -68,22 +68,23 @@ extension NodeCore {
     /// Reports what was received since the last receipts.
     mutating func writeReceipts(_ turn: inout some Turn) throws(StoreError) {
         guard try mayWrite(turn.store) else { return }
-        for number in unreceipted.sorted()
-        where confirmations.isConfirmed(number) && !ownHistory.hasGap(in: number) {
-            unreceipted.remove(number)
+        for number in intake.unreceipted.sorted()
+        where peers.confirmations.isConfirmed(number) && !ownHistory.hasGap(in: number) {
+            intake.unreceipted.remove(number)
             guard let space = try turn.store.space(number),
                 try belongs(to: space, turn.store)
             else { continue }
             var delivered: [Receipts.Progress] = []
             let actor = Digest(reinterpreting: identity.device)
-            let roster = judges[number]?.roster
+            let roster = rosters.judges[number]?.roster
             for log in try turn.store.agreedLogs(in: number) where log.lane == .content {
                 // No mark is kept for an author who does not count, nor one that says nothing, for
                 // example of a log that is held up to where it begins for this device. It would be
                 // reported at every check, and each receipt causes a search for others that could
                 // report the same.
                 guard log.device != identity.device, roster?.person(of: log.device) != nil,
-                    let held = try FormerMarks.received(log, &judges[number], in: turn.store)
+                    let held = try FormerMarks.received(
+                        log, &rosters.judges[number], in: turn.store)
                 else { continue }
                 let said = try turn.store.mark(.delivered, of: actor, on: log.tag, in: number)
                 var places = said?.places ?? PlaceSet()

@@ -18,7 +18,7 @@ extension NodeCore {
     public func outlook(for blob: BlobID) -> FileOutlook {
         var outlook = FileOutlook(isRefusedByDisk: fileDesk.isRefused(blob))
         for (link, holdsSome) in fileDesk.fetcher.answers(about: blob) {
-            guard let person = links[link]?.peer.person else { continue }
+            guard let person = peers.links[link]?.peer.person else { continue }
             switch holdsSome {
             case true?: outlook.holders.insert(person)
             case false?: outlook.others.insert(person)

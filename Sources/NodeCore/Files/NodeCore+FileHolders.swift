@@ -11,7 +11,7 @@ extension NodeCore {
     /// Asks a peer whether it holds files of this device that others may lack. It answers, and tells again
     /// once it holds more.
     mutating func inquireAfterFiles(on link: LinkID, _ turn: inout some Turn) throws(StoreError) {
-        guard let person = links[link]?.peer.person else { return }
+        guard let person = peers.links[link]?.peer.person else { return }
         var asked: [BlobID] = []
         for blob in fileDesk.holders.unshared
         where !fileDesk.holders.isInquired(blob, on: link) {
@@ -27,7 +27,7 @@ extension NodeCore {
     /// moment ago.
     mutating func confirmFiles(_ blobs: [BlobID], _ turn: inout some Turn) throws(StoreError) {
         let now = turn.now.monotonic
-        for link in links.keys.sorted() {
+        for link in peers.links.keys.sorted() {
             try inquire(
                 blobs.filter { !fileDesk.holders.isInquired($0, on: link, lately: now) }, on: link,
                 &turn)
@@ -51,7 +51,7 @@ extension NodeCore {
         _ holding: BlobHolding, on link: LinkID, _ turn: inout some Turn
     ) throws(StoreError) {
         let isInquired = fileDesk.holders.isInquired(holding.blob, on: link)
-        guard isInquired || holding.ranges.isEmpty, let person = links[link]?.peer.person,
+        guard isInquired || holding.ranges.isEmpty, let person = peers.links[link]?.peer.person,
             var row = try HeldFile.kept(holding.blob, in: turn.store)
         else { return }
         var chunks = ChunkSet(of: row.shape.chunkCount)
@@ -67,7 +67,7 @@ extension NodeCore {
             try row.keep(in: turn.store)
             guard row.state == .whole, !row.canComeAgain else { return }
             fileDesk.holders.add(holding.blob)
-            for other in links.keys.sorted() where other != link {
+            for other in peers.links.keys.sorted() where other != link {
                 try inquireAfterFiles(on: other, &turn)
             }
             return

@@ -66,7 +66,7 @@ extension NodeCore {
         guard said?.places.contains(stored.sequence) != true else { return }
         let key = Self.heldKey(log.space, log.tag, stored.sequence)
         try turn.store.setValue([1], .untoldFiles, key)
-        unreceipted.insert(log.space)
+        intake.unreceipted.insert(log.space)
         timers.set(.receipts, in: Self.receiptDelay, &turn)
     }
 
@@ -86,7 +86,7 @@ extension NodeCore {
     mutating func resumeFileReceipts(_ turn: inout some Turn) throws(StoreError) {
         for (key, _) in try turn.store.values(.untoldFiles) {
             guard let space = SpaceNumber(key: Array(key.prefix(8))) else { continue }
-            unreceipted.insert(space)
+            intake.unreceipted.insert(space)
             timers.set(.receipts, in: Self.receiptDelay, &turn)
         }
     }
@@ -109,7 +109,8 @@ extension NodeCore {
         var progress: [Receipts.Progress] = []
         for (tag, places) in new.sorted(by: { $0.key < $1.key }) {
             // For an author who does not count, no mark is kept either.
-            guard let log = try store.log(tag, in: space), let roster = judges[space]?.roster,
+            guard let log = try store.log(tag, in: space),
+                let roster = rosters.judges[space]?.roster,
                 roster.person(of: log.device) != nil,
                 roster.members.count <= Receipts.deliveryMemberCountMax
             else {
@@ -136,7 +137,7 @@ extension NodeCore {
         in places: inout PlaceSet, of log: LogRecord, _ store: some Store
     ) throws(StoreError) {
         guard places.ranges.count > PlaceSet.rangeCountMax / 2,
-            let received = try FormerMarks.received(log, &judges[log.space], in: store)
+            let received = try FormerMarks.received(log, &rosters.judges[log.space], in: store)
         else { return }
         var lacking: [UInt64] = []
         for entry in try store.files(in: log.space, before: nil, limit: .max) {

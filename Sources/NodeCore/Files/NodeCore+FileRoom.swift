@@ -269,7 +269,7 @@ extension NodeCore {
     ) throws(StoreError) {
         fileDesk.server.withdraw(blob)
         let nothing = Frame.blobHave(BlobHolding(blob: blob, ranges: [])).encoded()
-        for link in links.keys.sorted() {
+        for link in peers.links.keys.sorted() {
             guard try isNamed(blob, toPeerOn: link, turn.store) else { continue }
             turn.emit(.send(link, nothing))
         }

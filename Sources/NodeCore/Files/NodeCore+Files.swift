@@ -92,7 +92,7 @@ extension NodeCore {
         if isWanted { try fetchFiles(&turn) }
         guard isOwn else { return }
         try holdBound(&turn)
-        for link in links.keys.sorted() { try inquireAfterFiles(on: link, &turn) }
+        for link in peers.links.keys.sorted() { try inquireAfterFiles(on: link, &turn) }
     }
 
     /// Wants the files of a message that are fetched automatically, and says whether any is not
@@ -175,7 +175,7 @@ extension NodeCore {
         guard !chosen.isEmpty else { return }
         timers.set(.files, in: Self.fileInterval, &turn)
         shelves.noteDue()
-        for link in links.keys.sorted() { try askForFiles(on: link, &turn) }
+        for link in peers.links.keys.sorted() { try askForFiles(on: link, &turn) }
     }
 
     /// Asks a peer for wanted files that it may hold.
@@ -192,7 +192,7 @@ extension NodeCore {
     func isNamed(
         _ blob: BlobID, toPeerOn link: LinkID, _ store: some Store
     ) throws(StoreError) -> Bool {
-        guard let session = links[link]?.session else { return false }
+        guard let session = peers.links[link]?.session else { return false }
         return try store.naming(blob, limit: Self.namingCountMax).contains {
             session.shares($0.space)
         }
@@ -310,7 +310,7 @@ extension NodeCore {
     /// last in a step, so that messages go first.
     mutating func serveFiles(_ turn: inout some Turn) throws(StoreError) {
         for link in fileDesk.served {
-            guard links[link]?.session != nil else {
+            guard peers.links[link]?.session != nil else {
                 fileDesk.close(link)
                 continue
             }

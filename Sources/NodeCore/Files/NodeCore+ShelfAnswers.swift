@@ -54,7 +54,7 @@ extension NodeCore {
         switch answer {
         case .stored(let counter):
             try noteCounter(counter, of: place.relay, turn.store)
-            lines[place.relay]?.pace.noteWork(at: turn.now.monotonic)
+            courier.lines[place.relay]?.pace.noteWork(at: turn.now.monotonic)
             // Something before it was refused: it is put again with that.
             guard var record = try ShelfRecord.kept(place, in: turn.store),
                 record.pieceCount == UInt64(number)
@@ -73,8 +73,8 @@ extension NodeCore {
                 shelves.noteRoom(nil, at: place)
                 let key = try shelfKey(of: place.blob, &turn)
                 let mailbox = MailboxID(shelf: key.device)
-                lines[place.relay]?.opened.remove(mailbox)
-                lines[place.relay]?.paid.remove(mailbox)
+                courier.lines[place.relay]?.opened.remove(mailbox)
+                courier.lines[place.relay]?.paid.remove(mailbox)
             }
             pauseShelves(at: place.relay, after: refusal, &turn)
         default: return

@@ -19,8 +19,8 @@ extension NodeCore {
     /// Asks for pages of shelves, those of files first that are wanted first.
     mutating func readShelves(_ turn: inout some Turn) throws(StoreError) {
         let now = turn.now.monotonic
-        let relays = lines.keys.sorted().filter { relay in
-            guard let line = lines[relay], line.isReading, line.isOpenAndDrained else {
+        let relays = courier.lines.keys.sorted().filter { relay in
+            guard let line = courier.lines[relay], line.isReading, line.isOpenAndDrained else {
                 return false
             }
             return !line.pace.isBusy(at: now) && !shelves.isPaused(relay, at: now)
@@ -106,7 +106,7 @@ extension NodeCore {
         guard fileDesk.fetcher.blobs.contains(shelf.blob) else { return }
         switch answer {
         case .entries(let entries, let hasMore, let newest):
-            lines[shelf.relay]?.pace.noteWork(at: turn.now.monotonic)
+            courier.lines[shelf.relay]?.pace.noteWork(at: turn.now.monotonic)
             if entries.isEmpty, newest < reading.cursor.counter {
                 // It was put there again.
                 reading.cursor = ShelfCursor(begun: turn.now.wall)

@@ -98,7 +98,7 @@ extension NodeCore {
                 let place = ShelfPlace(blob: blob, relay: relay)
                 guard try isUnfinished(place, at: turn.now, turn.store) else { continue }
                 isWorkLeft = true
-                if lines[relay]?.phase != .open { call(relay, &turn) }
+                if courier.lines[relay]?.phase != .open { call(relay, &turn) }
             }
         }
         shelves.hasOwn = try !turn.store.values(.ownShelf).isEmpty
@@ -214,7 +214,7 @@ extension NodeCore {
     }
 
     private func mayLay(at relay: NoiseKey, at now: Instant) -> Bool {
-        guard let line = lines[relay], line.isOpenAndDrained,
+        guard let line = courier.lines[relay], line.isOpenAndDrained,
             !line.pace.isBusy(at: now.monotonic), !shelves.isPaused(relay, at: now.monotonic)
         else { return false }
         return line.questions.putCount == 0
@@ -242,7 +242,7 @@ extension NodeCore {
         if kept == nil { try record.keep(place, in: turn.store) }
         var next = max(shelves.next(at: place) ?? 0, Int(record.pieceCount))
         while next < laying.writer.pieceCount,
-            lines[relay]?.questions.pieceCount ?? .max < Self.laidPieceCountMax
+            courier.lines[relay]?.questions.pieceCount ?? .max < Self.laidPieceCountMax
         {
             guard let envelope = try laying.writer.envelope(at: next, from: turn.store.blobs) else {
                 // A part was lost here: the file is put there once it is complete again.
@@ -263,7 +263,7 @@ extension NodeCore {
         _ turn: inout some Turn
     ) {
         let question = RelayQuestion.shelf(place.blob)
-        guard lines[place.relay]?.questions.contains(question) == false else { return }
+        guard courier.lines[place.relay]?.questions.contains(question) == false else { return }
         ask(
             .get(RelayRange(after: 0, byteCountMax: 1)), of: mailbox, as: key, on: place.relay,
             for: question, &turn)
@@ -292,8 +292,8 @@ extension NodeCore {
         let key = try shelfKey(of: blob, &turn)
         var isLeft = false
         for (place, record) in try ShelfRecord.all(of: blob, in: turn.store) {
-            if lines[place.relay] == nil { try findRelay(of: place, record, &turn) }
-            guard let line = lines[place.relay] else {
+            if courier.lines[place.relay] == nil { try findRelay(of: place, record, &turn) }
+            guard let line = courier.lines[place.relay] else {
                 // Nobody knows any more where that is; it lives no longer than other envelopes.
                 try ShelfRecord.drop(place, in: turn.store)
                 continue

@@ -29,7 +29,7 @@ extension NodeCore {
             let room = shelves.room(at: place) ?? .max
             states.append(
                 ShelfState(
-                    addresses: lines[relay]?.places.addresses ?? [],
+                    addresses: courier.lines[relay]?.places.addresses ?? [],
                     pieceCount: laying.writer.pieceCount,
                     laidCount: Int(clamping: record?.pieceCount ?? 0),
                     lackingCount: lackingCount, isTooLarge: room < laying.writer.byteCount))
@@ -40,6 +40,8 @@ extension NodeCore {
     /// Where the relays are that were asked for a file, ascending by their keys.
     public func relaysAsked(for blob: BlobID) -> [[String]] {
         let relays = Set(shelves.readings.keys.filter { $0.blob == blob }.map(\.relay))
-        return relays.sorted().compactMap { lines[$0]?.places.addresses }.filter { !$0.isEmpty }
+        return relays.sorted().compactMap { courier.lines[$0]?.places.addresses }.filter {
+            !$0.isEmpty
+        }
     }
 }

@@ -14,7 +14,7 @@ extension NodeCore {
     /// Shows the card and ends the link, if that is who calls. Returns whether it was.
     mutating func tellWhoTheyWere(on id: LinkID, _ turn: inout some Turn) throws(StoreError) -> Bool
     {
-        guard let peer = links[id]?.peer, try !isAccepted(peer.person, turn.store),
+        guard let peer = peers.links[id]?.peer, try !isAccepted(peer.person, turn.store),
             let person = try person(withRoot: peer.root, turn.store), person != peer.person,
             let card = try turn.store.value(.card, person.bytes)
         else { return false }
@@ -43,13 +43,13 @@ extension NodeCore {
     ) throws(StoreError) -> PersonID? {
         if root == identity.root { return identity.person }
         guard let ownSpace else { return nil }
-        if let contactRoots { return contactRoots[root] }
+        if let contactRoots = people.contactRoots { return contactRoots[root] }
         var roots: [Digest: PersonID] = [:]
         for contact in try Overview.contacts(ownSpace: ownSpace.number, in: store)
         where contact.isAccepted && roots[contact.root] == nil {
             roots[contact.root] = contact.person
         }
-        contactRoots = roots
+        people.contactRoots = roots
         return roots[root]
     }
 }

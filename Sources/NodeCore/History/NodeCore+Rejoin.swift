@@ -14,21 +14,21 @@ extension NodeCore {
     mutating func compareOwnLogs(_ frame: Frame, on id: LinkID, _ turn: inout some Turn)
         throws(StoreError)
     {
-        guard let peer = links[id]?.peer.device else { return }
+        guard let peer = peers.links[id]?.peer.device else { return }
         switch frame {
         case .frontier(let frontier):
             guard let space = try turn.store.space(frontier.space),
-                links[id]?.session?.shares(space.number) == true
+                peers.links[id]?.session?.shares(space.number) == true
             else { return }
             try noteBranches(of: frontier, in: space, turn.store)
             try compareOwnLogs(frontier, of: space, by: peer, &turn)
         case .spaces, .heartbeat:
-            for number in links[id]?.session?.sharedSpaces ?? []
-            where links[id]?.session?.isEqual(number) == true {
+            for number in peers.links[id]?.session?.sharedSpaces ?? []
+            where peers.links[id]?.session?.isEqual(number) == true {
                 guard let space = try turn.store.space(number) else { continue }
                 confirm(space, &turn)
                 if space.kind != .own { try noteAnswer(turn.store) }
-                guard confirmations.meetEqualPeer() else { continue }
+                guard peers.confirmations.meetEqualPeer() else { continue }
                 timers.set(.devices, in: Self.devicesRetry, &turn)
             }
         default:
@@ -86,7 +86,9 @@ extension NodeCore {
         }
         if !proven.isEmpty { try extendOwnGap(in: space, to: proven, &turn) }
         guard claimed.isSubset(of: proven.keys) else {
-            if confirmations.noteUnprovenClaim(by: peer) { try count(.emptyClaim, turn.store) }
+            if peers.confirmations.noteUnprovenClaim(by: peer) {
+                try count(.emptyClaim, turn.store)
+            }
             return false
         }
         return true
@@ -94,13 +96,13 @@ extension NodeCore {
 
     /// A peer has shown what it holds of a space. What waited for that is done soon.
     private mutating func confirm(_ space: SpaceRecord, _ turn: inout some Turn) {
-        guard confirmations.confirm(space.number) else { return }
+        guard peers.confirmations.confirm(space.number) else { return }
         watchDevices(&turn)
         shareCard(in: space.number, &turn)
         // Not all at once: everybody who was let in together hears together.
         let delay = Self.upkeepDelay + identity.device.prefix % Self.upkeepDelay
         timers.set(.upkeep(space.number), in: delay, &turn)
-        guard unreceipted.contains(space.number) else { return }
+        guard intake.unreceipted.contains(space.number) else { return }
         timers.set(.receipts, in: Self.receiptDelay, &turn)
     }
 

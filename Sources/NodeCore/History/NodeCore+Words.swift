@@ -42,10 +42,11 @@ extension NodeCore {
     mutating func askForAcknowledgement(
         in number: SpaceNumber, on id: LinkID, _ turn: inout some Turn
     ) throws(StoreError) {
-        guard let device = links[id]?.peer.device, let space = try turn.store.space(number) else {
+        guard let device = peers.links[id]?.peer.device, let space = try turn.store.space(number)
+        else {
             return
         }
-        guard links[id]?.session?.shares(number) == true else {
+        guard peers.links[id]?.session?.shares(number) == true else {
             return try heardLeave(in: space, on: id, &turn)
         }
         let known = try Self.wordsKnown(of: space, by: identity.device, in: turn.store)
@@ -54,7 +55,7 @@ extension NodeCore {
         for tag in known.keys.sorted() {
             guard let log = try turn.store.agreedLog(tag, in: number), log.end > said[tag] ?? 0
             else { continue }
-            try links[id]?.session?.sendLastAgain(of: tag, in: number, store: turn.store)
+            try peers.links[id]?.session?.sendLastAgain(of: tag, in: number, store: turn.store)
         }
     }
 

@@ -32,38 +32,40 @@ extension NodeCore {
         }
         guard !missing.ranges.isEmpty, missing != known else { return }
         try store.setValue(missing.bytes, .missingBody, name.key)
-        bodyRequests.setMissing(true)
+        intake.bodyRequests.setMissing(true)
     }
 
     /// Requests payloads soon, if some are missing.
     mutating func scheduleBodyRequests(_ turn: inout some Turn) {
-        guard let moment = bodyRequests.scheduleRound(at: turn.now.monotonic) else { return }
+        guard let moment = intake.bodyRequests.scheduleRound(at: turn.now.monotonic) else { return }
         timers.move(.bodies, to: moment, &turn)
     }
 
     /// A new peer is connected, which may have what the others did not deliver.
     mutating func restartBodyRequests(_ turn: inout some Turn) {
-        bodyRequests.resetBackoff()
+        intake.bodyRequests.resetBackoff()
         scheduleBodyRequests(&turn)
     }
 
     /// Checks what is still missing and asks one member of each space for it, the next one in turn.
     mutating func requestBodies(_ turn: inout some Turn) throws(StoreError) {
-        guard bodyRequests.beginRound(at: turn.now.monotonic) else { return }
+        guard intake.bodyRequests.beginRound(at: turn.now.monotonic) else { return }
         let (wanted, next) = try missingRanges(turn.store)
         var linkCount = 0
         for (number, ranges) in wanted {
-            let able = links.keys.sorted().filter { links[$0]?.session?.shares(number) == true }
+            let able = peers.links.keys.sorted().filter {
+                peers.links[$0]?.session?.shares(number) == true
+            }
             linkCount = max(linkCount, able.count)
-            if let id = bodyRequests.link(among: able) {
-                send(links[id]?.session?.wantBodies(ranges, in: number) ?? [], on: id, &turn)
+            if let id = intake.bodyRequests.link(among: able) {
+                send(peers.links[id]?.session?.wantBodies(ranges, in: number) ?? [], on: id, &turn)
             }
             // A linked device may lack it as well, as the person's own other device does.
-            guard bodyRequests.asksByLetter(besides: able.count) else { continue }
+            guard intake.bodyRequests.asksByLetter(besides: able.count) else { continue }
             try askByLetter(for: ranges, of: number, &turn)
         }
-        bodyRequests.noteRound(to: next, linkCount: linkCount)
-        guard let moment = bodyRequests.endRound(at: turn.now.monotonic) else { return }
+        intake.bodyRequests.noteRound(to: next, linkCount: linkCount)
+        guard let moment = intake.bodyRequests.endRound(at: turn.now.monotonic) else { return }
         timers.move(.bodies, to: moment, &turn)
     }
 
@@ -75,9 +77,9 @@ extension NodeCore {
     ) throws(StoreError) -> (wanted: [(SpaceNumber, [Want.Range])], next: BodyRequests.Cursor) {
         var wanted: [SpaceNumber: [Want.Range]] = [:]
         var look = BodyLook(
-            lookCount: Self.bodyLookCountMax, placeCount: bodyRequests.placeCountMax)
+            lookCount: Self.bodyLookCountMax, placeCount: intake.bodyRequests.placeCountMax)
         var next: BodyRequests.Cursor?
-        for (key, value) in bodyRequests.inTurn(try store.values(.missingBody)) {
+        for (key, value) in intake.bodyRequests.inTurn(try store.values(.missingBody)) {
             guard let name = MissingBodyLog(key: key), let space = try store.space(name.space),
                 let log = try store.log(name.tag, in: space.number)
             else {
@@ -85,12 +87,12 @@ extension NodeCore {
                 continue
             }
             guard look.hasRoom else {
-                bodyRequests.setMissing(true)
+                intake.bodyRequests.setMissing(true)
                 if next == nil { next = .init(key: key) }
                 continue
             }
             let missing = MissingBodies(value)
-            let start = key == bodyRequests.cursor.key ? bodyRequests.cursor.place : 0
+            let start = key == intake.bodyRequests.cursor.key ? intake.bodyRequests.cursor.place : 0
             let (rest, range) = try stillMissing(missing, from: start, in: log, space, &look, store)
             if rest != missing {
                 try store.setValue(rest.ranges.isEmpty ? nil : rest.bytes, .missingBody, key)
@@ -98,7 +100,7 @@ extension NodeCore {
             // Nobody serves what lies behind a cut or a fork.
             guard let first = rest.ranges.first?.lowerBound, first < log.bound?.sequence ?? .max
             else { continue }
-            bodyRequests.setMissing(true)
+            intake.bodyRequests.setMissing(true)
             if let place = look.next.take(), next == nil, place < log.bound?.sequence ?? .max {
                 next = .init(key: key, place: place)
             }
@@ -170,7 +172,7 @@ extension NodeCore {
         let others = roster.participatingDevices.map(\.device).filter {
             $0 != identity.device && !linked.contains($0)
         }
-        guard let device = bodyRequests.device(among: others),
+        guard let device = intake.bodyRequests.device(among: others),
             let person = roster.person(of: device)
         else { return }
         let want = Want(
@@ -202,7 +204,7 @@ extension NodeCore {
                     operation, at: place, stored.id, of: log.tag, in: context.space, store)
             else { continue }
             changes += try restore(operation, as: stored, in: log, context, store)
-            bodyRequests.resetBackoff()
+            intake.bodyRequests.resetBackoff()
         }
         if let known, missing != known {
             try store.setValue(
@@ -227,7 +229,7 @@ extension NodeCore {
         try store.restore(verified, in: stored.number)
         let applied = AppliedOperation(
             number: stored.number, log: log, operation: verified, isBackfill: true)
-        guard var judge = judges[context.space.number] else { return [] }
+        guard var judge = rosters.judges[context.space.number] else { return [] }
         return try Merge.apply(applied, context, judging: &judge, in: store)
     }
 

@@ -59,7 +59,7 @@ extension NodeCore {
     mutating func ingest(_ operations: Operations, from id: LinkID, _ turn: inout some Turn)
         throws(StoreError)
     {
-        guard let peer = links[id]?.peer else { return }
+        guard let peer = peers.links[id]?.peer else { return }
         try ingest(operations, by: Bringer(peer, link: id), &turn)
     }
 
@@ -102,7 +102,7 @@ extension NodeCore {
             try admitWaiting(in: space, releasedBy: ingested.releasing, turn.store, &ingested)
             try followKept(&ingested, in: space, &turn)
         }
-        let roster = judges[space.number]?.roster
+        let roster = rosters.judges[space.number]?.roster
         for run in operations.runs where run.lane != .control && isGenuine {
             guard mayBringMore(peer, roster), roster?.person(of: run.device) != nil else {
                 try count(.foreignOperations, turn.store)
@@ -160,7 +160,7 @@ extension NodeCore {
             try count(.collidingLog, turn.store)
             return true
         }
-        let limit = judges[space.number]?.roster.limit(of: run.device, lane: run.lane, name)
+        let limit = rosters.judges[space.number]?.roster.limit(of: run.device, lane: run.lane, name)
         var pieces: [VerifiedRun]
         do {
             pieces = try Self.verify(run, in: space.id, against: log, limit: limit)
@@ -188,18 +188,18 @@ extension NodeCore {
         // What was dropped for another branch is no longer shown.
         if let before, let log, log.end < before.end { ingested.isMisjudged = true }
         let (keptBefore, changesBefore) = (ingested.keptCount, ingested.changes.count)
-        if let log, pieces.isEmpty, bodyRequests.hasMissing {
+        if let log, pieces.isEmpty, intake.bodyRequests.hasMissing {
             ingested.changes += try restoreBodies(from: run, in: log, space, turn.store)
         }
         if let id = peer.link {
-            links[id]?.session?.peerHolds(tag, through: run.last, in: space.number)
+            peers.links[id]?.session?.peerHolds(tag, through: run.last, in: space.number)
         }
         try apply(pieces, to: log, in: space, by: peer, &ingested, &turn)
         let hasNews = ingested.keptCount > keptBefore || ingested.changes.count > changesBefore
-        if hasNews, let id = peer.link { links[id]?.broughtNews = true }
+        if hasNews, let id = peer.link { peers.links[id]?.broughtNews = true }
         // Who sends its own once more was not told, or did not hear, that it is safe here.
         if let id = peer.link, !pieces.isEmpty || run.device == peer.device {
-            links[id]?.unacknowledged[space.number, default: []].insert(tag)
+            peers.links[id]?.unacknowledged[space.number, default: []].insert(tag)
         }
         return true
     }
@@ -219,7 +219,7 @@ extension NodeCore {
                 ingested.isDisconnected = true
                 if let id = peer.link {
                     let size = piece.operations.reduce(0) { $0 + $1.operation.byteCount }
-                    links[id]?.unconnected[space.number, default: 0] += UInt64(size)
+                    peers.links[id]?.unconnected[space.number, default: 0] += UInt64(size)
                 }
                 continue
             }
@@ -313,7 +313,7 @@ extension NodeCore {
             ready = 0
         }
         if let rest = run.droppingFirst(ready) {
-            waiting.add(
+            intake.waiting.add(
                 WaitingRoom.Waiter(
                     // What there was no room for waits as long again.
                     run: rest, since: isOverdue ? ingested.now : waiter.since,
@@ -333,24 +333,26 @@ extension NodeCore {
         if ingested.isUnplaced { try placeAgain(space.number, &turn) }
         if !ingested.changes.isEmpty { turn.emit(.changed(ingested.changes)) }
         if !ingested.grown.isEmpty {
-            if !lines.isEmpty { try restartReminders(of: space.number, &turn) }
+            if !courier.lines.isEmpty { try restartReminders(of: space.number, &turn) }
             try grew(ingested.grown, in: space, isOwn: false, from: id, &turn)
-            let roster = judges[space.number]?.roster
+            let roster = rosters.judges[space.number]?.roster
             if belongs(to: roster), space.kind != .own,
                 roster?.members.count ?? 0 <= Receipts.deliveryMemberCountMax
             {
-                unreceipted.insert(space.number)
+                intake.unreceipted.insert(space.number)
                 timers.set(.receipts, in: Self.receiptDelay, &turn)
             }
-            sources[space.number]?.lastProgress = turn.now.monotonic
-            sources[space.number]?.fruitlessCount = 0
+            intake.sources[space.number]?.lastProgress = turn.now.monotonic
+            intake.sources[space.number]?.fruitlessCount = 0
             try learnedMore(of: space.number, &turn)
             try finishRecovery(turn.store)
         }
         scheduleBodyRequests(&turn)
         watchWaiting(&turn)
         // What waited long enough came on no link, and can leave a hole like anything that did.
-        let able = links.keys.sorted().first { links[$0]?.session?.shares(space.number) == true }
+        let able = peers.links.keys.sorted().first {
+            peers.links[$0]?.session?.shares(space.number) == true
+        }
         guard let id = id ?? able else { return }
         if ingested.isDisconnected {
             try noteDisconnected(space.number, link: id, &turn)
@@ -365,11 +367,11 @@ extension NodeCore {
         _ tags: Set<LogTag>, in space: SpaceRecord, isOwn: Bool, from source: LinkID?,
         _ turn: inout some Turn
     ) throws(StoreError) {
-        if isOwn { outbox.note(space.number) }
+        if isOwn { courier.outbox.note(space.number) }
         var mustAnnounce = false
-        for id in links.keys.sorted() where id != source {
-            for tag in tags { links[id]?.session?.grew(tag, in: space.number, isOwn: isOwn) }
-            mustAnnounce = mustAnnounce || links[id]?.session?.hasAnnouncements == true
+        for id in peers.links.keys.sorted() where id != source {
+            for tag in tags { peers.links[id]?.session?.grew(tag, in: space.number, isOwn: isOwn) }
+            mustAnnounce = mustAnnounce || peers.links[id]?.session?.hasAnnouncements == true
         }
         if mustAnnounce { timers.set(.announce, in: Self.announceDelay, &turn) }
     }

@@ -11,7 +11,7 @@ extension NodeCore {
         _ ingested: inout Ingested
     ) throws(StoreError) {
         try prepare(space, store)
-        guard var judge = judges[space.number] else { return }
+        guard var judge = rosters.judges[space.number] else { return }
         let tag = LogTag(taken.log)
         var log: LogRecord
         if let known = try store.log(tag, in: space.number) {
@@ -36,8 +36,8 @@ extension NodeCore {
         for head in run.heads { try store.addHead(head, in: log.number) }
         let context = try context(of: space, roster: judge.roster, store)
         // Taken out, so that it is not copied when it is changed.
-        judges[space.number] = nil
-        defer { judges[space.number] = judge }
+        rosters.judges[space.number] = nil
+        defer { rosters.judges[space.number] = judge }
         for (operation, number) in zip(run.operations, numbers) {
             try Causality.cover(
                 operation.operation.header, at: operation.sequence, in: log, store: store)
@@ -85,8 +85,8 @@ extension NodeCore {
     /// Recomputes a space: some of what it holds counts no longer, or again.
     mutating func refold(_ space: SpaceRecord, _ turn: inout some Turn) throws(StoreError) {
         try prepare(space, turn.store)
-        guard var judge = judges.removeValue(forKey: space.number) else { return }
-        defer { judges[space.number] = judge }
+        guard var judge = rosters.judges.removeValue(forKey: space.number) else { return }
+        defer { rosters.judges[space.number] = judge }
         let context = try context(of: space, roster: judge.roster, turn.store)
         var bodyless: [LogTag: (log: LogRecord, operations: [VerifiedOperation])] = [:]
         try Merge.rebuild(context, judging: &judge, in: turn.store) { applied in

@@ -42,7 +42,7 @@ extension NodeCore {
         guard let space = try turn.store.space(number) else { return }
         try turn.store.setValue(nil, .unplaced, space.id.bytes)
         try prepare(space, turn.store)
-        guard let rule = judges[number]?.placing,
+        guard let rule = rosters.judges[number]?.placing,
             try StandSettling.settle(number, by: rule, in: turn.store)
         else { return }
         try refold(space, &turn)
@@ -55,7 +55,7 @@ extension NodeCore {
         _ space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> Bool {
         try prepare(space, store)
-        guard let rule = judges[space.number]?.placing else { return false }
+        guard let rule = rosters.judges[space.number]?.placing else { return false }
         return try StandSettling.again(space.number, by: rule, in: store)
     }
 }

@@ -32,18 +32,20 @@ extension NodeCore {
     mutating func noteHolder(of space: SpaceNumber, link id: LinkID, _ turn: inout some Turn)
         throws(StoreError)
     {
-        guard let peer = links[id]?.peer, links[id]?.session != nil,
+        guard let peer = peers.links[id]?.peer, peers.links[id]?.session != nil,
             let record = try turn.store.space(space)
         else { return }
-        let isServed = sources[space].map { $0.link != id && links[$0.link]?.session != nil }
+        let isServed = intake.sources[space].map {
+            $0.link != id && peers.links[$0.link]?.session != nil
+        }
         // Of a space that this person has not accepted no more is kept: nobody need send it on each
         // link.
         let isFull = try !mayGrow(record, from: peer.person, on: id, turn.store)
         if isFull { return try declineRest(of: record, on: id, &turn) }
         if isServed == true {
             // It need not send what the source does, but must send what it writes from now on.
-            links[id]?.unasked.insert(space)
-            let outputs = try links[id]?.session?.tell(space, store: turn.store) ?? []
+            peers.links[id]?.unasked.insert(space)
+            let outputs = try peers.links[id]?.session?.tell(space, store: turn.store) ?? []
             return send(outputs, on: id, &turn)
         }
         try makeSource(
@@ -56,7 +58,8 @@ extension NodeCore {
         throws(StoreError)
     {
         guard let link else { return }
-        let outputs = try links[link]?.session?.declineRest(of: space, store: turn.store) ?? []
+        let outputs =
+            try peers.links[link]?.session?.declineRest(of: space, store: turn.store) ?? []
         send(outputs, on: link, &turn)
     }
 
@@ -65,28 +68,28 @@ extension NodeCore {
     mutating func noteDisconnected(_ space: SpaceNumber, link id: LinkID, _ turn: inout some Turn)
         throws(StoreError)
     {
-        guard let source = sources[space], source.link == id,
+        guard let source = intake.sources[space], source.link == id,
             turn.now.monotonic < source.lastAsked + Self.sourcePatience
         else { return try noteHolder(of: space, link: id, &turn) }
-        sources[space]?.mustAskAgain = true
+        intake.sources[space]?.mustAskAgain = true
     }
 
     private mutating func makeSource(
         _ source: SpaceSource, of space: SpaceNumber, _ turn: inout some Turn
     ) throws(StoreError) {
-        let due = links[source.link]?.rounds[space]?.due ?? 0
+        let due = peers.links[source.link]?.rounds[space]?.due ?? 0
         guard turn.now.monotonic >= due else {
             // It was asked over and over without result.
-            if sources[space]?.link == source.link { sources[space] = nil }
-            links[source.link]?.unasked.insert(space)
+            if intake.sources[space]?.link == source.link { intake.sources[space] = nil }
+            peers.links[source.link]?.unasked.insert(space)
             return timers.set(.source(space), in: due - turn.now.monotonic, &turn)
         }
-        links[source.link]?.rounds[space, default: RoundPace()].ask(at: turn.now.monotonic)
-        sources[space] = source
-        links[source.link]?.unasked.remove(space)
+        peers.links[source.link]?.rounds[space, default: RoundPace()].ask(at: turn.now.monotonic)
+        intake.sources[space] = source
+        peers.links[source.link]?.unasked.remove(space)
         timers.set(.source(space), in: source.patience, &turn)
-        links[source.link]?.session?.forgetQuestions(space)
-        let outputs = try links[source.link]?.session?.ask(space, store: turn.store) ?? []
+        peers.links[source.link]?.session?.forgetQuestions(space)
+        let outputs = try peers.links[source.link]?.session?.ask(space, store: turn.store) ?? []
         send(outputs, on: source.link, &turn)
         try fillHoles(of: space, from: source.link, &turn)
     }
@@ -96,19 +99,20 @@ extension NodeCore {
     mutating func fillHoles(of space: SpaceNumber, from id: LinkID, _ turn: inout some Turn)
         throws(StoreError)
     {
-        guard let source = sources[space], source.link == id, links[id]?.session != nil else {
+        guard let source = intake.sources[space], source.link == id, peers.links[id]?.session != nil
+        else {
             return
         }
         if try hasHole(space, turn.store) {
-            sources[space]?.hadHole = true
-            let outputs = try links[id]?.session?.fillHoles(space, store: turn.store) ?? []
+            intake.sources[space]?.hadHole = true
+            let outputs = try peers.links[id]?.session?.fillHoles(space, store: turn.store) ?? []
             send(outputs, on: id, &turn)
         } else if source.hadHole {
-            sources[space]?.hadHole = false
-            sources[space]?.mustAskAgain = false
-            sources[space]?.lastAsked = turn.now.monotonic
-            links[id]?.rounds[space, default: RoundPace()].ask(at: turn.now.monotonic)
-            send(try links[id]?.session?.ask(space, store: turn.store) ?? [], on: id, &turn)
+            intake.sources[space]?.hadHole = false
+            intake.sources[space]?.mustAskAgain = false
+            intake.sources[space]?.lastAsked = turn.now.monotonic
+            peers.links[id]?.rounds[space, default: RoundPace()].ask(at: turn.now.monotonic)
+            send(try peers.links[id]?.session?.ask(space, store: turn.store) ?? [], on: id, &turn)
         }
     }
 
@@ -117,7 +121,7 @@ extension NodeCore {
     mutating func missHoles(of space: SpaceNumber, from id: LinkID, _ turn: inout some Turn)
         throws(StoreError)
     {
-        guard sources[space] == nil, try hasHole(space, turn.store) else { return }
+        guard intake.sources[space] == nil, try hasHole(space, turn.store) else { return }
         try noteHolder(of: space, link: id, &turn)
     }
 
@@ -125,18 +129,19 @@ extension NodeCore {
     mutating func endSource(of space: SpaceNumber, on id: LinkID, _ turn: inout some Turn)
         throws(StoreError)
     {
-        guard let source = sources[space], source.link == id, !source.hadHole,
+        guard let source = intake.sources[space], source.link == id, !source.hadHole,
             !source.mustAskAgain, try lacksNothing(space, on: id, turn.store),
             try !hasHole(space, turn.store)
         else { return }
-        sources[space] = nil
+        intake.sources[space] = nil
         // Others who said that they hold more need not be asked for what has arrived meanwhile.
-        for other in links.keys.sorted() where links[other]?.unasked.contains(space) == true {
+        for other in peers.links.keys.sorted()
+        where peers.links[other]?.unasked.contains(space) == true {
             if try lacksNothing(space, on: other, turn.store) {
-                links[other]?.unasked.remove(space)
+                peers.links[other]?.unasked.remove(space)
             }
         }
-        guard links.values.contains(where: { $0.unasked.contains(space) }) else { return }
+        guard peers.links.values.contains(where: { $0.unasked.contains(space) }) else { return }
         try replace(source, of: space, &turn)
     }
 
@@ -148,7 +153,7 @@ extension NodeCore {
         case .frontier, .spaces, .heartbeat: break
         default: return
         }
-        for space in sources.keys.sorted() where sources[space]?.link == id {
+        for space in intake.sources.keys.sorted() where intake.sources[space]?.link == id {
             try endSource(of: space, on: id, &turn)
         }
     }
@@ -156,29 +161,29 @@ extension NodeCore {
     private mutating func lacksNothing(
         _ space: SpaceNumber, on id: LinkID, _ store: some Store
     ) throws(StoreError) -> Bool {
-        try links[id]?.session?.lacksNothing(space, store: store) == true
+        try peers.links[id]?.session?.lacksNothing(space, store: store) == true
     }
 
     /// Looks whether a space's source still delivers, and whether it is needed any more.
     mutating func checkSource(of space: SpaceNumber, _ turn: inout some Turn) throws(StoreError) {
-        guard let source = sources[space] else {
+        guard let source = intake.sources[space] else {
             return try askUnasked(space, &turn)
         }
         guard source.isSpent(at: turn.now.monotonic) else {
             let wait = source.lastProgress + source.patience - turn.now.monotonic
             return timers.set(.source(space), in: wait, &turn)
         }
-        sources[space] = nil
+        intake.sources[space] = nil
         let hasHole = try hasHole(space, turn.store)
-        let isUnasked = links.values.contains { $0.unasked.contains(space) }
+        let isUnasked = peers.links.values.contains { $0.unasked.contains(space) }
         guard source.mustAskAgain || hasHole || isUnasked else { return }
         try replace(source, of: space, &turn)
     }
 
     /// Something was learned about a space: peers that were asked in vain may be asked again.
     mutating func learnedMore(of space: SpaceNumber, _ turn: inout some Turn) throws(StoreError) {
-        for id in links.keys.sorted() { links[id]?.rounds[space] = nil }
-        if sources[space] == nil { try askUnasked(space, &turn) }
+        for id in peers.links.keys.sorted() { peers.links[id]?.rounds[space] = nil }
+        if intake.sources[space] == nil { try askUnasked(space, &turn) }
     }
 
     /// Asks a peer that said that it holds more and was not asked, as soon as one may be. Nobody
@@ -188,11 +193,11 @@ extension NodeCore {
         throws(StoreError)
     {
         let hasHole = try hasHole(space, turn.store)
-        let able = links.keys.sorted().filter { id in
-            guard let link = links[id], let session = link.session else { return false }
+        let able = peers.links.keys.sorted().filter { id in
+            guard let link = peers.links[id], let session = link.session else { return false }
             return link.unasked.contains(space) || hasHole && session.shares(space)
         }
-        let dues = able.map { links[$0]?.rounds[space]?.due ?? 0 }
+        let dues = able.map { peers.links[$0]?.rounds[space]?.due ?? 0 }
         guard let next = zip(dues, able).min(by: { $0 < $1 })?.1 else { return }
         try makeSource(
             SpaceSource(
@@ -205,10 +210,12 @@ extension NodeCore {
     private mutating func replace(
         _ former: SpaceSource, of space: SpaceNumber, _ turn: inout some Turn
     ) throws(StoreError) {
-        let able = links.keys.sorted().filter { links[$0]?.session?.shares(space) == true }
+        let able = peers.links.keys.sorted().filter {
+            peers.links[$0]?.session?.shares(space) == true
+        }
         // A peer that said that it holds more; then the next in turn: two that lack the same must
         // not hide a third that has it.
-        let unasked = able.first { links[$0]?.unasked.contains(space) == true }
+        let unasked = able.first { peers.links[$0]?.unasked.contains(space) == true }
         guard let next = unasked ?? able.first(where: { $0 > former.link }) ?? able.first else {
             return
         }
@@ -221,7 +228,7 @@ extension NodeCore {
     /// A source is gone: somebody else is asked, if it was delivering or something is known to be
     /// missing.
     mutating func lostSource(of space: SpaceNumber, _ turn: inout some Turn) throws(StoreError) {
-        guard let source = sources.removeValue(forKey: space) else { return }
+        guard let source = intake.sources.removeValue(forKey: space) else { return }
         let hasHole = try hasHole(space, turn.store)
         guard hasHole || !source.isSpent(at: turn.now.monotonic) else { return }
         try replace(source, of: space, &turn)
@@ -230,7 +237,7 @@ extension NodeCore {
     /// Whether something that others hold is still to come: the own space of a new device, what is
     /// being requested, or what lies in a gap.
     public func isCatchingUp(in store: some Store) throws(StoreError) -> Bool {
-        guard ownSpace != nil, sources.isEmpty else { return true }
+        guard ownSpace != nil, intake.sources.isEmpty else { return true }
         for space in try store.spaces() where try hasHole(space.number, store) { return true }
         return false
     }

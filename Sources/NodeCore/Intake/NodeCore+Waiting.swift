@@ -17,11 +17,11 @@ extension NodeCore {
         var grownInAll = ingested.grown
         defer { ingested.grown = grownInAll }
         var logs = logs
-        while waiting.holds(space.number) {
+        while intake.waiting.holds(space.number) {
             let before = ingested.changes.count + ingested.keptCount
             let controlBefore = ingested.keptControl.byteCount
             ingested.grown = []
-            for waiter in waiting.take(space.number, awaiting: logs) {
+            for waiter in intake.waiting.take(space.number, awaiting: logs) {
                 try admit(waiter, in: space, store, &ingested)
             }
             let grown = ingested.grown
@@ -39,7 +39,8 @@ extension NodeCore {
     ) throws(StoreError) {
         var waiter = waiter
         let run = waiter.run
-        let limit = judges[space.number]?.roster.limit(of: run.device, lane: run.lane, run.log)
+        let limit = rosters.judges[space.number]?.roster.limit(
+            of: run.device, lane: run.lane, run.log)
         guard let log = try store.log(LogTag(run.log), in: space.number) else {
             guard let rest = run.below(limit) else { return }
             waiter.run = rest
@@ -91,9 +92,9 @@ extension NodeCore {
     /// only preserves the order on a screen; and an operation that names what one member invented
     /// would wait forever.
     mutating func endWaiting(_ turn: inout some Turn) throws(StoreError) {
-        for number in waiting.overdueSpaces(at: turn.now.monotonic) {
+        for number in intake.waiting.overdueSpaces(at: turn.now.monotonic) {
             guard let space = try turn.store.space(number) else {
-                _ = waiting.take(number)
+                _ = intake.waiting.take(number)
                 continue
             }
             try admit(in: space, from: nil, &turn)
@@ -106,7 +107,7 @@ extension NodeCore {
     private static let waitingCheckMin: UInt64 = 1_000
 
     mutating func watchWaiting(_ turn: inout some Turn) {
-        guard let due = waiting.nextDue else { return }
+        guard let due = intake.waiting.nextDue else { return }
         let wait = max(Self.waitingCheckMin, due - min(due, turn.now.monotonic))
         timers.set(.waiting, in: wait, &turn)
     }

@@ -42,8 +42,9 @@ extension NodeCore {
     ) throws(StoreError) {
         guard let secret = try store.secret(.seed, epoch.bytes, in: space.number) else { return }
         try prepare(space, store)
-        guard let known = judges[space.number]?.graph.epochs.first(where: { $0.id == epoch }),
-            let roster = judges[space.number]?.view(
+        guard
+            let known = rosters.judges[space.number]?.graph.epochs.first(where: { $0.id == epoch }),
+            let roster = rosters.judges[space.number]?.view(
                 LogView(first: 0, tips: [known.place]))
         else { return }
         let seed = EpochSeed(secret, space: space.id)

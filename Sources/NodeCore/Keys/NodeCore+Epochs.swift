@@ -22,10 +22,11 @@ extension NodeCore {
     @discardableResult
     mutating func mint(in space: SpaceRecord, _ turn: inout some Turn) throws(StoreError) -> Bool {
         try prepare(space, turn.store)
-        guard !ownHistory.hasGap(in: space.number), let roster = judges[space.number]?.roster,
+        guard !ownHistory.hasGap(in: space.number),
+            let roster = rosters.judges[space.number]?.roster,
             belongs(to: roster), try mayWrite(turn.store)
         else { return false }
-        let recipients = judges[space.number]?.leaves(besides: identity.device) ?? []
+        let recipients = rosters.judges[space.number]?.leaves(besides: identity.device) ?? []
         guard recipients.count < Limits.deviceCountMax else { return false }
         let hedge = try hedge(&turn)
         let (device, id) = (identity.device, space.id)
@@ -86,8 +87,8 @@ extension NodeCore {
     ) throws(StoreError) {
         let kept = KeptEpoch(
             keys: seed.keys, openedAt: now.wall, ownEnd: try ownContentEnd(in: space, store))
-        relayUpkeep.noteMailboxes(of: space.number)
-        outbox.note(space.number)
+        courier.relayUpkeep.noteMailboxes(of: space.number)
+        courier.outbox.note(space.number)
         try store.setSecret(kept.secret, .epochKeys, epoch.bytes, in: space.number)
         try store.setSecret(seed.secret, .seed, epoch.bytes, in: space.number)
     }
@@ -109,7 +110,7 @@ extension NodeCore {
         in space: SpaceRecord, isDeclining: Bool = false, _ turn: inout some Turn
     ) throws(StoreError) {
         try prepare(space, turn.store)
-        guard let judge = judges[space.number],
+        guard let judge = rosters.judges[space.number],
             belongs(to: judge.roster) || isDeclining && isListed(in: judge.roster)
         else { return }
         var progress = epochs[space.number] ?? EpochProgress()
@@ -227,7 +228,7 @@ extension NodeCore {
         of space: SpaceRecord, in store: some Store
     ) throws(StoreError) -> CurrentEpoch? {
         try prepare(space, store)
-        guard let judge = judges[space.number] else { return nil }
+        guard let judge = rosters.judges[space.number] else { return nil }
         if let progress = epochs[space.number], !progress.isStale { return progress.current }
         var progress = epochs[space.number] ?? EpochProgress()
         progress.current = try chosenEpoch(judge, in: space, store)
@@ -278,7 +279,7 @@ extension NodeCore {
     private func mintedLately(
         in space: SpaceRecord, at now: Instant, _ store: some Store
     ) throws(StoreError) -> Bool {
-        guard let judge = judges[space.number] else { return false }
+        guard let judge = rosters.judges[space.number] else { return false }
         let opened = try keptEpochs(in: space, store)
         return judge.graph.epochs.contains { epoch in
             guard epoch.author == identity.device, epoch.rosterDigest == judge.roster.digest,
@@ -321,7 +322,7 @@ extension NodeCore {
         try writeFaults(in: space, &turn)
         let current = try currentEpoch(of: space, in: turn.store)
         guard current == nil || current?.id == epochs[number]?.outworn,
-            let roster = judges[number]?.roster.digest
+            let roster = rosters.judges[number]?.roster.digest
         else { return }
         let wait = epochs[number]?.wait(for: roster, at: turn.now.monotonic) ?? 0
         guard wait == 0 else { return timers.set(.epoch(number), in: wait, &turn) }
@@ -347,9 +348,9 @@ extension NodeCore {
     }
 
     mutating func writeFaults(in space: SpaceRecord, _ turn: inout some Turn) throws(StoreError) {
-        guard confirmations.isConfirmed(space.number) else { return }
+        guard peers.confirmations.isConfirmed(space.number) else { return }
         for epoch in (epochs[space.number]?.unopenable ?? [:]).keys.sorted() {
-            guard let judge = judges[space.number], let progress = epochs[space.number],
+            guard let judge = rosters.judges[space.number], let progress = epochs[space.number],
                 mayFault(epoch, judge, progress, at: turn.now)
             else { continue }
             _ = try writeControl(.fault, in: space, &turn) { _, _ in epoch.bytes }

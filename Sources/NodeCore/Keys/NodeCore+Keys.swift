@@ -38,15 +38,15 @@ extension NodeCore {
 
     /// Looks at all keys, and again after a while.
     mutating func tendKeys(_ turn: inout some Turn) throws(StoreError) {
-        let isBeginning = !walks.isUnderway(.keys)
-        let spaces = walks.nextPortion(for: .keys, of: try turn.store.spaces())
-        let isThrough = !walks.isUnderway(.keys)
+        let isBeginning = !peers.walks.isUnderway(.keys)
+        let spaces = peers.walks.nextPortion(for: .keys, of: try turn.store.spaces())
+        let isThrough = !peers.walks.isUnderway(.keys)
         timers.set(.keys, in: isThrough ? Self.keysInterval : SpaceWalks.interval, &turn)
         guard try mayWrite(turn.store) else { return }
         var didDrop = false
         if isBeginning {
             // An invite that another device of the person's changed the card of, or a put that failed.
-            relayUpkeep.note(.showInviteCards)
+            courier.relayUpkeep.note(.showInviteCards)
             try beginConversations(&turn)
             try renewPrekey(&turn)
             try renewWriters(&turn)
@@ -121,7 +121,7 @@ extension NodeCore {
             addresses: part?.addresses ?? [],
             prekeys: [prekey.certificate], at: turn.now, turn.store)
         turn.emit(.commitFully)
-        for id in links.keys.sorted() where links[id]?.session != nil {
+        for id in peers.links.keys.sorted() where peers.links[id]?.session != nil {
             try introduce(on: id, invite: nil, &turn)
         }
     }
@@ -173,7 +173,7 @@ extension NodeCore {
 
     /// Publishes a new leaf if the last one is old, or says that it has seen what others wrote.
     mutating func renewLeaf(in space: SpaceRecord, _ turn: inout some Turn) throws(StoreError) {
-        guard confirmations.isConfirmed(space.number) else { return }
+        guard peers.confirmations.isConfirmed(space.number) else { return }
         let last = try publications(in: space, turn.store).last?.time
         let first = try keptEpochs(in: space, turn.store).values.min()
         let since = last ?? first ?? turn.now.wall
@@ -198,7 +198,7 @@ extension NodeCore {
     private func owesAcknowledgement(
         in space: SpaceRecord, at now: Instant, _ store: some Store
     ) throws(StoreError) -> Bool {
-        guard let graph = judges[space.number]?.graph else { return false }
+        guard let graph = rosters.judges[space.number]?.graph else { return false }
         let own = LogTag(
             OperationHash.log(space: space.id, device: identity.device, lane: .control))
         var ownLast: LogTip?
@@ -243,7 +243,7 @@ extension NodeCore {
         in space: SpaceRecord, at now: Instant, _ store: some Store
     ) throws(StoreError) -> Bool {
         let held = try store.secrets(.leaf, in: space.number).map(\.name)
-        guard held.count > 1, let judge = judges[space.number] else { return false }
+        guard held.count > 1, let judge = rosters.judges[space.number] else { return false }
         let published = try publications(in: space, store)
         let witnesses = try witnesses(judge, in: space, at: now, store)
         var didDrop = false
@@ -286,7 +286,7 @@ extension NodeCore {
         _ epoch: CurrentEpoch, in space: SpaceRecord, ownEnd: UInt64, at now: Instant,
         _ store: some Store
     ) throws(StoreError) -> Bool {
-        guard let roster = judges[space.number]?.roster else { return false }
+        guard let roster = rosters.judges[space.number]?.roster else { return false }
         let age = now.wall - min(now.wall, epoch.openedAt)
         let hours = roster.settings.rotationHours.map { UInt64($0) * 3_600_000 }
         if age >= min(hours ?? Self.keyLifetime, Self.keyLifetime) { return true }
@@ -319,7 +319,7 @@ extension NodeCore {
     ) throws(StoreError) -> Bool {
         let opened = try keptEpochs(in: space, store)
         try prepare(space, store)
-        guard !opened.isEmpty, let judge = judges[space.number] else { return false }
+        guard !opened.isEmpty, let judge = rosters.judges[space.number] else { return false }
         let all = judge.graph.epochs
         let known = Dictionary(all.map { ($0.id, $0) }) { first, _ in first }
         var didDrop = try dropChains(judge.graph, opened, in: space, at: now, store)

@@ -232,10 +232,10 @@ extension NodeCore {
     /// A frame goes to a peer. Of operations twice all that was ever stored is given in an hour for
     /// nothing.
     mutating func gave(_ frame: Frame, on id: LinkID, at now: Instant, _ store: some Store) {
-        guard case .operations(let operations) = frame, let person = links[id]?.peer.person
+        guard case .operations(let operations) = frame, let person = peers.links[id]?.peer.person
         else { return }
         let stored = UInt64(clamping: store.lastOperation.rawValue)
-        allowances.give(
+        peers.allowances.give(
             operations.runs.reduce(0) { $0 + $1.operations.count }, to: person,
             freely: Self.givenCountMin + 2 * stored, at: now.monotonic)
     }
@@ -247,16 +247,16 @@ extension NodeCore {
     mutating func admitLink(_ id: LinkID, _ peer: LinkPeer, _ turn: inout some Turn)
         throws(StoreError) -> Bool
     {
-        let isShunned = allowances.isShunned(peer.person, at: turn.now.monotonic)
+        let isShunned = peers.allowances.isShunned(peer.person, at: turn.now.monotonic)
         let isKnown = try isAccepted(peer.person, turn.store)
         if !isShunned {
             if peer.isInitiator { return true }
             let payer = isKnown ? peer.person : nil
-            let verdict = allowances.take(FrameWork.link, for: payer, at: turn.now.monotonic)
+            let verdict = peers.allowances.take(FrameWork.link, for: payer, at: turn.now.monotonic)
             if verdict == .fine { return true }
         }
         try count(.tooManyFrames, turn.store)
-        dialer.note(.turnedAway, of: peer.device)
+        peers.dialer.note(.turnedAway, of: peer.device)
         turn.emit(.hangUp(id, .flooded))
         return false
     }
@@ -265,20 +265,22 @@ extension NodeCore {
     mutating func admitFrame(_ bytes: [UInt8], on id: LinkID, _ turn: inout some Turn)
         throws(StoreError) -> Bool
     {
-        guard let peer = links[id]?.peer, links[id]?.isEnding == false else { return false }
+        guard let peer = peers.links[id]?.peer, peers.links[id]?.isEnding == false else {
+            return false
+        }
         // The question pays for what was requested, and a peer owes no more than that at a time.
         if FrameWork.isOfFile(bytes), fileDesk.fetcher.isOwed(by: id) { return true }
-        let spaceCount = links[id]?.session?.sharedCount
+        let spaceCount = peers.links[id]?.session?.sharedCount
         // A peer that this node called is no stranger to it.
         let isStranger = spaceCount == nil && !peer.isInitiator
         if isStranger {
-            links[id]?.strangerFrameCount += 1
-            if links[id]?.strangerFrameCount ?? 0 > Self.strangerFrameCountMax {
+            peers.links[id]?.strangerFrameCount += 1
+            if peers.links[id]?.strangerFrameCount ?? 0 > Self.strangerFrameCountMax {
                 try flooded(id, &turn)
                 return false
             }
         }
-        let verdict = allowances.take(
+        let verdict = peers.allowances.take(
             FrameWork.units(of: bytes, sharing: spaceCount ?? 0),
             for: isStranger ? nil : peer.person, sharing: spaceCount ?? 0, at: turn.now.monotonic,
             orDropFor: FrameWork.drop(bytes))
@@ -297,11 +299,11 @@ extension NodeCore {
     mutating func chargeReading(
         rosterOf space: SpaceRecord, _ person: PersonID, at now: Instant, _ store: some Store
     ) throws(StoreError) -> Bool {
-        guard judges[space.number] == nil else { return true }
+        guard rosters.judges[space.number] == nil else { return true }
         let count = try store.logs(in: space.number).filter { $0.lane == .control }
             .reduce(0 as UInt64) { $0 + $1.end }
         let payer = try isAccepted(person, store) ? person : nil
-        let verdict = allowances.take(
+        let verdict = peers.allowances.take(
             FrameWork.roster(operationCount: count), for: payer, at: now.monotonic, orDropFor: 0)
         return verdict == .fine
     }
@@ -311,10 +313,11 @@ extension NodeCore {
     mutating func gotNothingNew(in operations: Operations, on id: LinkID, _ turn: inout some Turn)
         throws(StoreError)
     {
-        guard let person = links[id]?.peer.person, let spaceCount = links[id]?.session?.sharedCount
+        guard let person = peers.links[id]?.peer.person,
+            let spaceCount = peers.links[id]?.session?.sharedCount
         else { return }
         let work = FrameWork.nothingNew(operations)
-        let verdict = allowances.take(
+        let verdict = peers.allowances.take(
             work, for: person, sharing: spaceCount, at: turn.now.monotonic, orDropFor: work)
         if verdict == .farOver { try flooded(id, &turn) }
     }
@@ -322,10 +325,10 @@ extension NodeCore {
     /// Charges a person for the logs that were walked for a frame about spaces: how many these are its size
     /// does not tell.
     mutating func chargeWalk(on id: LinkID, _ turn: inout some Turn) throws(StoreError) {
-        let work = (links[id]?.session?.takeWalkedCount() ?? 0) / FrameWork.logsEach
-        guard work > 0, let person = links[id]?.peer.person else { return }
-        let verdict = allowances.take(
-            work, for: person, sharing: links[id]?.session?.sharedCount ?? 0,
+        let work = (peers.links[id]?.session?.takeWalkedCount() ?? 0) / FrameWork.logsEach
+        guard work > 0, let person = peers.links[id]?.peer.person else { return }
+        let verdict = peers.allowances.take(
+            work, for: person, sharing: peers.links[id]?.session?.sharedCount ?? 0,
             at: turn.now.monotonic, orDropFor: work)
         if verdict == .farOver { try flooded(id, &turn) }
     }
@@ -339,7 +342,7 @@ extension NodeCore {
 
     private mutating func flooded(_ id: LinkID, _ turn: inout some Turn) throws(StoreError) {
         try count(.tooManyFrames, turn.store)
-        if let device = links[id]?.peer.device { dialer.note(.turnedAway, of: device) }
+        if let device = peers.links[id]?.peer.device { peers.dialer.note(.turnedAway, of: device) }
         hangUp(id, .flooded, &turn)
     }
 
@@ -348,9 +351,9 @@ extension NodeCore {
     private mutating func dropped(
         on id: LinkID, _ refusal: Refusal, _ store: some Store
     ) throws(StoreError) {
-        guard let before = links[id]?.droppedCount else { return }
+        guard let before = peers.links[id]?.droppedCount else { return }
         let number = before + 1
-        links[id]?.droppedCount = number
+        peers.links[id]?.droppedCount = number
         if number <= 8 { return try count(refusal, store) }
         if number % 64 == 0 { try count(refusal, store, times: number == 64 ? 56 : 64) }
     }

@@ -77,11 +77,11 @@ extension NodeCore {
     /// The clocks of linked devices that have told theirs, ascending by device.
     public func clockDifferences(at now: Instant) -> [ClockDifference] {
         var known: [DeviceID: ClockDifference] = [:]
-        for (device, former) in clocks.former where now.monotonic < former.until {
+        for (device, former) in peers.clocks.former where now.monotonic < former.until {
             known[device] = ClockDifference(
                 device: device, person: former.person, ahead: former.clock.ahead(at: now))
         }
-        for link in links.values where link.session != nil {
+        for link in peers.links.values where link.session != nil {
             guard let clock = link.clock else { continue }
             known[link.peer.device] = ClockDifference(
                 device: link.peer.device, person: link.peer.person, ahead: clock.ahead(at: now))
@@ -91,9 +91,9 @@ extension NodeCore {
 
     /// Records the clock that a peer greets with.
     mutating func compareClock(of hello: Hello, on id: LinkID, _ turn: inout some Turn) {
-        guard let peer = links[id]?.peer else { return }
-        clocks.former[peer.device] = nil
-        links[id]?.clock = PeerClock(ahead: hello.clockOffset(at: turn.now), at: turn.now)
+        guard let peer = peers.links[id]?.peer else { return }
+        peers.clocks.former[peer.device] = nil
+        peers.links[id]?.clock = PeerClock(ahead: hello.clockOffset(at: turn.now), at: turn.now)
         desk.freshness.greeted(peer.device, by: hello.wallClock.value)
         compareClocks(&turn)
     }
@@ -102,9 +102,9 @@ extension NodeCore {
     /// are greeted, so links restart; and signals are stamped by the present clock.
     mutating func watchClock(_ turn: inout some Turn) {
         let now = PeerClock.base(of: turn.now)
-        let last = clocks.last ?? now
-        clocks.last = now
-        guard let base = clocks.base else { return clocks.base = now }
+        let last = peers.clocks.last ?? now
+        peers.clocks.last = now
+        guard let base = peers.clocks.base else { return peers.clocks.base = now }
         if (now - base).magnitude > Self.clockStepMin { compareClocks(&turn) }
         // One that only runs too fast or too slow was not set.
         if (now - last).magnitude > Self.clockStepMin { beginAnewWithClock(&turn) }
@@ -112,11 +112,11 @@ extension NodeCore {
 
     private mutating func beginAnewWithClock(_ turn: inout some Turn) {
         desk.restartStamps(at: turn.now.wall)
-        clocks.former = [:]
-        for id in links.keys.sorted() {
-            guard let link = links[id], link.session != nil else { continue }
+        peers.clocks.former = [:]
+        for id in peers.links.keys.sorted() {
+            guard let link = peers.links[id], link.session != nil else { continue }
             if let clock = link.clock {
-                clocks.former[link.peer.device] = ClockWatch.FormerClock(
+                peers.clocks.former[link.peer.device] = ClockWatch.FormerClock(
                     person: link.peer.person, clock: clock,
                     until: turn.now.monotonic + Self.formerClockTime)
             }
@@ -126,10 +126,10 @@ extension NodeCore {
 
     /// Tells that clocks differ, or do no longer.
     mutating func compareClocks(_ turn: inout some Turn) {
-        clocks.base = PeerClock.base(of: turn.now)
+        peers.clocks.base = PeerClock.base(of: turn.now)
         let apart = clockDifferences(at: turn.now).filter(\.isApart).map(\.device)
-        guard apart != clocks.apart else { return }
-        clocks.apart = apart
+        guard apart != peers.clocks.apart else { return }
+        peers.clocks.apart = apart
         turn.emit(.changed([.clocks]))
     }
 }

@@ -13,10 +13,10 @@ extension NodeCore {
     mutating func dialEveryone(_ turn: inout some Turn) throws(StoreError) {
         let cards = try turn.store.values(.card)
         if cards.contains(where: { !CardReader.mailboxes(in: $0.value).isEmpty }) {
-            relayUpkeep.note(.findRelays)
+            courier.relayUpkeep.note(.findRelays)
         }
         let invited = try PendingInvite.all(turn.store).map(\.invite.person)
-        if !invited.isEmpty { relayUpkeep.note(.findRelays) }
+        if !invited.isEmpty { courier.relayUpkeep.note(.findRelays) }
         let known = Set(cards.compactMap { PersonID($0.key) } + invited).sorted()
         // From oneself on and around: of many who know no more than each other, everybody begins
         // with others.
@@ -31,12 +31,13 @@ extension NodeCore {
         for target in try targets(of: person, turn.store) {
             // One that was not wanted for a while waits for nothing.
             let isIdle =
-                dialer.person(of: target.device) == nil
-                || !dialer.isUnderway(target.device) && !timers.isPending(.dial(target.device))
+                peers.dialer.person(of: target.device) == nil
+                || !peers.dialer.isUnderway(target.device)
+                    && !timers.isPending(.dial(target.device))
             // How it went before is not forgotten while there is a link.
             guard isIdle, !isLinked(target.device) else { continue }
             guard try mayDial(person, turn.store) else { return }
-            dialer.restart(target.device, of: person)
+            peers.dialer.restart(target.device, of: person)
             try dial(target.device, &turn)
         }
     }
@@ -44,8 +45,8 @@ extension NodeCore {
     /// Dials a person's devices at once, however long it was in vain before: one wants to meet them.
     mutating func seek(_ person: PersonID, _ turn: inout some Turn) throws(StoreError) {
         for target in try targets(of: person, turn.store)
-        where !dialer.isUnderway(target.device) {
-            dialer.restart(target.device, of: person)
+        where !peers.dialer.isUnderway(target.device) {
+            peers.dialer.restart(target.device, of: person)
             try dial(target.device, &turn)
         }
     }
@@ -58,7 +59,7 @@ extension NodeCore {
         for part in after.parts where !part.addresses.isEmpty {
             let former = before.parts.first { $0.device == part.device }
             guard former?.addresses != part.addresses,
-                dialer.move(part.device, at: turn.now.monotonic)
+                peers.dialer.move(part.device, at: turn.now.monotonic)
             else { continue }
             try dial(part.device, &turn)
         }
@@ -67,60 +68,61 @@ extension NodeCore {
     /// Whether one more device of a person may be dialled: always if they are a contact or needed;
     /// any other member only while there are few links.
     private func mayDial(_ person: PersonID, _ store: some Store) throws(StoreError) -> Bool {
-        if links.count + dialer.underwayCount < Self.memberLinkCountMax { return true }
+        if peers.links.count + peers.dialer.underwayCount < Self.memberLinkCountMax { return true }
         if try isAccepted(person, store) { return true }
         return try isSought(person, store)
     }
 
     mutating func dial(_ device: DeviceID, _ turn: inout some Turn) throws(StoreError) {
-        guard !links.values.contains(where: { $0.peer.device == device && !$0.peer.isPiped }),
-            let person = dialer.person(of: device), !dialer.isUnderway(device),
+        guard !peers.links.values.contains(where: { $0.peer.device == device && !$0.peer.isPiped }),
+            let person = peers.dialer.person(of: device), !peers.dialer.isUnderway(device),
             var target = try targets(of: person, turn.store).first(where: {
                 $0.device == device
             })
         else { return }
-        if let address = neighbours.address(of: device, at: turn.now.monotonic) {
+        if let address = peers.neighbours.address(of: device, at: turn.now.monotonic) {
             target.addresses = [address] + target.addresses.filter { $0 != address }
         }
-        neighbours.noteTry(of: device)
+        peers.neighbours.noteTry(of: device)
         // There is a link through a relay: only a direct one is sought.
         if isLinked(device) {
             guard !target.addresses.isEmpty else { return }
             target.mailboxes = []
         }
-        guard try mayDial(person, turn.store) else { return dialer.drop(device) }
-        dialer.note(.begun, of: device)
+        guard try mayDial(person, turn.store) else { return peers.dialer.drop(device) }
+        peers.dialer.note(.begun, of: device)
         turn.emit(.dial(target))
     }
 
     func isLinked(_ device: DeviceID) -> Bool {
-        links.values.contains { $0.peer.device == device }
+        peers.links.values.contains { $0.peer.device == device }
     }
 
     /// Tries everyone again at once.
     mutating func dialAgain(_ turn: inout some Turn) throws(StoreError) {
-        for device in dialer.devices {
-            guard let person = dialer.person(of: device), !dialer.isUnderway(device) else {
+        for device in peers.dialer.devices {
+            guard let person = peers.dialer.person(of: device), !peers.dialer.isUnderway(device)
+            else {
                 continue
             }
-            dialer.restart(device, of: person)
+            peers.dialer.restart(device, of: person)
             try dial(device, &turn)
         }
         try dialEveryone(&turn)
     }
 
     mutating func dialFailed(_ device: DeviceID, _ turn: inout some Turn) {
-        dialer.note(.failed, of: device)
+        peers.dialer.note(.failed, of: device)
         // Where it was seen elsewhere meanwhile, that counts for nothing.
-        if neighbours.isUntried(device), let person = dialer.person(of: device) {
-            dialer.restart(device, of: person)
+        if peers.neighbours.isUntried(device), let person = peers.dialer.person(of: device) {
+            peers.dialer.restart(device, of: person)
         }
         scheduleDial(device, &turn)
     }
 
     mutating func scheduleDial(_ device: DeviceID, _ turn: inout some Turn) {
-        dialer.note(.lost, of: device)
-        guard let delay = dialer.delay(before: device, using: &turn.random) else { return }
+        peers.dialer.note(.lost, of: device)
+        guard let delay = peers.dialer.delay(before: device, using: &turn.random) else { return }
         timers.set(.dial(device), in: delay, &turn)
     }
 
@@ -143,7 +145,7 @@ extension NodeCore {
         guard !identity.isRevoked, try isWanted(person, store) else { return [] }
         let trust = try trust(in: person, store)
         let card = try store.value(.card, person.bytes) ?? []
-        var targets = CardReader.targets(of: card, orAmong: neighbours)
+        var targets = CardReader.targets(of: card, orAmong: peers.neighbours)
             .filter { $0.device != identity.device }
             .map { withRelays(of: $0, namedBy: trust) }
         let invite = try pendingInvite(of: person, store)
@@ -156,7 +158,7 @@ extension NodeCore {
         }
         if let invited = invite?.invite.target,
             !targets.contains(where: { $0.device == invited.device }),
-            !invited.addresses.isEmpty || neighbours.wasSeen(invited.device)
+            !invited.addresses.isEmpty || peers.neighbours.wasSeen(invited.device)
         {
             targets.append(invited)
         }
@@ -169,7 +171,7 @@ extension NodeCore {
     ) -> DialTarget {
         var target = target
         target.mailboxes = target.mailboxes.map { mailbox in
-            let own = lines[mailbox.relay]?.places
+            let own = courier.lines[mailbox.relay]?.places
             let addresses =
                 own?.isOwn == true
                 ? own?.addresses ?? []

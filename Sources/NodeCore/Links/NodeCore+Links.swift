@@ -59,21 +59,21 @@ extension NodeCore {
         guard try admitLink(id, peer, &turn) else { return }
         try learn(peer.identity, of: peer.person, &turn)
         guard try isStanding(peer, turn.store) else {
-            dialer.drop(peer.device)
+            peers.dialer.drop(peer.device)
             try count(.revokedDevice, turn.store)
             try tellRevocation(on: id, peer, &turn)
             turn.emit(.hangUp(id, .revoked))
             return
         }
         try wasSeen(peer, at: turn.now, turn.store)
-        if let other = links.first(where: { $0.value.peer.device == peer.device }) {
+        if let other = peers.links.first(where: { $0.value.peer.device == peer.device }) {
             // Both sides decide alike: a direct link is better than one through a relay, else the
             // one whose initiator has the smaller key stays.
             guard other.value.isEnding || isBetter(peer, than: other.value.peer) else {
                 turn.emit(.hangUp(id, .duplicate))
                 // The dialled link is up, and not needed; a better path still is.
                 guard peer.isInitiator else { return }
-                dialer.note(.lost, of: peer.device)
+                peers.dialer.note(.lost, of: peer.device)
                 if other.value.peer.isPiped, !timers.isPending(.dial(peer.device)) {
                     scheduleDial(peer.device, &turn)
                 }
@@ -82,8 +82,8 @@ extension NodeCore {
             turn.emit(.hangUp(other.key, .duplicate))
             try closed(other.key, &turn)
         }
-        links[id] = CoreLink(peer: peer, lastHeard: turn.now.monotonic)
-        dialer.note(.linked, of: peer.device)
+        peers.links[id] = CoreLink(peer: peer, lastHeard: turn.now.monotonic)
+        peers.dialer.note(.linked, of: peer.device)
         timers.move(
             .heartbeat(id), to: turn.now.monotonic + Self.heartbeatInterval / 3, &turn)
         turn.emit(.linksChanged)
@@ -104,7 +104,7 @@ extension NodeCore {
 
     /// Begins to exchange with a peer that is entitled to.
     mutating func admit(_ id: LinkID, _ turn: inout some Turn) throws(StoreError) {
-        guard let link = links[id], link.session == nil, !link.isEnding else { return }
+        guard let link = peers.links[id], link.session == nil, !link.isEnding else { return }
         let hello = Hello(
             capabilities: 0, wallClock: WallTime(clamping: turn.now.wall),
             generation: try generation(&turn),
@@ -117,10 +117,10 @@ extension NodeCore {
             }
         }
         let outputs = try session.open(hello, sharing: shared, store: turn.store)
-        links[id]?.session = session
+        peers.links[id]?.session = session
         turn.emit(.admitted(id))
         // A peer that links again and again has everything compared each time.
-        _ = allowances.take(
+        _ = peers.allowances.take(
             UInt64(4 * shared.count), for: link.peer.person, sharing: shared.count,
             at: turn.now.monotonic)
         try perform(outputs, on: id, &turn)
@@ -132,21 +132,21 @@ extension NodeCore {
     }
 
     mutating func closed(_ id: LinkID, _ turn: inout some Turn) throws(StoreError) {
-        guard let link = links.removeValue(forKey: id) else { return }
+        guard let link = peers.links.removeValue(forKey: id) else { return }
         try wasSeen(link.peer, at: turn.now, turn.store)
         try lostPresence(of: link.peer, &turn)
         try closeFiles(on: id, &turn)
-        for space in sources.keys.sorted() where sources[space]?.link == id {
+        for space in intake.sources.keys.sorted() where intake.sources[space]?.link == id {
             try lostSource(of: space, &turn)
         }
         // There is room for a member who is no contact.
-        if links.count == Self.memberLinkCountMax - 1 {
+        if peers.links.count == Self.memberLinkCountMax - 1 {
             try dialEveryone(&turn)
         }
         turn.emit(.linksChanged)
         // What they have not acknowledged goes to relays now.
-        if !lines.isEmpty { outbox.note(all: link.spaces) }
-        if !links.values.contains(where: { $0.peer.device == link.peer.device }) {
+        if !courier.lines.isEmpty { courier.outbox.note(all: link.spaces) }
+        if !peers.links.values.contains(where: { $0.peer.device == link.peer.device }) {
             scheduleDial(link.peer.device, &turn)
         }
     }
@@ -156,9 +156,9 @@ extension NodeCore {
     {
         // Only the needed parts of the link are taken out: a copy of all would cause its session to
         // be copied when that changes.
-        guard let peer = links[id]?.peer, links[id]?.isEnding == false else { return }
-        links[id]?.lastHeard = turn.now.monotonic
-        guard links[id]?.session != nil || FrameWork.mayPrecedeSession(bytes) else {
+        guard let peer = peers.links[id]?.peer, peers.links[id]?.isEnding == false else { return }
+        peers.links[id]?.lastHeard = turn.now.monotonic
+        guard peers.links[id]?.session != nil || FrameWork.mayPrecedeSession(bytes) else {
             return try turnAway(id, &turn)
         }
         let frame: Frame
@@ -173,7 +173,7 @@ extension NodeCore {
         case .introduce(let introduction):
             return try introduced(introduction, on: id, &turn)
         case .bye:
-            dialer.note(.turnedAway, of: peer.device)
+            peers.dialer.note(.turnedAway, of: peer.device)
             return hangUp(id, .ended, &turn)
         case .error(let error):
             return try refused(error, by: peer, &turn)
@@ -182,22 +182,22 @@ extension NodeCore {
         }
         // Greeting is what only a peer does that takes this node in: dialling may be eager again.
         if case .hello(let hello) = frame {
-            dialer.note(.welcomed, of: peer.device)
+            peers.dialer.note(.welcomed, of: peer.device)
             compareClock(of: hello, on: id, &turn)
         }
         if case .signal(let bytes) = frame {
             return try signalled(bytes, on: id, &turn)
         }
-        let received = try links[id]?.session?.receive(frame, store: turn.store)
+        let received = try peers.links[id]?.session?.receive(frame, store: turn.store)
         guard let result = received else { return }
         try chargeWalk(on: id, &turn)
         try compareOwnLogs(frame, on: id, &turn)
         switch result {
         case .success(let outputs):
             if try receivedFile(frame, on: id, &turn) { return }
-            links[id]?.broughtNews = false
+            peers.links[id]?.broughtNews = false
             try perform(outputs, on: id, &turn)
-            if case .operations(let operations) = frame, links[id]?.broughtNews == false {
+            if case .operations(let operations) = frame, peers.links[id]?.broughtNews == false {
                 try gotNothingNew(in: operations, on: id, &turn)
             }
             try endSources(after: frame, on: id, &turn)
@@ -212,16 +212,18 @@ extension NodeCore {
 
     /// The devices that a space is shared with now.
     func devicesLinked(in space: SpaceNumber) -> Set<DeviceID> {
-        Set(links.values.filter { $0.session?.shares(space) == true }.map(\.peer.device))
+        Set(peers.links.values.filter { $0.session?.shares(space) == true }.map(\.peer.device))
     }
 
     /// Ends a link. It is forgotten once the shell says that it is closed; until then it counts as
     /// a link, and nothing is taken from it or sent on it.
     mutating func hangUp(_ id: LinkID, _ reason: HangUpReason, _ turn: inout some Turn) {
-        links[id]?.isEnding = true
+        peers.links[id]?.isEnding = true
         // It may be hung up twice: the second time nothing is shared any more.
-        if let spaces = links[id]?.session?.sharedSpaces { links[id]?.spacesBefore = spaces }
-        links[id]?.session = nil
+        if let spaces = peers.links[id]?.session?.sharedSpaces {
+            peers.links[id]?.spacesBefore = spaces
+        }
+        peers.links[id]?.session = nil
         turn.emit(.hangUp(id, reason))
     }
 
@@ -239,7 +241,7 @@ extension NodeCore {
     ) throws(StoreError) {
         try count(refusal, turn.store)
         // Who does so on each link, right after the greeting, would be dialled every second for ever.
-        if let device = links[id]?.peer.device { dialer.note(.turnedAway, of: device) }
+        if let device = peers.links[id]?.peer.device { peers.dialer.note(.turnedAway, of: device) }
         hangUp(id, .breach(breach), &turn)
     }
 
@@ -252,11 +254,11 @@ extension NodeCore {
                 turn.emit(.send(id, frame.encoded()))
             case .ingest(let operations):
                 try ingest(operations, from: id, &turn)
-                if let renewed = links[id]?.session?.renewCredit() {
+                if let renewed = peers.links[id]?.session?.renewCredit() {
                     try perform(renewed, on: id, &turn)
                 }
             case .acknowledged(let acknowledgement):
-                guard let peer = links[id]?.peer,
+                guard let peer = peers.links[id]?.peer,
                     let space = try turn.store.space(acknowledgement.space),
                     try mayAcknowledge(peer, in: space, on: id, turn.store)
                 else { continue }
@@ -266,19 +268,19 @@ extension NodeCore {
             case .introduced(let introduction):
                 try introduced(introduction, on: id, &turn)
             case .introduceSpace(let space):
-                links[id]?.introduced.insert(space)
-                guard links[id]?.introduced.count ?? 0 <= Self.introducedCountMax else {
-                    links[id]?.introduced.remove(space)
+                peers.links[id]?.introduced.insert(space)
+                guard peers.links[id]?.introduced.count ?? 0 <= Self.introducedCountMax else {
+                    peers.links[id]?.introduced.remove(space)
                     break
                 }
-                links[id]?.session?.offerAll(of: space)
+                peers.links[id]?.session?.offerAll(of: space)
             case .missing(let space, let isNews):
-                if isNews { links[id]?.rounds[space]?.hearNews() }
+                if isNews { peers.links[id]?.rounds[space]?.hearNews() }
                 try noteHolder(of: space, link: id, &turn)
             case .answered(let space):
                 try fillHoles(of: space, from: id, &turn)
             case .forked(let proof):
-                guard let peer = links[id]?.peer else { break }
+                guard let peer = peers.links[id]?.peer else { break }
                 try learned(proof, by: Bringer(peer, link: id), &turn)
             case .refused:
                 break
@@ -289,7 +291,7 @@ extension NodeCore {
     }
 
     mutating func heartbeat(_ id: LinkID, _ turn: inout some Turn) throws(StoreError) {
-        guard let link = links[id] else { return }
+        guard let link = peers.links[id] else { return }
         guard turn.now.monotonic < link.lastHeard + Self.silenceMax else {
             return hangUp(id, .silent, &turn)
         }
@@ -300,13 +302,13 @@ extension NodeCore {
         // A peer without a common space has been told so by now.
         guard try mayLink(link.peer.person, turn.store) else {
             turn.emit(.send(id, Frame.bye.encoded()))
-            dialer.note(.turnedAway, of: link.peer.device)
+            peers.dialer.note(.turnedAway, of: link.peer.device)
             return hangUp(id, .stranger, &turn)
         }
         // The peer's first heartbeat, at which it may end the link, is over by the second.
-        if link.hasBeaten { dialer.note(.settled, of: link.peer.device) }
-        links[id]?.hasBeaten = true
-        if case .send(let frame)? = try links[id]?.session?.heartbeat(store: turn.store) {
+        if link.hasBeaten { peers.dialer.note(.settled, of: link.peer.device) }
+        peers.links[id]?.hasBeaten = true
+        if case .send(let frame)? = try peers.links[id]?.session?.heartbeat(store: turn.store) {
             turn.emit(.send(id, frame.encoded()))
         }
         timers.set(.heartbeat(id), in: Self.heartbeatInterval, &turn)
@@ -315,11 +317,11 @@ extension NodeCore {
     /// Sends what peers lack, as far as they grant.
     mutating func sendOperations(_ turn: inout some Turn) throws(StoreError) {
         var ready: [LinkID] = []
-        for (id, link) in links where link.session?.mayHaveOperations == true {
+        for (id, link) in peers.links where link.session?.mayHaveOperations == true {
             ready.append(id)
         }
         for id in ready.sorted() {
-            while let result = try links[id]?.session?.nextOperations(
+            while let result = try peers.links[id]?.session?.nextOperations(
                 upTo: Self.stepByteCountMax, store: turn.store)
             {
                 for output in result.outputs {
@@ -335,8 +337,9 @@ extension NodeCore {
     }
 
     mutating func announce(_ turn: inout some Turn) throws(StoreError) {
-        for id in links.keys.sorted() where links[id]?.session?.hasAnnouncements == true {
-            for output in try links[id]?.session?.announce(store: turn.store) ?? [] {
+        for id in peers.links.keys.sorted() where peers.links[id]?.session?.hasAnnouncements == true
+        {
+            for output in try peers.links[id]?.session?.announce(store: turn.store) ?? [] {
                 if case .send(let frame) = output {
                     turn.emit(.send(id, frame.encoded()))
                 }
@@ -346,8 +349,8 @@ extension NodeCore {
 
     /// Tells each peer what of its operations is safe here.
     mutating func acknowledge(_ turn: inout some Turn) throws(StoreError) {
-        for id in links.keys.sorted() {
-            guard let pending = links[id]?.unacknowledged, !pending.isEmpty else { continue }
+        for id in peers.links.keys.sorted() {
+            guard let pending = peers.links[id]?.unacknowledged, !pending.isEmpty else { continue }
             for number in pending.keys.sorted() {
                 guard let space = try turn.store.space(number), let tags = pending[number] else {
                     continue
@@ -365,7 +368,7 @@ extension NodeCore {
                         unfinished.insert(tag)
                     }
                 }
-                links[id]?.unacknowledged[number] = unfinished.isEmpty ? nil : unfinished
+                peers.links[id]?.unacknowledged[number] = unfinished.isEmpty ? nil : unfinished
                 guard !entries.isEmpty else { continue }
                 let frame = Frame.acknowledge(Acknowledgement(space: space.id, entries: entries))
                 turn.emit(.send(id, frame.encoded()))

@@ -26,13 +26,13 @@ extension NodeCore {
     mutating func saw(_ sighting: Sighting, _ turn: inout some Turn) throws(StoreError) {
         guard let (person, device) = try owner(of: sighting, turn.store) else { return }
         guard
-            let isUntried = neighbours.note(device, at: sighting.address, turn.now.monotonic),
-            !dialer.isUnderway(device)
+            let isUntried = peers.neighbours.note(device, at: sighting.address, turn.now.monotonic),
+            !peers.dialer.isUnderway(device)
         else { return }
-        let isDirect = links.values.contains { $0.peer.device == device && !$0.peer.isPiped }
+        let isDirect = peers.links.values.contains { $0.peer.device == device && !$0.peer.isPiped }
         // An address tried a moment ago is tried again in its turn.
         guard !isDirect, isUntried || !timers.isPending(.dial(device)) else { return }
-        dialer.restart(device, of: person)
+        peers.dialer.restart(device, of: person)
         try dial(device, &turn)
     }
 

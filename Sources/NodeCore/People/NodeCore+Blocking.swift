@@ -22,23 +22,23 @@ extension NodeCore {
     /// unblocking, reading resumes where it stopped.
     mutating func shut(_ person: PersonID, _ turn: inout some Turn) throws(StoreError) {
         for space in try spaces(naming: person, turn.store) where space.kind == .direct {
-            for relay in lines.keys.sorted() {
+            for relay in courier.lines.keys.sorted() {
                 stopReading(space.number, on: relay, &turn)
                 try noteDrained(relay, &turn)
             }
-            suspectedGaps.forget(space.number)
+            courier.suspectedGaps.forget(space.number)
         }
     }
 
     private mutating func stopReading(
         _ space: SpaceNumber, on relay: NoiseKey, _ turn: inout some Turn
     ) {
-        guard let line = lines[relay] else { return }
-        lines[relay]?.shut.insert(space)
-        lines[relay]?.queues[space] = nil
+        guard let line = courier.lines[relay] else { return }
+        courier.lines[relay]?.shut.insert(space)
+        courier.lines[relay]?.queues[space] = nil
         for (mailbox, open) in line.mailboxes.sorted(by: { $0.key < $1.key })
         where open.use.space == space {
-            lines[relay]?.mailboxes[mailbox] = nil
+            courier.lines[relay]?.mailboxes[mailbox] = nil
             guard open.isLive, line.phase == .open else { continue }
             ask(.unsubscribe, of: mailbox, as: open.key, on: relay, for: .whatever, &turn)
         }
@@ -46,11 +46,13 @@ extension NodeCore {
 
     /// Reads the conversations with an unblocked person, and puts there what waited.
     mutating func unshut(_ person: PersonID, _ store: some Store) throws(StoreError) {
-        guard !lines.isEmpty else { return }
+        guard !courier.lines.isEmpty else { return }
         for space in try spaces(naming: person, store) where space.kind == .direct {
-            guard lines.values.contains(where: { $0.shut.contains(space.number) }) else { continue }
-            relayUpkeep.noteMailboxes(of: space.number)
-            outbox.note(space.number)
+            guard courier.lines.values.contains(where: { $0.shut.contains(space.number) }) else {
+                continue
+            }
+            courier.relayUpkeep.noteMailboxes(of: space.number)
+            courier.outbox.note(space.number)
         }
     }
 

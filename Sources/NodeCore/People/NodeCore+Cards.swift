@@ -21,12 +21,12 @@ extension NodeCore {
 
     /// Shows the own card to the members of every space that was heard of, soon.
     mutating func shareCard(_ turn: inout some Turn) {
-        for space in confirmations.spaces { shareCard(in: space, &turn) }
+        for space in peers.confirmations.spaces { shareCard(in: space, &turn) }
     }
 
     /// Shows the own card to the members of a space, soon; once it is heard of.
     mutating func shareCard(in space: SpaceNumber, _ turn: inout some Turn) {
-        guard confirmations.isConfirmed(space) else { return }
+        guard peers.confirmations.isConfirmed(space) else { return }
         timers.set(.card(space), in: Self.cardDelay, &turn)
     }
 
@@ -41,7 +41,7 @@ extension NodeCore {
             try hasReader(roster, turn.store),
             let pause = try pause(before: card, part, in: space, roster, turn.store)
         else { return }
-        let due = cardsShared[number].map { $0 + pause } ?? 0
+        let due = people.cardsShared[number].map { $0 + pause } ?? 0
         guard turn.now.monotonic >= due else {
             // A newcomer may come meanwhile.
             let wait = min(due - turn.now.monotonic, Self.cardNewcomerInterval)
@@ -53,7 +53,7 @@ extension NodeCore {
         // The first card starts no pause: a newcomer who follows right after would not see it, and
         // the member who let both in may be gone before the pause is over.
         guard !isFirst else { return }
-        cardsShared[number] = turn.now.monotonic
+        people.cardsShared[number] = turn.now.monotonic
     }
 
     /// Whether anybody else in a space is not blocked: to others the card is no longer shown,
@@ -107,7 +107,7 @@ extension NodeCore {
                 switch change {
                 case .contact(let person):
                     persons.insert(person)
-                    contactRoots = nil
+                    people.contactRoots = nil
                 case .card(let number): cards.append(number)
                 case .conversation(let number): spaces.insert(number)
                 case .membership(let number):
@@ -117,7 +117,7 @@ extension NodeCore {
                 case .relays: isRelayDue = true
                 case .refolded(let number):
                     guard number == ownSpace?.number else { break }
-                    contactRoots = nil
+                    people.contactRoots = nil
                     preferences.formUnion(PreferenceKey.all)
                 case .additionPolicy: areInvitationsDue = true
                 case .preference(let key): preferences.insert(key)
@@ -167,7 +167,7 @@ extension NodeCore {
 
     /// Whether a newer part of this device's card is known to have been signed than the one that is kept.
     func isCardBehind(_ store: some Store) throws(StoreError) -> Bool {
-        try CardReader.version(of: identity, store) < cardVersionMin
+        try CardReader.version(of: identity, store) < people.cardVersionMin
     }
 
     /// A card that this device wrote into a space came back from others. Where it is newer than the one
@@ -182,7 +182,7 @@ extension NodeCore {
             let card = CardReader.card(shared.card, of: identity.person),
             let part = card.parts.first(where: { $0.device == identity.device })
         else { return }
-        cardVersionMin = max(cardVersionMin, part.version)
+        people.cardVersionMin = max(people.cardVersionMin, part.version)
         guard try isCardBehind(turn.store) else { return }
         try drawPrekey(&turn)
         shareCard(&turn)

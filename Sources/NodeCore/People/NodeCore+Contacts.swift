@@ -79,7 +79,7 @@ extension NodeCore {
             key: identity.key, space: space, authority: 0, wallClock: turn.now.wall)
         let applied = try author.append([genesis.draft()], to: turn.store, using: &turn.random)
         // Nobody holds more of a space that was created a moment ago.
-        confirmations.confirm(space.number)
+        peers.confirmations.confirm(space.number)
         turn.emit(.commitFully)
         turn.emit(.changed([.conversation(space.number)]))
         guard let roster = try roster(of: space, turn.store) else {

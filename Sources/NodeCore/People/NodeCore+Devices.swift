@@ -157,8 +157,8 @@ extension NodeCore {
 
     /// Looks whether every space knows the person's devices, some spaces at a time.
     mutating func lookAtDevices(_ turn: inout some Turn) throws(StoreError) {
-        let spaces = walks.nextPortion(for: .devices, of: try turn.store.spaces())
-        if walks.isUnderway(.devices) { timers.set(.devices, in: SpaceWalks.interval, &turn) }
+        let spaces = peers.walks.nextPortion(for: .devices, of: try turn.store.spaces())
+        if peers.walks.isUnderway(.devices) { timers.set(.devices, in: SpaceWalks.interval, &turn) }
         guard try mayWrite(turn.store) else { return }
         try spreadDevices(in: spaces, ending: nil, prekeys: [], isAsked: false, &turn)
     }
@@ -170,7 +170,7 @@ extension NodeCore {
         for space in spaces {
             guard let roster = try roster(of: space, turn.store),
                 let own = roster.member(identity.person),
-                isAsked || confirmations.isConfirmed(space.number) || !isListed(in: roster)
+                isAsked || peers.confirmations.isConfirmed(space.number) || !isListed(in: roster)
             else { continue }
             var drafts = try additions(to: own, prekeys, turn.store)
             // Devices removed by the log of a newcomer are out already, and still have to be cut
@@ -182,7 +182,7 @@ extension NodeCore {
                 if try other == device ? true : isEven(in: space, turn.store) {
                     drafts.append(try revocation(of: other, in: space, turn.store))
                 } else {
-                    confirmations.awaitEqualPeer()
+                    peers.confirmations.awaitEqualPeer()
                 }
             }
             guard !drafts.isEmpty else { continue }
@@ -194,7 +194,7 @@ extension NodeCore {
     /// log what its author holds: a device that has just come back would void what it has yet to
     /// receive.
     private func isEven(in space: SpaceRecord, _ store: some Store) throws(StoreError) -> Bool {
-        let equal = links.values.filter { $0.session?.isEqual(space.number) == true }
+        let equal = peers.links.values.filter { $0.session?.isEqual(space.number) == true }
         guard !equal.isEmpty else { return false }
         // The other device cannot deliver what lies below the start of its logs.
         if equal.contains(where: { $0.session?.cannotFill(space.number) == true }) { return true }

@@ -36,11 +36,11 @@ extension NodeCore {
     mutating func keep(_ card: Card, _ turn: inout some Turn) throws(StoreError) {
         if card.person == identity.person {
             try learn(card.identity, of: card.person, &turn)
-            relayUpkeep.note(.showInviteCards)
+            courier.relayUpkeep.note(.showInviteCards)
         }
         let hasMailboxes = card.parts.contains { !$0.mailboxes.isEmpty }
         guard let before = try CardReader.kept(of: card.person, turn.store) else {
-            if hasMailboxes { relayUpkeep.note(.findRelays) }
+            if hasMailboxes { courier.relayUpkeep.note(.findRelays) }
             return try turn.store.setValue(card.encoded, .card, card.person.bytes)
         }
         let (after, fork) = before.merged(with: card)
@@ -49,7 +49,7 @@ extension NodeCore {
         }
         guard after != before else { return }
         // To look for relays reads the cards of everybody: not for what is known.
-        if hasMailboxes { relayUpkeep.note(.findRelays) }
+        if hasMailboxes { courier.relayUpkeep.note(.findRelays) }
         let bytes = after.encoded
         guard bytes.count <= Limits.cardByteCountMax else { return try count(.card, turn.store) }
         try CardReader.keepName(from: before, to: after, turn.store)
@@ -69,7 +69,7 @@ extension NodeCore {
         let old = identity.log
         identity.log = log
         try NodeIdentity.keep(log, in: turn.store)
-        relayUpkeep.note(.showInviteCards)
+        courier.relayUpkeep.note(.showInviteCards)
         let card = Card(person: log.person, identity: log.encoded, parts: [])
         let known = try CardReader.kept(of: log.person, turn.store)
         let after = known?.merged(with: card).card ?? card
@@ -78,7 +78,7 @@ extension NodeCore {
         turn.emit(.commitFully)
         turn.emit(.renewIdentity(log.encoded))
         try changed(from: old, to: log, &turn)
-        for id in links.keys.sorted() where links[id]?.session != nil {
+        for id in peers.links.keys.sorted() where peers.links[id]?.session != nil {
             try introduce(on: id, invite: nil, &turn)
         }
         try dialDevices(of: log.person, &turn)
@@ -91,9 +91,9 @@ extension NodeCore {
         let before = Set(old.devices.map(\.device))
         let after = Set(new.devices.map(\.device))
         let gone = before.subtracting(after).union(new.revoked).sorted()
-        for device in gone { dialer.drop(device) }
-        for id in links.keys.sorted() {
-            guard let peer = links[id]?.peer, peer.person == new.person,
+        for device in gone { peers.dialer.drop(device) }
+        for id in peers.links.keys.sorted() {
+            guard let peer = peers.links[id]?.peer, peer.person == new.person,
                 gone.contains(peer.device)
             else { continue }
             try tellRevocation(on: id, peer, &turn)

@@ -107,7 +107,7 @@ extension NodeCore {
         // A declined invitation stays, and a person who is added again has to hear of it.
         if known.state == .over, try !isTakenBack(space, store) { return true }
         // What waits for causes that do not come is kept no better than what there is no room for.
-        let unconnected = link.flatMap { links[$0]?.unconnected[space.number] } ?? 0
+        let unconnected = link.flatMap { peers.links[$0]?.unconnected[space.number] } ?? 0
         return known.byteCount + unconnected < Self.unacceptedByteCountMax
     }
 
@@ -143,7 +143,7 @@ extension NodeCore {
         } else if !roster.devicesEver(of: identity.person).isEmpty {
             after?.state = .over
             // What the person was in stands here as on the device that brought it.
-            if judges[number]?.graph.hadAccepted(identity.person) == true,
+            if rosters.judges[number]?.graph.hadAccepted(identity.person) == true,
                 try !isDeleted(space, turn.store)
             {
                 after = nil
@@ -163,7 +163,7 @@ extension NodeCore {
         _ space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> Bool {
         try prepare(space, store)
-        return judges[space.number]?.graph.leavers(of: identity.person).isEmpty == true
+        return rosters.judges[space.number]?.graph.leavers(of: identity.person).isEmpty == true
     }
 
     /// Whether nothing of an invitation that is over is to stay: it was taken back, or own devices
@@ -180,7 +180,7 @@ extension NodeCore {
     private mutating func watchWithdrawal(
         of invitation: Invitation, into number: SpaceNumber, _ turn: inout some Turn
     ) {
-        withdrawnInvitations.watch(number, holding: invitation.byteCount)
+        people.withdrawnInvitations.watch(number, holding: invitation.byteCount)
         timers.set(.takenBack(number), in: Self.withdrawalDelay, &turn)
     }
 
@@ -196,7 +196,7 @@ extension NodeCore {
     mutating func forgetWithdrawnInvitation(
         into number: SpaceNumber, _ turn: inout some Turn
     ) throws(StoreError) {
-        let heldBefore = withdrawnInvitations.endWatch(of: number)
+        let heldBefore = people.withdrawnInvitations.endWatch(of: number)
         guard let space = try turn.store.space(number) else { return }
         try prepare(space, turn.store)
         guard let known = try Invitation.into(space.id, in: turn.store), known.state == .over,
@@ -228,7 +228,7 @@ extension NodeCore {
         _ store: some Store
     ) throws(StoreError) {
         invitation.memberCount = UInt64(roster.members.count)
-        guard let found = judges[space.number]?.graph.invitation(of: identity.person) else {
+        guard let found = rosters.judges[space.number]?.graph.invitation(of: identity.person) else {
             return
         }
         invitation.inviter = found.inviter

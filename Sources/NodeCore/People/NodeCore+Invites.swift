@@ -68,7 +68,7 @@ extension NodeCore {
             secret: secret, opened: turn.now.wall, expires: expires, useCountMax: uses,
             relay: place?.relay, addresses: place?.addresses ?? [])
         try turn.store.setValue(invite.bytes, .invite, OpenInvite.key(invite.number))
-        relayUpkeep.note(.showInviteCards)
+        courier.relayUpkeep.note(.showInviteCards)
         turn.emit(.commitFully)
         return .success(.done)
     }
@@ -125,7 +125,7 @@ extension NodeCore {
             invite.guests.contains(person)
                 || invite.isOpen(at: invite.moment(of: letter, readAt: turn.now.wall))
         else { return try count(.invite, turn.store) }
-        guard letters.takeProof(from: relay, at: turn.now.monotonic) else {
+        guard courier.letters.takeProof(from: relay, at: turn.now.monotonic) else {
             return try count(.tooManyFrames, turn.store)
         }
         // The reason is not told: the sender is counted.
@@ -174,11 +174,11 @@ extension NodeCore {
             PendingInvite(invite: invite, alias: alias).bytes, .introduction,
             invite.person.bytes)
         turn.emit(.commitFully)
-        relayUpkeep.note(.findRelays)
+        courier.relayUpkeep.note(.findRelays)
         turn.emit(.changed([.contact(invite.person)]))
         // An inviter who is linked already, as a member of a group, is shown it at once.
-        for id in links.keys.sorted()
-        where links[id]?.peer.person == invite.person && links[id]?.isEnding == false {
+        for id in peers.links.keys.sorted()
+        where peers.links[id]?.peer.person == invite.person && peers.links[id]?.isEnding == false {
             try greet(id, &turn)
         }
         try seek(invite.person, &turn)

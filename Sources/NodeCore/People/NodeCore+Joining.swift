@@ -74,8 +74,8 @@ extension NodeCore {
         try turn.store.setValue(link.bytes, .join, link.space.bytes)
         turn.emit(.commitFully)
         turn.emit(.linksChanged)
-        for id in links.keys.sorted()
-        where links[id]?.peer.person == card.person && links[id]?.isEnding == false {
+        for id in peers.links.keys.sorted()
+        where peers.links[id]?.peer.person == card.person && peers.links[id]?.isEnding == false {
             try introduce(on: id, &turn)
         }
         try seek(card.person, &turn)
@@ -141,7 +141,7 @@ extension NodeCore {
     ) throws(StoreError) -> [OperationID] {
         if let space = try store.space(id) {
             let judge =
-                if let judge = judges[space.number] { judge } else {
+                if let judge = rosters.judges[space.number] { judge } else {
                     try RosterReader.judge(of: space, in: store)
                 }
             return judge.graph.expulsions(of: identity.person, limit: Limits.departureCountMax)
@@ -191,7 +191,7 @@ extension NodeCore {
     mutating func sponsor(
         _ join: Introduction.Join, _ card: Card, on id: LinkID, _ turn: inout some Turn
     ) throws(StoreError) -> Sponsored {
-        guard try mayWrite(turn.store), let peer = links[id]?.peer,
+        guard try mayWrite(turn.store), let peer = peers.links[id]?.peer,
             let space = try turn.store.space(join.space),
             try chargeReading(rosterOf: space, peer.person, at: turn.now, turn.store),
             let roster = try roster(of: space, turn.store)
@@ -201,12 +201,12 @@ extension NodeCore {
         if roster.member(with: peer.device)?.person == peer.person { return .isMember }
         guard let invite = roster.invites.first(where: { $0.operation == join.invite }) else {
             // This device may soon hear of what it has not heard of yet.
-            let isKnown = judges[space.number]?.graph.reason(of: join.invite) != nil
+            let isKnown = rosters.judges[space.number]?.graph.reason(of: join.invite) != nil
             return isKnown ? .refused : .later
         }
         guard turn.now.wall < invite.expires, roster.member(peer.person) == nil,
             roster.members.count < Limits.memberCountMax,
-            judges[space.number]?.graph.mayCome(
+            rosters.judges[space.number]?.graph.mayCome(
                 peer.person, by: join.invite, after: join.departures) == true,
             let signature = Signature(join.signature.bytes),
             let consent = Signature(join.consent.bytes)

@@ -32,7 +32,8 @@ extension NodeCore {
     func introduce(on id: LinkID, invite: PendingInvite? = nil, _ turn: inout some Turn)
         throws(StoreError)
     {
-        guard let link = links[id], let card = try turn.store.value(.card, identity.person.bytes)
+        guard let link = peers.links[id],
+            let card = try turn.store.value(.card, identity.person.bytes)
         else {
             return
         }
@@ -55,7 +56,7 @@ extension NodeCore {
 
     /// Introduces this person at the beginning of a link, to peers that may know them.
     mutating func greet(_ id: LinkID, _ turn: inout some Turn) throws(StoreError) {
-        guard let peer = links[id]?.peer else { return }
+        guard let peer = peers.links[id]?.peer else { return }
         let person = peer.person
         let contact = try contact(person, turn.store)
         if contact?.isBlocked == true { return }
@@ -76,7 +77,7 @@ extension NodeCore {
     mutating func introduced(_ introduction: Introduction, on id: LinkID, _ turn: inout some Turn)
         throws(StoreError)
     {
-        guard let link = links[id] else { return }
+        guard let link = peers.links[id] else { return }
         let person = link.peer.person
         if person != identity.person,
             try learnOwn(from: introduction.card, &turn)
@@ -117,7 +118,7 @@ extension NodeCore {
         if wantsContact, !isKnown {
             try ask(card, root: link.peer.root, &turn)
             // A member of a common space continues to talk about that.
-            guard links[id]?.session == nil else { return }
+            guard peers.links[id]?.session == nil else { return }
             return endQuietly(id, &turn)
         }
         guard try mayTalk(link.peer, turn.store) else {
@@ -137,12 +138,12 @@ extension NodeCore {
     ) throws(StoreError) {
         try keep(card, &turn)
         turn.emit(.linksChanged)
-        if links[id]?.session == nil {
+        if peers.links[id]?.session == nil {
             // Who came into a space a moment ago is talked to from now on.
             try introduce(on: id, &turn)
             try admit(id, &turn)
         }
-        try perform(links[id]?.session?.hear(isContact: isContact) ?? [], on: id, &turn)
+        try perform(peers.links[id]?.session?.hear(isContact: isContact) ?? [], on: id, &turn)
         try dialDevices(of: card.person, &turn)
     }
 
@@ -150,7 +151,7 @@ extension NodeCore {
     private mutating func invited(
         _ redemption: Introduction.Redemption, _ card: Card, on id: LinkID, _ turn: inout some Turn
     ) throws(StoreError) -> Bool {
-        guard let peer = links[id]?.peer else { return true }
+        guard let peer = peers.links[id]?.peer else { return true }
         // Where one is known already, our answer was lost with the last link: the invite must not
         // stay open all the same.
         let isInvited = try redeem(redemption, by: peer, at: turn.now, turn.store)
@@ -183,7 +184,7 @@ extension NodeCore {
     private mutating func answered(
         _ introduction: Introduction, _ card: Card, on id: LinkID, _ turn: inout some Turn
     ) throws(StoreError) {
-        guard let peer = links[id]?.peer else { return }
+        guard let peer = peers.links[id]?.peer else { return }
         let isMutual = introduction.isRequest
         let wasInvited = try pendingInvite(of: peer.person, turn.store) != nil
         try accept(peer, card, &turn)
@@ -216,7 +217,7 @@ extension NodeCore {
         throws(StoreError)
     {
         try accept(card, root: peer.root, &turn)
-        dialer.restart(peer.device, of: peer.person)
+        peers.dialer.restart(peer.device, of: peer.person)
     }
 
     /// Makes the person of a card that holds a contact.
@@ -254,7 +255,7 @@ extension NodeCore {
         case .accepted, .requested:
             // They may be elsewhere by now, with another device.
             try keep(card, &turn)
-            relayUpkeep.note(.findRelays)
+            courier.relayUpkeep.note(.findRelays)
             try seek(card.person, &turn)
             return try alias.isEmpty
                 ? .success(.done)
@@ -272,8 +273,8 @@ extension NodeCore {
         _ = try write([contact.draft()], in: ownSpace, &turn)
         try forgetRequests(of: card.person, turn.store)
         // They may be away: what asks them waits for them where they read.
-        relayUpkeep.note(.findRelays)
-        for relay in lines.keys.sorted() {
+        courier.relayUpkeep.note(.findRelays)
+        for relay in courier.lines.keys.sorted() {
             try sendRequests(to: relay, &turn)
         }
         try seek(card.person, &turn)
@@ -347,12 +348,12 @@ extension NodeCore {
     mutating func heed(_ person: PersonID, _ turn: inout some Turn) throws(StoreError) {
         guard let contact = try contact(person, turn.store) else { return }
         guard !contact.isBlocked else {
-            dialer.dropDevices(of: person)
+            peers.dialer.dropDevices(of: person)
             desk.depart(person)
-            relayUpkeep.note(.retireWriters)
+            courier.relayUpkeep.note(.retireWriters)
             try shut(person, &turn)
-            for id in links.keys.sorted()
-            where links[id]?.peer.person == person && links[id]?.isEnding == false {
+            for id in peers.links.keys.sorted()
+            where peers.links[id]?.peer.person == person && peers.links[id]?.isEnding == false {
                 hangUp(id, .ended, &turn)
             }
             return
@@ -361,9 +362,9 @@ extension NodeCore {
         if let card = CardReader.card(contact.card, of: person) {
             try keep(card, &turn)
         }
-        for id in links.keys.sorted()
-        where links[id]?.peer.person == person && links[id]?.isEnding == false {
-            if links[id]?.session == nil {
+        for id in peers.links.keys.sorted()
+        where peers.links[id]?.peer.person == person && peers.links[id]?.isEnding == false {
+            if peers.links[id]?.session == nil {
                 try greet(id, &turn)
             } else {
                 // They hear of it, and may have waited for it.
@@ -371,9 +372,9 @@ extension NodeCore {
             }
         }
         // They were blocked a moment ago, and the link of before is about to end: they are dialled then.
-        for link in links.values where link.peer.person == person && link.isEnding {
-            if dialer.person(of: link.peer.device) == nil {
-                dialer.restart(link.peer.device, of: person)
+        for link in peers.links.values where link.peer.person == person && link.isEnding {
+            if peers.dialer.person(of: link.peer.device) == nil {
+                peers.dialer.restart(link.peer.device, of: person)
             }
         }
         try dialDevices(of: person, &turn)

@@ -57,7 +57,7 @@ extension NodeCore {
         } catch {
             return try count(.envelope, turn.store)
         }
-        let devices = judges[number]?.graph.devicesEver ?? []
+        let devices = rosters.judges[number]?.graph.devicesEver ?? []
         for device in devices where device.prefix == envelope.sender {
             guard var chain = try chain(of: device, in: &drop, turn.store) else {
                 try scheduleRepair(of: number, from: device, &turn)
@@ -65,7 +65,8 @@ extension NodeCore {
             }
             // What is not opened now is requested, like what can no longer be opened.
             guard
-                letters.takeSteps(envelope.steps(ahead: chain), of: device, at: turn.now.monotonic)
+                courier.letters.takeSteps(
+                    envelope.steps(ahead: chain), of: device, at: turn.now.monotonic)
             else {
                 try count(.envelope, turn.store)
                 try scheduleRepair(of: number, from: device, &turn)
@@ -86,7 +87,7 @@ extension NodeCore {
             }
             drop.chains[device] = chain
             drop.moved.insert(device)
-            guard let person = judges[number]?.roster.person(of: device) else { return }
+            guard let person = rosters.judges[number]?.roster.person(of: device) else { return }
             return try unpack(
                 content, by: Bringer(person: person, device: device), of: drop.space, &turn)
         }
@@ -106,18 +107,19 @@ extension NodeCore {
     mutating func openAhead(
         _ entries: [RelayEntry], in mailbox: MailboxID, on relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) {
-        guard case .drop(let number, let epoch) = lines[relay]?.mailboxes[mailbox]?.use,
+        guard case .drop(let number, let epoch) = courier.lines[relay]?.mailboxes[mailbox]?.use,
             var drop = try drop(mailbox, of: number, epoch, turn.store)
         else { return }
         for entry in entries.sorted(by: { $0.counter < $1.counter }) {
             // In its turn it is opened again, and counted where it cannot be.
             guard let envelope = try? Envelope(entry.envelope, at: drop.place, keys: drop.keys),
-                let device = judges[number]?.graph.devicesEver.first(where: {
+                let device = rosters.judges[number]?.graph.devicesEver.first(where: {
                     $0.prefix == envelope.sender
                 }), device != identity.device,
-                let person = judges[number]?.roster.person(of: device),
+                let person = rosters.judges[number]?.roster.person(of: device),
                 var chain = try chain(of: device, in: &drop, turn.store),
-                letters.takeSteps(envelope.steps(ahead: chain), of: device, at: turn.now.monotonic),
+                courier.letters.takeSteps(
+                    envelope.steps(ahead: chain), of: device, at: turn.now.monotonic),
                 // As above.
                 let content = try? envelope.open(from: device, chain: &chain, now: turn.now.wall)
             else { continue }

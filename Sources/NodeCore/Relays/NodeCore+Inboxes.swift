@@ -130,8 +130,8 @@ extension NodeCore {
     /// Tells relays who may write: connected ones now, others once they are.
     private mutating func tellWriters(_ turn: inout some Turn) {
         turn.emit(.commitFully)
-        for relay in lines.keys.sorted() { lines[relay]?.inboxDay = nil }
+        for relay in courier.lines.keys.sorted() { courier.lines[relay]?.inboxDay = nil }
         // Reading continues as before; of the inbox only the opening is due.
-        relayUpkeep.note(.renewWriters)
+        courier.relayUpkeep.note(.renewWriters)
     }
 }

@@ -25,7 +25,7 @@ extension NodeCore {
             else { continue }
             found.append(choice)
         }
-        let best = found.first { lines[$0.relay]?.phase == .open } ?? found.first
+        let best = found.first { courier.lines[$0.relay]?.phase == .open } ?? found.first
         return best.map {
             ($0.relay, Array($0.addresses.prefix(Invite.relayAddressCountMax)))
         }
@@ -33,7 +33,7 @@ extension NodeCore {
 
     /// Puts the own card where open invites say that it lies, unless it lies there already.
     mutating func showCards(on relay: NoiseKey, _ turn: inout some Turn) throws(StoreError) {
-        guard let line = lines[relay], line.phase == .open,
+        guard let line = courier.lines[relay], line.phase == .open,
             !line.pace.isBusy(at: turn.now.monotonic),
             !identity.isRevoked, let card = try CardReader.own(of: identity, turn.store)?.encoded
         else { return }
@@ -86,7 +86,9 @@ extension NodeCore {
             else { continue }
             awaited.insert(relay)
         }
-        for relay in lines.keys.sorted() { lines[relay]?.awaitsCard = awaited.contains(relay) }
+        for relay in courier.lines.keys.sorted() {
+            courier.lines[relay]?.awaitsCard = awaited.contains(relay)
+        }
         for relay in awaited.sorted() {
             call(relay, &turn)
             try lookForCards(on: relay, &turn)
@@ -100,12 +102,14 @@ extension NodeCore {
     /// Asks a relay for the cards that are to lie there, once on a connection; and to push those that
     /// come later.
     mutating func lookForCards(on relay: NoiseKey, _ turn: inout some Turn) throws(StoreError) {
-        guard lines[relay]?.phase == .open, lines[relay]?.awaitsCard == true else { return }
+        guard courier.lines[relay]?.phase == .open, courier.lines[relay]?.awaitsCard == true else {
+            return
+        }
         for pending in try PendingInvite.all(turn.store)
         where pending.relayToAsk == relay && isLookedFor(pending.invite, at: turn.now) {
             let mailbox = InviteMailbox(secret: pending.invite.secret, relay: relay)
-            guard lines[relay]?.cards[mailbox.id] == nil else { continue }
-            lines[relay]?.cards[mailbox.id] = pending.invite.person
+            guard courier.lines[relay]?.cards[mailbox.id] == nil else { continue }
+            courier.lines[relay]?.cards[mailbox.id] = pending.invite.person
             ask(
                 .subscribe, of: mailbox.id, as: mailbox.key, on: relay, for: .card(mailbox.id),
                 &turn)
@@ -126,7 +130,7 @@ extension NodeCore {
             else { continue }
             pending.hasCard = false
             try turn.store.setValue(pending.bytes, .introduction, person.bytes)
-            relayUpkeep.note(.findRelays)
+            courier.relayUpkeep.note(.findRelays)
         }
     }
 
@@ -143,7 +147,7 @@ extension NodeCore {
     mutating func tookCards(
         _ entries: [RelayEntry], in id: MailboxID, on relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) {
-        guard let person = lines[relay]?.cards[id],
+        guard let person = courier.lines[relay]?.cards[id],
             var pending = try pendingInvite(of: person, turn.store), pending.relayToAsk == relay
         else { return }
         let mailbox = InviteMailbox(secret: pending.invite.secret, relay: relay)
@@ -153,7 +157,7 @@ extension NodeCore {
                 try count(.envelope, turn.store)
                 continue
             }
-            guard letters.takeProof(from: relay, at: turn.now.monotonic) else {
+            guard courier.letters.takeProof(from: relay, at: turn.now.monotonic) else {
                 return try count(.tooManyFrames, turn.store)
             }
             guard let card = CardReader.card(bytes, of: person) else {
@@ -164,13 +168,13 @@ extension NodeCore {
             // The device that opened the invite puts its own part there, and no other.
             if card.parts.count == 1 { pending.cardDevice = card.parts[0].device }
             try turn.store.setValue(pending.bytes, .introduction, person.bytes)
-            lines[relay]?.cards[id] = nil
+            courier.lines[relay]?.cards[id] = nil
             ask(.unsubscribe, of: id, as: mailbox.key, on: relay, for: .whatever, &turn)
             try keep(card, &turn)
             for mailbox in card.parts.flatMap(\.mailboxes) {
-                lines[mailbox.relay]?.absent[mailbox.inbox] = nil
+                courier.lines[mailbox.relay]?.absent[mailbox.inbox] = nil
             }
-            relayUpkeep.note(.findRelays)
+            courier.relayUpkeep.note(.findRelays)
             turn.emit(.changed([.contact(person)]))
             try beginConversations(&turn)
             return try seek(person, &turn)
@@ -194,7 +198,7 @@ extension NodeCore {
     mutating func missedCard(in id: MailboxID, on relay: NoiseKey, _ turn: inout some Turn)
         throws(StoreError)
     {
-        guard let person = lines[relay]?.cards[id],
+        guard let person = courier.lines[relay]?.cards[id],
             let pending = try pendingInvite(of: person, turn.store)
         else { return }
         askForCard(in: InviteMailbox(secret: pending.invite.secret, relay: relay), on: relay, &turn)

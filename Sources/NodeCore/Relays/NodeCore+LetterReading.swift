@@ -17,7 +17,7 @@ extension NodeCore {
         _ entry: RelayEntry, in inbox: MailboxID, by relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) {
         let bytes = entry.envelope
-        guard letters.insert(digest(.relayBlob, bytes)) else { return }
+        guard courier.letters.insert(digest(.relayBlob, bytes)) else { return }
         let prekeys = try turn.store.secrets(.prekey, in: nil).compactMap {
             TimedLeaf($0.secret)?.leaf
         }
@@ -86,7 +86,7 @@ extension NodeCore {
         {
             log = kept
         } else {
-            guard letters.takeProof(from: relay, at: turn.now.monotonic) else {
+            guard courier.letters.takeProof(from: relay, at: turn.now.monotonic) else {
                 try count(.tooManyFrames, turn.store)
                 return nil
             }
@@ -113,7 +113,9 @@ extension NodeCore {
     private mutating func answerRevoked(
         _ device: DeviceID, _ card: Card, _ log: IdentityLog, _ turn: inout some Turn
     ) throws(StoreError) {
-        guard letters.takeAnswer(device, every: Self.revokedAnswerInterval, at: turn.now.monotonic),
+        guard
+            courier.letters.takeAnswer(
+                device, every: Self.revokedAnswerInterval, at: turn.now.monotonic),
             let part = card.parts.first(where: { $0.device == device }),
             // By the log that the letter shows it was its person's: it says itself where it is.
             (try? Card(person: card.person, identity: log.encoded, parts: [part]).verified(by: log))
@@ -129,7 +131,7 @@ extension NodeCore {
         guard let card = CardReader.claimed(shown.card), card.person == identity.person,
             !Set(card.identity).isSubset(of: identity.operations)
         else { return }
-        guard letters.takeProof(from: relay, at: turn.now.monotonic) else {
+        guard courier.letters.takeProof(from: relay, at: turn.now.monotonic) else {
             return try count(.tooManyFrames, turn.store)
         }
         try learn(card.identity, of: identity.person, &turn)
@@ -160,7 +162,7 @@ extension NodeCore {
         _ peer: Bringer, of space: SpaceRecord, _ turn: inout some Turn
     ) throws(StoreError) {
         guard let scope = try scope(of: space, with: peer.device, of: peer.person, turn.store),
-            letters.takeAnswer(
+            courier.letters.takeAnswer(
                 peer.device, every: Self.revokedAnswerInterval, at: turn.now.monotonic)
         else { return }
         let frontier = try Catchup.frontier(
@@ -178,7 +180,7 @@ extension NodeCore {
             try CardReader.parts(of: card.person, turn.store)
                 .first(where: { $0.device == device })?.bytes != part.bytes
         else { return false }
-        guard letters.takePartProof(of: device, at: turn.now.monotonic) else {
+        guard courier.letters.takePartProof(of: device, at: turn.now.monotonic) else {
             try count(.tooManyFrames, turn.store)
             return false
         }
@@ -190,7 +192,7 @@ extension NodeCore {
         }
         try keep(sound, &turn)
         // What was refused before need not be refused now.
-        for mailbox in part.mailboxes { lines[mailbox.relay]?.absent[mailbox.inbox] = nil }
+        for mailbox in part.mailboxes { courier.lines[mailbox.relay]?.absent[mailbox.inbox] = nil }
         return true
     }
 
@@ -263,10 +265,12 @@ extension NodeCore {
         let isAged = letter.value <= (try store.number(.answeredLetter, device.bytes) ?? 0)
         if isAged {
             guard
-                letters.takeAgedAnswer(device, every: Self.agedAnswerInterval, at: now.monotonic)
+                courier.letters.takeAgedAnswer(
+                    device, every: Self.agedAnswerInterval, at: now.monotonic)
             else { return false }
         }
-        guard letters.takeAnswer(device, every: Self.answerInterval, at: now.monotonic) else {
+        guard courier.letters.takeAnswer(device, every: Self.answerInterval, at: now.monotonic)
+        else {
             return false
         }
         if !isAged { try store.setNumber(letter.value, .answeredLetter, device.bytes) }

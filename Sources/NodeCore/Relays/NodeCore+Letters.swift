@@ -87,7 +87,7 @@ extension NodeCore {
         for mailbox in part.mailboxes where only == nil || mailbox.relay == only {
             guard !isAbsent(mailbox.inbox, on: mailbox.relay, at: turn.now) else { continue }
             guard try note(mailbox, namedBy: person, at: turn.now, turn.store) else { continue }
-            guard lines[mailbox.relay]?.phase == .open else {
+            guard courier.lines[mailbox.relay]?.phase == .open else {
                 call(mailbox.relay, &turn)
                 called.append(mailbox.relay)
                 continue
@@ -147,7 +147,7 @@ extension NodeCore {
         _ frames: [Frame], to part: CardPart, of person: PersonID, for relay: NoiseKey,
         at now: Instant
     ) {
-        var letters = (lines[relay]?.letters ?? []).filter {
+        var letters = (courier.lines[relay]?.letters ?? []).filter {
             now.monotonic < $0.since + Self.letterPatience
         }
         let room = Self.waitingLetterByteCountMax - letters.reduce(0) { $0 + $1.byteCount }
@@ -159,13 +159,13 @@ extension NodeCore {
             letter.byteCount = byteCount
         }
         if !letter.frames.isEmpty { letters.append(letter) }
-        lines[relay]?.letters = letters
+        courier.lines[relay]?.letters = letters
     }
 
     /// A relay is connected: the letters that waited for it go out.
     mutating func sendWaiting(to relay: NoiseKey, _ turn: inout some Turn) throws(StoreError) {
-        let letters = lines[relay]?.letters ?? []
-        lines[relay]?.letters = []
+        let letters = courier.lines[relay]?.letters ?? []
+        courier.lines[relay]?.letters = []
         for letter in letters where turn.now.monotonic < letter.since + Self.letterPatience {
             let known = try CardReader.parts(of: letter.person, turn.store)
             _ = try send(
@@ -188,7 +188,7 @@ extension NodeCore {
 
     /// Whether an inbox was not there a moment ago.
     func isAbsent(_ inbox: MailboxID, on relay: NoiseKey, at now: Instant) -> Bool {
-        lines[relay]?.absent[inbox].map { now.monotonic < $0 } ?? false
+        courier.lines[relay]?.absent[inbox].map { now.monotonic < $0 } ?? false
     }
 
     /// Tells devices about the epoch that this device made, if they are not known to hold it: lane
@@ -221,7 +221,7 @@ extension NodeCore {
             let isFresh = known.map {
                 ($0.epoch == epoch.id || isGuest) && turn.now.wall < $0.time + Self.welcomeInterval
             }
-            let isUnderway = lines[relay]?.questions.contains(question)
+            let isUnderway = courier.lines[relay]?.questions.contains(question)
             guard isFresh != true, isUnderway != true, let person = roster.person(of: device),
                 try takesLetters(device, of: person, on: relay, at: turn.now, turn.store)
             else { continue }

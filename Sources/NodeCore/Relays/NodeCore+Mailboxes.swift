@@ -21,14 +21,14 @@ extension NodeCore {
     mutating func watchMailboxes(
         of spaces: Set<SpaceNumber>? = nil, on relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) {
-        guard let line = lines[relay], line.phase == .open, line.isReading else { return }
+        guard let line = courier.lines[relay], line.phase == .open, line.isReading else { return }
         let own = try ownRelays(turn.store)
         if own.contains(where: { $0.relay == relay }) {
             let keys = try inboxKeys(on: relay, &turn)
             // Every day: a mailbox that nobody opens is deleted.
             if line.inboxDay != line.day {
-                lines[relay]?.inboxDay = line.day
-                lines[relay]?.inbox = keys.inbox
+                courier.lines[relay]?.inboxDay = line.day
+                courier.lines[relay]?.inbox = keys.inbox
                 let opening = Opening(
                     key: keys.owner,
                     writers: try writerNames(on: relay, &turn), use: .inbox)
@@ -40,7 +40,7 @@ extension NodeCore {
             }
         }
         guard let spaces else {
-            lines[relay]?.walk = MailboxWalk()
+            courier.lines[relay]?.walk = MailboxWalk()
             return try lookForMailboxes(on: relay, &turn)
         }
         let records = try spaces.sorted().map { number throws(StoreError) in
@@ -53,8 +53,8 @@ extension NodeCore {
     /// Continues the walk over all spaces for mailboxes to read: a node with very many spaces
     /// examines some at a time, and reads the most useful ones once it has seen all.
     mutating func lookForMailboxes(on relay: NoiseKey, _ turn: inout some Turn) throws(StoreError) {
-        guard let line = lines[relay], line.isReading, var walk = line.walk else {
-            lines[relay]?.walk = nil
+        guard let line = courier.lines[relay], line.isReading, var walk = line.walk else {
+            courier.lines[relay]?.walk = nil
             return
         }
         let spaces = try turn.store.spaces()
@@ -66,14 +66,14 @@ extension NodeCore {
                 walk.drops = DropDay.newest(walk.drops, on: line.day)
             }
             walk.last = portion.last?.number.rawValue ?? .max
-            lines[relay]?.walk = walk
+            courier.lines[relay]?.walk = walk
             return timers.set(.backlog, in: 1, &turn)
         }
-        lines[relay]?.walk = nil
+        courier.lines[relay]?.walk = nil
         // Keys of past epochs and days are erased.
         if !line.dropKeys.isEmpty {
             let wanted = Set(walk.drops.map(\.watched))
-            lines[relay]?.dropKeys = line.dropKeys.filter { wanted.contains($0.key) }
+            courier.lines[relay]?.dropKeys = line.dropKeys.filter { wanted.contains($0.key) }
         }
         try watch(walk.drops, on: relay, &turn)
     }
@@ -82,7 +82,7 @@ extension NodeCore {
     private mutating func watch(_ drops: [DropDay], on relay: NoiseKey, _ turn: inout some Turn)
         throws(StoreError)
     {
-        guard let line = lines[relay] else { return }
+        guard let line = courier.lines[relay] else { return }
         // Names of mailboxes are keys that are derived: only of those that are not watched yet.
         let watched = Set(line.mailboxes.values.compactMap(WatchedDay.init))
         let unread = DropDay.newest(drops, on: line.day).filter { !watched.contains($0.watched) }
@@ -100,7 +100,7 @@ extension NodeCore {
     private mutating func dropDays(
         of spaces: [SpaceRecord], on relay: NoiseKey, _ store: some Store
     ) throws(StoreError) -> [DropDay] {
-        guard let today = lines[relay]?.day else { return [] }
+        guard let today = courier.lines[relay]?.day else { return [] }
         let record = try store.value(.relay, relay.bytes).flatMap(RelayRecord.init)
         // The oldest day that was not read to its end.
         let since = min(record?.day ?? today, today)
@@ -109,11 +109,11 @@ extension NodeCore {
         for space in spaces {
             guard try belongs(to: space, store) else { continue }
             guard try !isShut(space, store) else {
-                lines[relay]?.shut.insert(space.number)
+                courier.lines[relay]?.shut.insert(space.number)
                 continue
             }
             // What was written while nobody read may be older than everything that was read.
-            let wasShut = lines[relay]?.shut.remove(space.number) != nil
+            let wasShut = courier.lines[relay]?.shut.remove(space.number) != nil
             let first = wasShut ? today.lowered(by: Self.readDayCountMax) : first
             for (place, epoch) in try newestEpochs(of: space, store).enumerated() {
                 let opened = RelayDay(at: epoch.kept.openedAt)
@@ -136,14 +136,14 @@ extension NodeCore {
     private mutating func dropMailbox(
         _ day: WatchedDay, of keys: EpochKeys, on relay: NoiseKey
     ) -> (id: MailboxID, key: DeviceSigningKey) {
-        if let known = lines[relay]?.dropKeys[day] {
+        if let known = courier.lines[relay]?.dropKeys[day] {
             return (MailboxID(drop: known.device), known)
         }
         let (mailbox, key) = keys.drop(at: relay, ofDay: day.day)
-        if lines[relay]?.dropKeys.count ?? 0 >= Self.readMailboxCountMax {
-            lines[relay]?.dropKeys = [:]
+        if courier.lines[relay]?.dropKeys.count ?? 0 >= Self.readMailboxCountMax {
+            courier.lines[relay]?.dropKeys = [:]
         }
-        lines[relay]?.dropKeys[day] = key
+        courier.lines[relay]?.dropKeys[day] = key
         return (mailbox, key)
     }
 
@@ -152,7 +152,7 @@ extension NodeCore {
     private mutating func roomForMailboxes(
         _ wanted: Int, on relay: NoiseKey, _ turn: inout some Turn
     ) -> Int {
-        guard let line = lines[relay] else { return 0 }
+        guard let line = courier.lines[relay] else { return 0 }
         let free = max(0, Self.readMailboxCountMax - line.mailboxes.count)
         guard free < wanted else { return wanted }
         let done = line.mailboxes.filter {
@@ -161,7 +161,7 @@ extension NodeCore {
         .sorted { ($0.value.day, $0.key) < ($1.value.day, $1.key) }
         .prefix(wanted - free)
         for (mailbox, open) in done {
-            lines[relay]?.mailboxes[mailbox] = nil
+            courier.lines[relay]?.mailboxes[mailbox] = nil
             // It may have been subscribed to when its day was today.
             ask(.unsubscribe, of: mailbox, as: open.key, on: relay, for: .whatever, &turn)
         }
@@ -179,7 +179,7 @@ extension NodeCore {
             found.append(ReadableEpoch(id: id, kept: kept))
         }
         var ranks: [OperationID: Int] = [:]
-        if let judge = judges[space.number] {
+        if let judge = rosters.judges[space.number] {
             // By what names what: clocks go wrong, and a device whose clock was set back would take
             // epochs from before that for newer than all that come.
             let held = Set(found.map(\.id))
@@ -198,7 +198,7 @@ extension NodeCore {
         of space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> OperationID? {
         try newestEpochs(of: space, store).first {
-            judges[space.number]?.graph.hasLeft($0.id, identity.device) == false
+            rosters.judges[space.number]?.graph.hasLeft($0.id, identity.device) == false
         }?.id
     }
 
@@ -207,11 +207,11 @@ extension NodeCore {
         isLive: Bool, on relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) {
         let cursor = try turn.store.number(.cursor, relay.bytes + mailbox.bytes) ?? 0
-        lines[relay]?.mailboxes[mailbox] = OpenMailbox(
+        courier.lines[relay]?.mailboxes[mailbox] = OpenMailbox(
             use: use, key: key, day: day, cursor: cursor)
-        lines[relay]?.queues[use.space, default: []].append(mailbox)
+        courier.lines[relay]?.queues[use.space, default: []].append(mailbox)
         if isLive {
-            lines[relay]?.mailboxes[mailbox]?.isLive = true
+            courier.lines[relay]?.mailboxes[mailbox]?.isLive = true
             ask(.subscribe, of: mailbox, as: key, on: relay, for: .subscribe(mailbox), &turn)
         }
         look(into: mailbox, on: relay, &turn)
@@ -219,10 +219,10 @@ extension NodeCore {
 
     /// All that lay at a relay was taken: now this device's own may go up.
     mutating func noteDrained(_ relay: NoiseKey, _ turn: inout some Turn) throws(StoreError) {
-        guard let line = lines[relay], line.isOpenAndDrained else { return }
+        guard let line = courier.lines[relay], line.isOpenAndDrained else { return }
         restartBodyRequests(&turn)
         turn.emit(.linksChanged)
-        outbox.noteAll()
+        courier.outbox.noteAll()
         shelves.noteDue()
         guard line.isReading,
             var record = try turn.store.value(.relay, relay.bytes).flatMap(RelayRecord.init),

@@ -31,7 +31,7 @@ extension NodeCore {
 
     /// Puts on relays what linked devices had time enough to acknowledge and did not.
     mutating func postUnacknowledged(_ turn: inout some Turn) throws(StoreError) {
-        for number in outbox.takeUnacknowledged() {
+        for number in courier.outbox.takeUnacknowledged() {
             try post(number, besidesLinks: true, &turn)
         }
     }
@@ -54,7 +54,7 @@ extension NodeCore {
         guard !others.isEmpty || !invited.isEmpty else { return }
         let linked = devicesLinked(in: number)
         if !besidesLinks, !linked.isEmpty {
-            outbox.awaitAcknowledgement(in: number)
+            courier.outbox.awaitAcknowledgement(in: number)
             timers.set(.outbox, in: Self.linkedPatience, &turn)
         }
         var absent = others.filter { !linked.contains($0) }
@@ -68,7 +68,7 @@ extension NodeCore {
             }
         }
         let guests = invited.filter { device in
-            !links.values.contains {
+            !peers.links.values.contains {
                 $0.peer.device == device && $0.session?.knows(number) == true
             }
         }
@@ -79,7 +79,7 @@ extension NodeCore {
             for (person, mailbox) in reading.names {
                 _ = try note(mailbox, namedBy: person, at: turn.now, turn.store)
             }
-            guard let line = lines[relay], line.phase == .open else {
+            guard let line = courier.lines[relay], line.phase == .open else {
                 call(relay, &turn)
                 continue
             }
@@ -125,7 +125,7 @@ extension NodeCore {
             }
             var read = cards[person]?[device] ?? own
             // Where none of them answers, the device may have gone to one that is used here, too.
-            if !read.contains(where: { lines[$0.relay]?.pace.failureCount ?? 0 == 0 }) {
+            if !read.contains(where: { courier.lines[$0.relay]?.pace.failureCount ?? 0 == 0 }) {
                 read += own.filter { mailbox in !read.contains { $0.relay == mailbox.relay } }
             }
             for mailbox in read {
@@ -143,7 +143,7 @@ extension NodeCore {
         in space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> [DeviceID: [LogTag: UInt64]] {
         var ends: [DeviceID: [LogTag: UInt64]] = [:]
-        let roster = judges[space.number]?.roster
+        let roster = rosters.judges[space.number]?.roster
         for kind in [MarkKind.acknowledged, .delivered] {
             for mark in try store.marks(kind, in: space.number) {
                 let device = DeviceID(reinterpreting: mark.actor)
@@ -201,8 +201,8 @@ extension NodeCore {
         at now: Instant, _ store: some Store
     ) throws(StoreError) -> UInt64 {
         let key = Outbox.key(relay, space.id, log.tag)
-        let roster = judges[space.number]?.roster
-        let underway = lines[relay]?.underway[space.number]?[log.tag] ?? 0
+        let roster = rosters.judges[space.number]?.roster
+        let underway = courier.lines[relay]?.underway[space.number]?[log.tag] ?? 0
         let first = lowestShared(log, above: max(held, underway), of: space)
         guard let entry = try store.value(.outbox, key).flatMap(Outbox.Entry.init) else {
             return first
@@ -222,7 +222,7 @@ extension NodeCore {
         _ log: LogRecord, above held: UInt64, of space: SpaceRecord
     ) -> UInt64 {
         var first = max(held, log.base)
-        for device in judges[space.number]?.roster.devices ?? [] {
+        for device in rosters.judges[space.number]?.roster.devices ?? [] {
             if let place = device.horizon.place(of: log.device, log.lane) {
                 first = max(first, place.sequence + 1)
             }
@@ -236,7 +236,7 @@ extension NodeCore {
         _ turn: inout some Turn
     ) throws(StoreError) {
         // Something before it was refused: it is put again with that, so that nothing is left out.
-        guard lines[relay]?.underway[number]?[tag] ?? 0 >= places.upperBound,
+        guard courier.lines[relay]?.underway[number]?[tag] ?? 0 >= places.upperBound,
             let space = try turn.store.space(number)
         else { return }
         let key = Outbox.key(relay, space.id, tag)
@@ -250,12 +250,12 @@ extension NodeCore {
             entry.since = known.end == known.first ? turn.now.wall : known.since
         }
         try turn.store.setValue(entry.bytes, .outbox, key)
-        if lines[relay]?.underway[number]?[tag] ?? 0 <= entry.end {
-            lines[relay]?.underway[number]?[tag] = nil
+        if courier.lines[relay]?.underway[number]?[tag] ?? 0 <= entry.end {
+            courier.lines[relay]?.underway[number]?[tag] = nil
         }
         turn.emit(.changed([.receipts(number)]))
         // There is room for the next.
-        outbox.note(number)
+        courier.outbox.note(number)
         try restartReminders(of: number, &turn)
     }
 }

@@ -51,7 +51,7 @@ extension NodeCore {
     static let passingRelayCountMax = 2
 
     /// How many signals came through relays and were taken.
-    public var passedCount: UInt64 { passing.takenCount }
+    public var passedCount: UInt64 { courier.passing.takenCount }
 
     // MARK: Out
 
@@ -68,7 +68,7 @@ extension NodeCore {
         else { return }
         let waiting = Passing.Waiting(
             signal: signal, device: device, person: person, since: turn.now)
-        let open = part.mailboxes.filter { lines[$0.relay]?.phase == .open }
+        let open = part.mailboxes.filter { courier.lines[$0.relay]?.phase == .open }
         for mailbox in open.prefix(Self.passingRelayCountMax) {
             put(waiting, to: prekey, in: mailbox, &turn)
         }
@@ -76,13 +76,13 @@ extension NodeCore {
         for mailbox in part.mailboxes.prefix(Self.passingRelayCountMax) {
             guard try note(mailbox, namedBy: person, at: turn.now, turn.store) else { continue }
             call(mailbox.relay, &turn)
-            passing.enqueue(waiting, for: mailbox.relay)
+            courier.passing.enqueue(waiting, for: mailbox.relay)
         }
     }
 
     /// A relay is connected: what waited for it goes out, and its readers are told who is here.
     mutating func passWaiting(to relay: NoiseKey, _ turn: inout some Turn) throws(StoreError) {
-        for waiting in passing.takeWaiting(for: relay, at: turn.now) {
+        for waiting in courier.passing.takeWaiting(for: relay, at: turn.now) {
             let part = try CardReader.parts(of: waiting.person, turn.store).first {
                 $0.device == waiting.device
             }
@@ -98,7 +98,7 @@ extension NodeCore {
         _ waiting: Passing.Waiting, to prekey: PrekeyCertificate, in mailbox: CardMailbox,
         _ turn: inout some Turn
     ) {
-        guard let line = lines[mailbox.relay], !line.pace.isBusy(at: turn.now.monotonic),
+        guard let line = courier.lines[mailbox.relay], !line.pace.isBusy(at: turn.now.monotonic),
             line.questions.passingCount < Passing.waitingCountMax,
             !isAbsent(mailbox.inbox, on: mailbox.relay, at: turn.now)
         else { return }
@@ -123,12 +123,12 @@ extension NodeCore {
     mutating func openPassed(
         _ bytes: [UInt8], in mailbox: MailboxID, by relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) {
-        guard lines[relay]?.inbox == mailbox else { return }
-        guard passing.takeOpening(from: relay, isLetter: false, at: turn.now) else {
+        guard courier.lines[relay]?.inbox == mailbox else { return }
+        guard courier.passing.takeOpening(from: relay, isLetter: false, at: turn.now) else {
             return try count(.tooManyFrames, turn.store)
         }
         let name: Digest = digest(.relayBlob, bytes)
-        guard !passing.isKnown(name) else { return }
+        guard !courier.passing.isKnown(name) else { return }
         let prekeys = try turn.store.secrets(.prekey, in: nil).compactMap {
             TimedLeaf($0.secret)?.leaf
         }
@@ -144,11 +144,11 @@ extension NodeCore {
         guard let peer = try passer(sender, content.person, turn.store) else {
             return try count(.stranger, turn.store)
         }
-        guard allowances.take(Passing.work, for: peer.person, at: turn.now.monotonic) == .fine
+        guard peers.allowances.take(Passing.work, for: peer.person, at: turn.now.monotonic) == .fine
         else {
             return try count(.tooManyFrames, turn.store)
         }
-        passing.noteTaken(name)
+        courier.passing.noteTaken(name)
         try passedOn(content.signal, from: peer, &turn)
     }
 

@@ -14,7 +14,9 @@ extension NodeCore {
     mutating func putAgain(
         _ number: SpaceNumber, for device: DeviceID, to relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) {
-        guard lines[relay]?.phase == .open, let space = try turn.store.space(number) else { return }
+        guard courier.lines[relay]?.phase == .open, let space = try turn.store.space(number) else {
+            return
+        }
         let current = try currentEpoch(of: space, in: turn.store)?.id
         guard let epoch = current, try !isUnpaid(epoch, of: space, on: relay, turn.store) else {
             // A member who has written nothing since others left may have no epoch for the present
@@ -61,7 +63,7 @@ extension NodeCore {
         for (index, (log, first)) in due.enumerated() {
             var next = first
             while next < log.end {
-                guard lines[relay]?.questions.putCount ?? .max < Self.putCountMax,
+                guard courier.lines[relay]?.questions.putCount ?? .max < Self.putCountMax,
                     let run = try RunReader.forward(
                         log, from: next, room: Self.parcelByteCount, bringsAnchor: true,
                         store: turn.store)
@@ -84,7 +86,7 @@ extension NodeCore {
                     of: space, epoch, to: relay, &turn)
                 guard isPut else { return }
                 if !isAgain {
-                    lines[relay]?.underway[space.number, default: [:]][log.tag] =
+                    courier.lines[relay]?.underway[space.number, default: [:]][log.tag] =
                         places.upperBound
                 }
                 next = places.upperBound
@@ -115,7 +117,8 @@ extension NodeCore {
         _ parcel: Parcel, for question: RelayQuestion, of space: SpaceRecord, _ epoch: OperationID,
         to relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) -> Bool {
-        guard let line = lines[relay], let keys = try keys(of: epoch, in: space, turn.store) else {
+        guard let line = courier.lines[relay], let keys = try keys(of: epoch, in: space, turn.store)
+        else {
             return false
         }
         let (mailbox, key) = keys.drop(at: relay, ofDay: line.day)

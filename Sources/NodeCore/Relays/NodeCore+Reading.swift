@@ -17,18 +17,20 @@ extension NodeCore {
 
     /// Whether mailboxes of a space are not read to their end yet.
     func isBeingRead(_ space: SpaceNumber) -> Bool {
-        lines.values.contains { $0.queues[space] != nil || ($0.isReading && $0.walk != nil) }
+        courier.lines.values.contains {
+            $0.queues[space] != nil || ($0.isReading && $0.walk != nil)
+        }
     }
 
     // MARK: Asking
 
     /// Asks for the newest of a drop, which most often is all; for the oldest of the inbox.
     mutating func look(into mailbox: MailboxID, on relay: NoiseKey, _ turn: inout some Turn) {
-        guard let open = lines[relay]?.mailboxes[mailbox] else { return }
+        guard let open = courier.lines[relay]?.mailboxes[mailbox] else { return }
         guard open.use != .inbox else {
             return askPage(of: mailbox, on: relay, &turn)
         }
-        lines[relay]?.mailboxes[mailbox]?.stage = .asked
+        courier.lines[relay]?.mailboxes[mailbox]?.stage = .asked
         let range = RelayRange(
             after: open.cursor, isNewestFirst: true, byteCountMax: Self.glanceByteCount)
         ask(.get(range), of: mailbox, as: open.key, on: relay, for: .glance(mailbox), &turn)
@@ -37,9 +39,9 @@ extension NodeCore {
     private mutating func askPage(
         of mailbox: MailboxID, on relay: NoiseKey, _ turn: inout some Turn
     ) {
-        guard let open = lines[relay]?.mailboxes[mailbox] else { return }
-        lines[relay]?.mailboxes[mailbox]?.hasMore = false
-        lines[relay]?.mailboxes[mailbox]?.stage = .paging
+        guard let open = courier.lines[relay]?.mailboxes[mailbox] else { return }
+        courier.lines[relay]?.mailboxes[mailbox]?.hasMore = false
+        courier.lines[relay]?.mailboxes[mailbox]?.stage = .paging
         ask(
             .get(RelayRange(after: open.cursor)), of: mailbox, as: open.key, on: relay,
             for: .page(mailbox), &turn)
@@ -47,12 +49,12 @@ extension NodeCore {
 
     /// Envelopes came that were not told: the mailbox is read from where it was read to.
     mutating func missedPushes(of mailbox: MailboxID, on relay: NoiseKey, _ turn: inout some Turn) {
-        guard let open = lines[relay]?.mailboxes[mailbox] else { return }
+        guard let open = courier.lines[relay]?.mailboxes[mailbox] else { return }
         guard open.isRead else {
-            lines[relay]?.mailboxes[mailbox]?.hasMore = true
+            courier.lines[relay]?.mailboxes[mailbox]?.hasMore = true
             return
         }
-        lines[relay]?.queues[open.use.space, default: []].prepend(mailbox)
+        courier.lines[relay]?.queues[open.use.space, default: []].prepend(mailbox)
         askPage(of: mailbox, on: relay, &turn)
     }
 
@@ -63,17 +65,17 @@ extension NodeCore {
         _ mailbox: MailboxID, on relay: NoiseKey, _ entries: [RelayEntry], hasMore: Bool,
         newest: UInt64, _ turn: inout some Turn
     ) throws(StoreError) {
-        guard let line = lines[relay], let open = line.mailboxes[mailbox] else { return }
+        guard let line = courier.lines[relay], let open = line.mailboxes[mailbox] else { return }
         if isSetBack(open, entries, newest) {
-            lines[relay]?.mailboxes[mailbox]?.cursor = 0
+            courier.lines[relay]?.mailboxes[mailbox]?.cursor = 0
             return look(into: mailbox, on: relay, &turn)
         }
         let hasRoom = entries.isEmpty || line.waitingByteCount < Self.waitingByteCountMax
         if hasMore || !hasRoom {
-            lines[relay]?.mailboxes[mailbox]?.stage = .long
-            lines[relay]?.mailboxes[mailbox]?.newest = hasRoom ? entries : []
+            courier.lines[relay]?.mailboxes[mailbox]?.stage = .long
+            courier.lines[relay]?.mailboxes[mailbox]?.newest = hasRoom ? entries : []
         } else {
-            lines[relay]?.mailboxes[mailbox]?.stage = .whole(entries)
+            courier.lines[relay]?.mailboxes[mailbox]?.stage = .whole(entries)
         }
         if let space = open.use.space {
             try glance(at: space, on: relay, &turn)
@@ -86,14 +88,14 @@ extension NodeCore {
         _ entries: [RelayEntry], of mailbox: MailboxID, on relay: NoiseKey, hasMore: Bool,
         newest: UInt64, _ turn: inout some Turn
     ) throws(StoreError) {
-        guard let open = lines[relay]?.mailboxes[mailbox] else { return }
+        guard let open = courier.lines[relay]?.mailboxes[mailbox] else { return }
         if isSetBack(open, entries, newest) {
-            lines[relay]?.mailboxes[mailbox]?.cursor = 0
+            courier.lines[relay]?.mailboxes[mailbox]?.cursor = 0
             return askPage(of: mailbox, on: relay, &turn)
         }
         try take(entries, of: mailbox, on: relay, &turn)
         // The rest is asked for later.
-        if case .unknown? = lines[relay]?.mailboxes[mailbox]?.stage {
+        if case .unknown? = courier.lines[relay]?.mailboxes[mailbox]?.stage {
             return try goOn(with: open.use.space, on: relay, &turn)
         }
         if hasMore, !entries.isEmpty {
@@ -110,11 +112,11 @@ extension NodeCore {
 
     /// A mailbox was read to its end, unless something came meanwhile.
     private mutating func end(_ mailbox: MailboxID, on relay: NoiseKey, _ turn: inout some Turn) {
-        if lines[relay]?.mailboxes[mailbox]?.hasMore == true {
+        if courier.lines[relay]?.mailboxes[mailbox]?.hasMore == true {
             return askPage(of: mailbox, on: relay, &turn)
         }
-        lines[relay]?.mailboxes[mailbox]?.stage = .read
-        lines[relay]?.mailboxes[mailbox]?.newest = []
+        courier.lines[relay]?.mailboxes[mailbox]?.stage = .read
+        courier.lines[relay]?.mailboxes[mailbox]?.newest = []
     }
 
     // MARK: In their turn
@@ -123,8 +125,8 @@ extension NodeCore {
     private mutating func goOn(
         with space: SpaceNumber?, on relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) {
-        while let mailbox = lines[relay]?.queues[space]?.first,
-            let open = lines[relay]?.mailboxes[mailbox]
+        while let mailbox = courier.lines[relay]?.queues[space]?.first,
+            let open = courier.lines[relay]?.mailboxes[mailbox]
         {
             switch open.stage {
             case .unknown, .asked, .paging: return
@@ -132,10 +134,10 @@ extension NodeCore {
             case .whole(let entries):
                 try take(entries, of: mailbox, on: relay, &turn)
                 end(mailbox, on: relay, &turn)
-            case .read: lines[relay]?.queues[space]?.dropOldest()
+            case .read: courier.lines[relay]?.queues[space]?.dropOldest()
             }
         }
-        lines[relay]?.queues[space] = nil
+        courier.lines[relay]?.queues[space] = nil
         if let space { try resolveSuspectedGap(in: space, &turn) }
         try noteDrained(relay, &turn)
     }
@@ -151,13 +153,13 @@ extension NodeCore {
         guard isBeingRead(space.number) else {
             return try scheduleRepair(of: space.number, from: holder, &turn)
         }
-        suspectedGaps.note(
+        courier.suspectedGaps.note(
             in: space.number, reportedBy: holder, isDisconnected: isDisconnected)
     }
 
     /// Whether what is held of a space, or waits, has causes that did not arrive.
     private func leavesOut(_ space: SpaceNumber, _ store: some Store) throws(StoreError) -> Bool {
-        if waiting.lacksControl(of: space) { return true }
+        if intake.waiting.lacksControl(of: space) { return true }
         return try hasHole(space, store)
     }
 
@@ -165,7 +167,7 @@ extension NodeCore {
     private mutating func resolveSuspectedGap(
         in space: SpaceNumber, _ turn: inout some Turn
     ) throws(StoreError) {
-        guard !isBeingRead(space), let suspicion = suspectedGaps.take(space) else { return }
+        guard !isBeingRead(space), let suspicion = courier.suspectedGaps.take(space) else { return }
         let leavesOut = try leavesOut(space, turn.store)
         guard suspicion.isDisconnected || leavesOut else { return }
         try scheduleRepair(of: space, from: suspicion.holder, &turn)
@@ -175,7 +177,7 @@ extension NodeCore {
     mutating func take(
         _ entries: [RelayEntry], of mailbox: MailboxID, on relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) {
-        guard let open = lines[relay]?.mailboxes[mailbox] else { return }
+        guard let open = courier.lines[relay]?.mailboxes[mailbox] else { return }
         var fresh = entries.sorted { $0.counter < $1.counter }.filter { $0.counter > open.cursor }
         if open.use == .inbox {
             fresh = try openable(fresh, in: mailbox, on: relay, &turn)
@@ -189,7 +191,7 @@ extension NodeCore {
         case .drop(let space, let epoch):
             try openEnvelopes(fresh, in: mailbox, of: space, epoch, &turn)
         }
-        lines[relay]?.mailboxes[mailbox]?.cursor = last
+        courier.lines[relay]?.mailboxes[mailbox]?.cursor = last
         try turn.store.setNumber(last, .cursor, relay.bytes + mailbox.bytes)
         try noteCounter(last, of: relay, turn.store)
         guard open.use == .inbox else { return }
@@ -204,14 +206,14 @@ extension NodeCore {
         _ letters: [RelayEntry], in inbox: MailboxID, on relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) -> [RelayEntry] {
         let count = letters.prefix { _ in
-            passing.takeOpening(from: relay, isLetter: true, at: turn.now)
+            courier.passing.takeOpening(from: relay, isLetter: true, at: turn.now)
         }.count
         guard count < letters.count else { return letters }
         try self.count(.tooManyFrames, turn.store)
-        lines[relay]?.mailboxes[inbox]?.stage = .unknown
+        courier.lines[relay]?.mailboxes[inbox]?.stage = .unknown
         // Own logs go up meanwhile: it is as if the rest had not come yet.
-        lines[relay]?.queues[nil] = nil
-        lines[relay]?.isOwed = true
+        courier.lines[relay]?.queues[nil] = nil
+        courier.lines[relay]?.isOwed = true
         timers.move(.relay(relay), to: turn.now.monotonic + Self.letterRest, &turn)
         return Array(letters.prefix(count))
     }
@@ -223,7 +225,7 @@ extension NodeCore {
     private mutating func glance(at space: SpaceNumber, on relay: NoiseKey, _ turn: inout some Turn)
         throws(StoreError)
     {
-        guard let line = lines[relay], !line.glanced.contains(space),
+        guard let line = courier.lines[relay], !line.glanced.contains(space),
             let queue = line.queues[space]
         else { return }
         var isTaken = true
@@ -244,11 +246,11 @@ extension NodeCore {
             }
         }
         if newest != nil {
-            for mailbox in queue { lines[relay]?.mailboxes[mailbox]?.newest = [] }
+            for mailbox in queue { courier.lines[relay]?.mailboxes[mailbox]?.newest = [] }
         }
         // Whatever is there is processed now, in its turn.
         guard !isTaken, let newest else { return }
-        lines[relay]?.glanced.insert(space)
+        courier.lines[relay]?.glanced.insert(space)
         try openAhead(newest.entries, in: newest.mailbox, on: relay, &turn)
     }
 }

@@ -15,11 +15,12 @@ extension NodeCore {
         switch asked.question {
         case .put(let space, let tag, _), .letter(let space, let tag, _, _):
             // Later requests count for nothing either: everything from here on is put again.
-            lines[relay]?.underway[space]?[tag] = nil
+            courier.lines[relay]?.underway[space]?[tag] = nil
         case .page(let mailbox), .glance(let mailbox):
-            lines[relay]?.mailboxes[mailbox]?.stage = .unknown
-        case .subscribe(let mailbox): lines[relay]?.mailboxes[mailbox]?.lacksSubscription = true
-        case .card(let mailbox): lines[relay]?.cards[mailbox] = nil
+            courier.lines[relay]?.mailboxes[mailbox]?.stage = .unknown
+        case .subscribe(let mailbox):
+            courier.lines[relay]?.mailboxes[mailbox]?.lacksSubscription = true
+        case .card(let mailbox): courier.lines[relay]?.cards[mailbox] = nil
         case .open, .welcome, .request, .reminder, .inviteCard, .passing, .piece, .shelf,
             .takenAway, .shelfPage, .whatever:
             break
@@ -32,8 +33,8 @@ extension NodeCore {
             absent(asked.mailbox, on: relay, for: Self.absencePause, &turn)
         case .noMailbox:
             // Its time was over between opening and putting.
-            lines[relay]?.opened.remove(asked.mailbox)
-            lines[relay]?.paid.remove(asked.mailbox)
+            courier.lines[relay]?.opened.remove(asked.mailbox)
+            courier.lines[relay]?.paid.remove(asked.mailbox)
             rest(relay, for: 0, &turn)
         case .full: try foundFull(asked, by: relay, &turn)
         case .forbidden, .ticketNeeded, .badTicket, .malformed, .nobodyThere:
@@ -47,7 +48,7 @@ extension NodeCore {
     ) throws(StoreError) {
         switch asked.question {
         case .put(let space, _, _):
-            lines[relay]?.full[asked.mailbox] = space
+            courier.lines[relay]?.full[asked.mailbox] = space
             turn.emit(.linksChanged)
         // Other holders of the invite filled its drop: its content stays.
         case .inviteCard: break
@@ -70,17 +71,19 @@ extension NodeCore {
             return try lookForCardAgain(of: asked.mailbox, &turn)
         }
         guard asked.question != .subscribe(asked.mailbox) else {
-            lines[relay]?.mailboxes[asked.mailbox]?.lacksSubscription = false
+            courier.lines[relay]?.mailboxes[asked.mailbox]?.lacksSubscription = false
             return
         }
-        lines[relay]?.pace.pause(until: turn.now.monotonic + Self.keysInterval)
+        courier.lines[relay]?.pace.pause(until: turn.now.monotonic + Self.keysInterval)
         timers.set(.relay(relay), in: Self.keysInterval, &turn)
     }
 
     /// Leaves a relay alone for a while: as long as it says, and longer each time.
     private mutating func rest(_ relay: NoiseKey, for delay: UInt64, _ turn: inout some Turn) {
-        guard let wait = lines[relay]?.pace.rest(for: delay, at: turn.now.monotonic) else { return }
-        lines[relay]?.isOwed = true
+        guard let wait = courier.lines[relay]?.pace.rest(for: delay, at: turn.now.monotonic) else {
+            return
+        }
+        courier.lines[relay]?.isOwed = true
         timers.set(.relay(relay), in: wait, &turn)
     }
 
@@ -88,9 +91,9 @@ extension NodeCore {
     private mutating func absent(
         _ inbox: MailboxID, on relay: NoiseKey, for time: UInt64, _ turn: inout some Turn
     ) {
-        guard lines[relay]?.absent[inbox] ?? 0 <= turn.now.monotonic else { return }
-        lines[relay]?.absent[inbox] = turn.now.monotonic + time
-        lines[relay]?.isOwed = true
+        guard courier.lines[relay]?.absent[inbox] ?? 0 <= turn.now.monotonic else { return }
+        courier.lines[relay]?.absent[inbox] = turn.now.monotonic + time
+        courier.lines[relay]?.isOwed = true
         timers.set(.relay(relay), in: time, &turn)
     }
 
@@ -99,20 +102,22 @@ extension NodeCore {
     mutating func noteSubscribed(
         _ mailbox: MailboxID, newest: UInt64, on relay: NoiseKey, _ turn: inout some Turn
     ) {
-        guard let open = lines[relay]?.mailboxes[mailbox], open.isSubscribedLate else { return }
-        lines[relay]?.mailboxes[mailbox]?.isSubscribedLate = false
+        guard let open = courier.lines[relay]?.mailboxes[mailbox], open.isSubscribedLate else {
+            return
+        }
+        courier.lines[relay]?.mailboxes[mailbox]?.isSubscribedLate = false
         guard newest > open.cursor else { return }
         missedPushes(of: mailbox, on: relay, &turn)
     }
 
     /// Repeats requests for which a relay had no time.
     mutating func askAnew(_ relay: NoiseKey, _ turn: inout some Turn) throws(StoreError) {
-        guard let line = lines[relay] else { return }
+        guard let line = courier.lines[relay] else { return }
         for mailbox in line.mailboxes.keys.sorted() {
             guard let open = line.mailboxes[mailbox] else { continue }
             if open.lacksSubscription {
-                lines[relay]?.mailboxes[mailbox]?.lacksSubscription = false
-                lines[relay]?.mailboxes[mailbox]?.isSubscribedLate = true
+                courier.lines[relay]?.mailboxes[mailbox]?.lacksSubscription = false
+                courier.lines[relay]?.mailboxes[mailbox]?.isSubscribedLate = true
                 ask(
                     .subscribe, of: mailbox, as: open.key, on: relay, for: .subscribe(mailbox),
                     &turn)

@@ -15,31 +15,31 @@ extension NodeCore {
     mutating func change(_ relay: NoiseKey, to day: RelayDay, _ turn: inout some Turn)
         throws(StoreError)
     {
-        guard let line = lines[relay], line.phase == .open else { return }
-        lines[relay]?.nextDay = nil
+        guard let line = courier.lines[relay], line.phase == .open else { return }
+        courier.lines[relay]?.nextDay = nil
         guard line.day != day else { return }
         if let last = line.dayToldAt, turn.now.monotonic < last + Self.dayInterval {
-            lines[relay]?.nextDay = day
+            courier.lines[relay]?.nextDay = day
             timers.set(.relay(relay), in: last + Self.dayInterval - turn.now.monotonic, &turn)
             return try count(.relay, turn.store)
         }
-        lines[relay]?.dayToldAt = turn.now.monotonic
-        lines[relay]?.day = day
-        lines[relay]?.full = [:]
+        courier.lines[relay]?.dayToldAt = turn.now.monotonic
+        courier.lines[relay]?.day = day
+        courier.lines[relay]?.full = [:]
         if var record = try turn.store.value(.relay, relay.bytes).flatMap(RelayRecord.init) {
             try note(day, in: &record, of: relay, &turn)
             try turn.store.setValue(record.bytes, .relay, relay.bytes)
         }
         try watchMailboxes(on: relay, &turn)
-        outbox.noteAll()
+        courier.outbox.noteAll()
     }
 
     /// Follows a day that was reported too soon, once it is time.
     mutating func followDay(of relay: NoiseKey, _ turn: inout some Turn) throws(StoreError) {
-        if let day = lines[relay]?.nextDay {
+        if let day = courier.lines[relay]?.nextDay {
             try change(relay, to: day, &turn)
         }
-        guard let day = lines[relay]?.day,
+        guard let day = courier.lines[relay]?.day,
             var record = try turn.store.value(.relay, relay.bytes).flatMap(RelayRecord.init),
             record.hasLeapt(to: day)
         else { return }
@@ -58,11 +58,11 @@ extension NodeCore {
             return
         }
         // One that leaps all the time is followed once an hour; until then it counts as before.
-        if let last = lines[relay]?.leaptAt, turn.now.monotonic < last + Self.leapInterval {
+        if let last = courier.lines[relay]?.leaptAt, turn.now.monotonic < last + Self.leapInterval {
             return timers.set(
                 .relay(relay), in: last + Self.leapInterval - turn.now.monotonic, &turn)
         }
-        lines[relay]?.leaptAt = turn.now.monotonic
+        courier.lines[relay]?.leaptAt = turn.now.monotonic
         record.toldDay = day
         record.day = .zero
         try beginAnew(with: relay, &turn)
@@ -70,7 +70,7 @@ extension NodeCore {
 
     /// The content of a relay is gone, or useless: everything is put and requested again.
     mutating func beginAnew(with relay: NoiseKey, _ turn: inout some Turn) throws(StoreError) {
-        lines[relay]?.full = [:]
+        courier.lines[relay]?.full = [:]
         // Which relay took a welcome is not known, so all that nobody has acknowledged go again.
         for (key, _) in try turn.store.values(.welcome) {
             try turn.store.setValue(nil, .welcome, key)

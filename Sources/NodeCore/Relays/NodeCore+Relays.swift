@@ -46,7 +46,7 @@ extension NodeCore {
 
     /// The relays changed that this person uses: the card says so, and those are called.
     mutating func showRelays(_ turn: inout some Turn) throws(StoreError) {
-        relayUpkeep.note(.findRelays)
+        courier.relayUpkeep.note(.findRelays)
         var mailboxes: [CardMailbox] = []
         for choice in try ownRelays(turn.store) where choice.until == nil {
             let keys = try inboxKeys(on: choice.relay, &turn)
@@ -59,41 +59,41 @@ extension NodeCore {
         try publishCard(
             addresses: part?.addresses ?? [], mailboxes: mailboxes, at: turn.now, turn.store)
         turn.emit(.commitFully)
-        for id in links.keys.sorted() where links[id]?.session != nil {
+        for id in peers.links.keys.sorted() where peers.links[id]?.session != nil {
             try introduce(on: id, &turn)
         }
         shareCard(&turn)
-        outbox.noteAll()
+        courier.outbox.noteAll()
     }
 
     // MARK: Connections
 
     /// Does what became due in a step: calls relays, reads mailboxes, and fills them.
     mutating func tendRelays(_ turn: inout some Turn) throws(StoreError) {
-        if relayUpkeep.take(.retireWriters) { try retireWriters(&turn) }
-        if relayUpkeep.take(.findRelays) { try findRelays(&turn) }
-        if relayUpkeep.take(.showInviteCards) {
-            for relay in lines.keys.sorted() {
+        if courier.relayUpkeep.take(.retireWriters) { try retireWriters(&turn) }
+        if courier.relayUpkeep.take(.findRelays) { try findRelays(&turn) }
+        if courier.relayUpkeep.take(.showInviteCards) {
+            for relay in courier.lines.keys.sorted() {
                 try showCards(on: relay, &turn)
             }
         }
-        let spaces = relayUpkeep.takeMailboxes()
-        guard !lines.isEmpty else { return outbox.removeAll() }
-        if relayUpkeep.take(.renewWriters) || !spaces.isEmpty {
-            for relay in lines.keys.sorted() where lines[relay]?.phase == .open {
+        let spaces = courier.relayUpkeep.takeMailboxes()
+        guard !courier.lines.isEmpty else { return courier.outbox.removeAll() }
+        if courier.relayUpkeep.take(.renewWriters) || !spaces.isEmpty {
+            for relay in courier.lines.keys.sorted() where courier.lines[relay]?.phase == .open {
                 try watchMailboxes(of: spaces, on: relay, &turn)
             }
         }
-        guard !outbox.isEmpty else { return }
-        let due = outbox.takePortion(of: try turn.store.spaces())
-        if !outbox.isEmpty { timers.set(.backlog, in: 1, &turn) }
+        guard !courier.outbox.isEmpty else { return }
+        let due = courier.outbox.takePortion(of: try turn.store.spaces())
+        if !courier.outbox.isEmpty { timers.set(.backlog, in: 1, &turn) }
         for number in due { try post(number, &turn) }
     }
 
     /// Looks at some more of all spaces.
     mutating func goOnWithRelays(_ turn: inout some Turn) throws(StoreError) {
-        outbox.continueAll()
-        for relay in lines.keys.sorted() where lines[relay]?.walk != nil {
+        courier.outbox.continueAll()
+        for relay in courier.lines.keys.sorted() where courier.lines[relay]?.walk != nil {
             try lookForMailboxes(on: relay, &turn)
         }
     }
@@ -105,23 +105,23 @@ extension NodeCore {
         for choice in try ownRelays(turn.store) where choice.isRead(at: turn.now.wall) {
             wanted.append(choice.relay)
             let places = RelayPlaces(own: choice.addresses)
-            if lines[choice.relay] == nil {
-                lines[choice.relay] = RelayLine(at: places, isReading: false)
-            } else if lines[choice.relay]?.places.addresses != choice.addresses
-                || lines[choice.relay]?.places.isOwn == false
+            if courier.lines[choice.relay] == nil {
+                courier.lines[choice.relay] = RelayLine(at: places, isReading: false)
+            } else if courier.lines[choice.relay]?.places.addresses != choice.addresses
+                || courier.lines[choice.relay]?.places.isOwn == false
             {
                 // It may be read for others' sake already: the own inbox is still to be opened.
-                if lines[choice.relay]?.places.isOwn == false { fresh.insert(choice.relay) }
-                lines[choice.relay]?.places = places
+                if courier.lines[choice.relay]?.places.isOwn == false { fresh.insert(choice.relay) }
+                courier.lines[choice.relay]?.places = places
             }
         }
         if wanted.isEmpty { wanted = try relaysOfOthers(at: turn.now, turn.store) }
-        for relay in lines.keys.sorted() where !wanted.contains(relay) {
-            lines[relay]?.isReading = false
+        for relay in courier.lines.keys.sorted() where !wanted.contains(relay) {
+            courier.lines[relay]?.isReading = false
         }
         for relay in wanted.sorted() {
-            if lines[relay]?.isReading == false || fresh.contains(relay) {
-                lines[relay]?.isReading = true
+            if courier.lines[relay]?.isReading == false || fresh.contains(relay) {
+                courier.lines[relay]?.isReading = true
                 try watchMailboxes(on: relay, &turn)
             }
             call(relay, &turn)
@@ -132,32 +132,33 @@ extension NodeCore {
 
     /// Calls a relay, unless a connection exists or is being made.
     mutating func call(_ relay: NoiseKey, _ turn: inout some Turn) {
-        guard let line = lines[relay], line.phase == .idle, !timers.isPending(.relay(relay)) else {
+        guard let line = courier.lines[relay], line.phase == .idle, !timers.isPending(.relay(relay))
+        else {
             return
         }
-        lines[relay]?.phase = .calling
-        lines[relay]?.usedAt = turn.now.monotonic
-        turn.emit(.callRelay(relay, addresses: lines[relay]?.places.next() ?? []))
+        courier.lines[relay]?.phase = .calling
+        courier.lines[relay]?.usedAt = turn.now.monotonic
+        turn.emit(.callRelay(relay, addresses: courier.lines[relay]?.places.next() ?? []))
     }
 
     /// Calls relays at once that were not reached before.
     mutating func callAgain(_ turn: inout some Turn) {
-        for relay in lines.keys.sorted() where lines[relay]?.phase == .idle {
-            lines[relay]?.pace.forgive()
-            lines[relay]?.places.forgive()
-            lines[relay]?.phase = .calling
-            turn.emit(.callRelay(relay, addresses: lines[relay]?.places.next() ?? []))
+        for relay in courier.lines.keys.sorted() where courier.lines[relay]?.phase == .idle {
+            courier.lines[relay]?.pace.forgive()
+            courier.lines[relay]?.places.forgive()
+            courier.lines[relay]?.phase = .calling
+            turn.emit(.callRelay(relay, addresses: courier.lines[relay]?.places.next() ?? []))
         }
     }
 
     /// A relay's timer fired: it is called again, or left if it is of no use any more.
     mutating func tend(_ relay: NoiseKey, _ turn: inout some Turn) throws(StoreError) {
-        guard let line = lines[relay] else { return }
+        guard let line = courier.lines[relay] else { return }
         switch line.phase {
         case .calling: return
         case .idle:
-            guard line.isInUse || !outbox.isEmpty || line.pace.failureCount < 12 else {
-                lines[relay] = nil
+            guard line.isInUse || !courier.outbox.isEmpty || line.pace.failureCount < 12 else {
+                courier.lines[relay] = nil
                 return
             }
             call(relay, &turn)
@@ -168,21 +169,21 @@ extension NodeCore {
                 let wait = line.pace.busyUntil - turn.now.monotonic
                 return timers.set(.relay(relay), in: wait, &turn)
             }
-            lines[relay]?.isOwed = false
-            lines[relay]?.absent = line.absent.filter { turn.now.monotonic < $0.value }
-            if let next = lines[relay]?.absent.values.min() {
-                lines[relay]?.isOwed = true
+            courier.lines[relay]?.isOwed = false
+            courier.lines[relay]?.absent = line.absent.filter { turn.now.monotonic < $0.value }
+            if let next = courier.lines[relay]?.absent.values.min() {
+                courier.lines[relay]?.isOwed = true
                 timers.set(.relay(relay), in: next - turn.now.monotonic, &turn)
             }
             if line.isInUse || !line.questions.isEmpty || line.isOwed {
                 if !line.isReading { timers.set(.relay(relay), in: Self.lineIdleTime, &turn) }
                 try askAnew(relay, &turn)
-                return outbox.noteAll()
+                return courier.outbox.noteAll()
             }
             guard turn.now.monotonic >= line.usedAt + Self.lineIdleTime else {
                 return timers.set(.relay(relay), in: Self.lineIdleTime, &turn)
             }
-            lines[relay] = nil
+            courier.lines[relay] = nil
             turn.emit(.leaveRelay(relay))
         }
     }
@@ -191,7 +192,7 @@ extension NodeCore {
     mutating func told(_ news: RelayNews, by relay: NoiseKey, _ turn: inout some Turn)
         throws(StoreError)
     {
-        guard let line = lines[relay] else {
+        guard let line = courier.lines[relay] else {
             if case .opened = news { turn.emit(.leaveRelay(relay)) }
             return
         }
@@ -199,28 +200,28 @@ extension NodeCore {
         case .opened(let welcome):
             try reached(relay, welcome, &turn)
         case .closed:
-            let delay = lines[relay]?.pace.close(
+            let delay = courier.lines[relay]?.pace.close(
                 at: turn.now.monotonic, placeFailureCount: line.places.failureCount,
                 using: &turn.random)
-            lines[relay]?.reset(.idle)
+            courier.lines[relay]?.reset(.idle)
             shelves.reset(relay)
-            if !line.pace.hasSaidGoodbye { lines[relay]?.places.fail() }
+            if !line.pace.hasSaidGoodbye { courier.lines[relay]?.places.fail() }
             turn.emit(.linksChanged)
             timers.set(.relay(relay), in: delay ?? 0, &turn)
             // What waits may have another way.
-            outbox.noteAll()
+            courier.outbox.noteAll()
         case .answered(let number, let answer):
-            guard let asked = lines[relay]?.questions.take(number) else { return }
+            guard let asked = courier.lines[relay]?.questions.take(number) else { return }
             try answered(asked, answer, by: relay, &turn)
         case .arrived(let mailbox, let entries) where line.cards[mailbox] != nil:
             try tookCards(entries, in: mailbox, on: relay, &turn)
         case .arrived(let mailbox, let entries):
             guard line.mailboxes[mailbox]?.isRead == true else {
-                lines[relay]?.mailboxes[mailbox]?.hasMore = true
+                courier.lines[relay]?.mailboxes[mailbox]?.hasMore = true
                 return
             }
             try take(entries, of: mailbox, on: relay, &turn)
-        case .leaving(let delay): lines[relay]?.pace.noteGoodbye(for: UInt64(delay))
+        case .leaving(let delay): courier.lines[relay]?.pace.noteGoodbye(for: UInt64(delay))
         case .passed(let mailbox, let bytes):
             try openPassed(bytes, in: mailbox, by: relay, &turn)
         case .missed(let mailbox) where line.cards[mailbox] != nil:
@@ -237,15 +238,15 @@ extension NodeCore {
     private mutating func reached(
         _ relay: NoiseKey, _ welcome: RelayWelcome, _ turn: inout some Turn
     ) throws(StoreError) {
-        lines[relay]?.reset(.open)
+        courier.lines[relay]?.reset(.open)
         shelves.reset(relay)
         shelves.noteDue()
-        lines[relay]?.pace.open(at: turn.now.monotonic)
-        lines[relay]?.places.succeed()
-        if lines[relay]?.day != welcome.day { lines[relay]?.full = [:] }
-        lines[relay]?.day = welcome.day
-        lines[relay]?.needsTicket = welcome.needsTicket
-        lines[relay]?.usedAt = turn.now.monotonic
+        courier.lines[relay]?.pace.open(at: turn.now.monotonic)
+        courier.lines[relay]?.places.succeed()
+        if courier.lines[relay]?.day != welcome.day { courier.lines[relay]?.full = [:] }
+        courier.lines[relay]?.day = welcome.day
+        courier.lines[relay]?.needsTicket = welcome.needsTicket
+        courier.lines[relay]?.usedAt = turn.now.monotonic
         turn.emit(.linksChanged)
         let known = try turn.store.value(.relay, relay.bytes).flatMap(RelayRecord.init)
         var record = RelayRecord(
@@ -266,8 +267,8 @@ extension NodeCore {
         try showCards(on: relay, &turn)
         try lookForCards(on: relay, &turn)
         try watchMailboxes(on: relay, &turn)
-        outbox.noteAll()
-        if lines[relay]?.isReading == false {
+        courier.outbox.noteAll()
+        if courier.lines[relay]?.isReading == false {
             timers.set(.relay(relay), in: Self.lineIdleTime, &turn)
         }
     }
@@ -289,14 +290,14 @@ extension NodeCore {
         _ action: RelayAction, of mailbox: MailboxID, as key: DeviceSigningKey, on relay: NoiseKey,
         for question: RelayQuestion, _ turn: inout some Turn
     ) {
-        guard var line = lines.removeValue(forKey: relay) else { return }
+        guard var line = courier.lines.removeValue(forKey: relay) else { return }
         let number = line.questions.add(question, of: mailbox)
         line.usedAt = turn.now.monotonic
         turn.emit(
             .askRelay(
                 relay,
                 MailboxRequest(number: number, action: action, mailbox: mailbox, key: key)))
-        lines[relay] = line
+        courier.lines[relay] = line
     }
 
     /// A relay answered.
@@ -304,7 +305,7 @@ extension NodeCore {
         _ asked: AskedQuestion, _ answer: RelayAnswer, by relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) {
         switch answer {
-        case .stored, .entries: lines[relay]?.pace.noteWork(at: turn.now.monotonic)
+        case .stored, .entries: courier.lines[relay]?.pace.noteWork(at: turn.now.monotonic)
         case .opened, .subscribed, .done, .pipe, .refused: break
         }
         if asked.question.isOfShelf {

@@ -27,26 +27,26 @@ extension NodeCore {
         _ relay: NoiseKey, at named: [String], namedBy person: PersonID, at now: Instant,
         _ store: some Store
     ) throws(StoreError) -> Bool {
-        if lines[relay]?.places.isOwn == true { return true }
+        if courier.lines[relay]?.places.isOwn == true { return true }
         let trust = try trust(in: person, store)
         let addresses = named.filter { RelayHost(of: $0).mayBeCalled(trust) }
-        guard lines[relay] == nil else {
+        guard courier.lines[relay] == nil else {
             if !addresses.isEmpty {
-                lines[relay]?.places.note(addresses, namedBy: person, trust)
+                courier.lines[relay]?.places.note(addresses, namedBy: person, trust)
             }
             return true
         }
         if let own = try ownRelays(store).first(where: {
             $0.relay == relay && $0.isRead(at: now.wall)
         }) {
-            lines[relay] = RelayLine(at: RelayPlaces(own: own.addresses), isReading: false)
+            courier.lines[relay] = RelayLine(at: RelayPlaces(own: own.addresses), isReading: false)
             return true
         }
         guard !addresses.isEmpty,
-            lines.values.count(where: { $0.places.isNamed(onlyBy: person) })
+            courier.lines.values.count(where: { $0.places.isNamed(onlyBy: person) })
                 < Self.relaysNamedByOneMax, makeRoomForRelay(trust)
         else { return false }
-        lines[relay] = RelayLine(
+        courier.lines[relay] = RelayLine(
             at: RelayPlaces(addresses, namedBy: person, trust), isReading: false)
         return true
     }
@@ -54,13 +54,16 @@ extension NodeCore {
     /// Whether one more relay of others may be called. If a contact names it, one that only members
     /// name and nobody needs now is dropped.
     private mutating func makeRoomForRelay(_ trust: RelayPlaces.Trust) -> Bool {
-        guard lines.values.count(where: { !$0.places.isOwn }) >= Self.namedRelayCountMax else {
+        guard courier.lines.values.count(where: { !$0.places.isOwn }) >= Self.namedRelayCountMax
+        else {
             return true
         }
         guard trust < .member,
-            let idle = lines.keys.sorted().first(where: { lines[$0]?.isOfNoUse == true })
+            let idle = courier.lines.keys.sorted().first(where: {
+                courier.lines[$0]?.isOfNoUse == true
+            })
         else { return false }
-        lines[idle] = nil
+        courier.lines[idle] = nil
         return true
     }
 

@@ -34,7 +34,7 @@ extension NodeCore {
                 let count = try turn.store.number(.reminder, key)
             else { continue }
             // The store says so already.
-            _ = reminders.setCount(count, of: space)
+            _ = courier.reminders.setCount(count, of: space)
             try setReminder(of: space, count: count, &turn)
         }
     }
@@ -43,14 +43,14 @@ extension NodeCore {
     private mutating func setReminder(
         of space: SpaceNumber, count: UInt64?, _ turn: inout some Turn
     ) throws(StoreError) {
-        if reminders.setCount(count, of: space) {
+        if courier.reminders.setCount(count, of: space) {
             if let count {
                 try turn.store.setNumber(count, .reminder, space.key)
             } else {
                 try turn.store.setValue(nil, .reminder, space.key)
             }
         }
-        guard let delay = reminders.delay(of: space, by: identity.device) else { return }
+        guard let delay = courier.reminders.delay(of: space, by: identity.device) else { return }
         timers.set(.reminder(space), in: delay, &turn)
     }
 
@@ -58,24 +58,24 @@ extension NodeCore {
     /// here.
     mutating func remindDevices(of number: SpaceNumber, _ turn: inout some Turn) throws(StoreError)
     {
-        guard let count = reminders.count(of: number) else { return }
-        guard lines.values.contains(where: \.isOpenAndDrained) else {
+        guard let count = courier.reminders.count(of: number) else { return }
+        guard courier.lines.values.contains(where: \.isOpenAndDrained) else {
             return try setReminder(of: number, count: count, &turn)
         }
         let apart = try devicesApart(in: number, turn.store)
-        let due = reminders.due(
+        let due = courier.reminders.due(
             behind: apart.filter(\.isBehind), others: apart.filter { !$0.isBehind }, of: number,
             by: identity.device)
         guard !due.isEmpty, let space = try turn.store.space(number) else {
             return try setReminder(of: number, count: nil, &turn)
         }
         // What is put again in this round would count as something new.
-        let next = reminders.nextCount(of: number)
+        let next = courier.reminders.nextCount(of: number)
         for one in due {
             if !one.hasAcknowledged {
                 // It may not know the space at all.
                 try turn.store.setValue(nil, .welcome, space.id.bytes + one.device.bytes)
-                outbox.note(number)
+                courier.outbox.note(number)
             }
             let frontier = try Catchup.frontier(
                 of: space, .everything(), for: one.device, asks: true, in: turn.store)

@@ -17,7 +17,7 @@ extension NodeCore {
         of space: SpaceNumber, from device: DeviceID?, upTo ends: [LogTag: UInt64] = [:],
         _ turn: inout some Turn
     ) throws(StoreError) {
-        var repair = repairs.repair(of: space) ?? Repair()
+        var repair = courier.repairs.repair(of: space) ?? Repair()
         if let device, device != identity.device { repair.addHolder(device) }
         repair.extend(to: ends)
         try keep(repair, of: space, turn.store)
@@ -36,7 +36,7 @@ extension NodeCore {
     private mutating func keep(
         _ repair: Repair?, of space: SpaceNumber, _ store: some Store
     ) throws(StoreError) {
-        guard repairs.keep(repair, of: space) else { return }
+        guard courier.repairs.keep(repair, of: space) else { return }
         try store.setValue(
             repair.map { $0.holders.last?.bytes ?? [] }, .repair, space.key)
     }
@@ -45,11 +45,12 @@ extension NodeCore {
     /// far as it knows, asks only those that said they hold more.
     mutating func requestRepair(of number: SpaceNumber, _ turn: inout some Turn) throws(StoreError)
     {
-        guard var repair = repairs.repair(of: number), let space = try turn.store.space(number)
+        guard var repair = courier.repairs.repair(of: number),
+            let space = try turn.store.space(number)
         else { return try keep(nil, of: number, turn.store) }
         try prepare(space, turn.store)
         // Of a group that all have left, as far as is known here, there is a roster as well.
-        guard let roster = judges[number]?.roster else {
+        guard let roster = rosters.judges[number]?.roster else {
             return try keep(nil, of: number, turn.store)
         }
         let linked = devicesLinked(in: number)
@@ -64,7 +65,7 @@ extension NodeCore {
             try keep(repair, of: number, turn.store)
             return timers.set(.repair(number), in: repair.delay, &turn)
         }
-        guard lines.values.contains(where: \.isOpenAndDrained) else {
+        guard courier.lines.values.contains(where: \.isOpenAndDrained) else {
             return timers.set(.repair(number), in: 10_000, &turn)
         }
         let isAsked = try askDevices(for: repair, of: space, besides: linked, in: roster, &turn)
@@ -124,7 +125,9 @@ extension NodeCore {
         of space: SpaceRecord, by frontier: Frontier, _ store: some Store
     ) throws(StoreError) {
         // A device that holds nothing says nothing about what is missing.
-        guard repairs.repair(of: space.number) != nil, !frontier.entries.isEmpty else { return }
+        guard courier.repairs.repair(of: space.number) != nil, !frontier.entries.isEmpty else {
+            return
+        }
         let ends = frontier.entries.map { ($0.tag, $0.sequence + 1) }
         guard try holdsLogs(upTo: Dictionary(ends, uniquingKeysWith: max), of: space, store) else {
             return

@@ -24,10 +24,10 @@ extension NodeCore {
 
     /// Puts requests into the inboxes on a relay of those who were asked.
     mutating func sendRequests(to relay: NoiseKey, _ turn: inout some Turn) throws(StoreError) {
-        guard lines[relay]?.phase == .open else { return }
+        guard courier.lines[relay]?.phase == .open else { return }
         for (person, part) in try dueRequests(at: turn.now, turn.store) {
             let question = RelayQuestion.request(person, part.device)
-            guard !lines.values.contains(where: { $0.questions.contains(question) }) else {
+            guard !courier.lines.values.contains(where: { $0.questions.contains(question) }) else {
                 continue
             }
             _ = try send([], to: part, of: person, on: relay, for: question, &turn)
@@ -100,7 +100,9 @@ extension NodeCore {
         case .accepted: return false
         case .pending, .declined: break
         case .requested:
-            guard letters.takeProof(from: relay, at: turn.now.monotonic) else { return false }
+            guard courier.letters.takeProof(from: relay, at: turn.now.monotonic) else {
+                return false
+            }
             guard let (sound, root) = Self.proven(card, by: sender) else { return false }
             try accept(sound, root: root, &turn)
             // Where both asked, the lesser makes the conversation.
@@ -111,7 +113,7 @@ extension NodeCore {
         case .none:
             // A person who counts this one among their contacts has been one: links tell that.
             guard introduction.isRequest else { return false }
-            guard letters.takeRequestProof(at: turn.now.monotonic) else {
+            guard courier.letters.takeRequestProof(at: turn.now.monotonic) else {
                 try count(.tooManyFrames, turn.store)
                 break
             }

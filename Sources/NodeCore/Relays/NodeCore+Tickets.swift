@@ -22,12 +22,12 @@ extension NodeCore {
             kept.count + tickets.count <= Self.ticketCountMax
         else { return false }
         for ticket in tickets { try turn.store.setValue([1], .ticket, relay.bytes + ticket) }
-        guard let line = lines[relay], line.phase == .open else { return true }
-        lines[relay]?.unpaid = line.unpaid.filter { $0 == line.inbox }
-        lines[relay]?.opened = []
-        lines[relay]?.inboxDay = nil
+        guard let line = courier.lines[relay], line.phase == .open else { return true }
+        courier.lines[relay]?.unpaid = line.unpaid.filter { $0 == line.inbox }
+        courier.lines[relay]?.opened = []
+        courier.lines[relay]?.inboxDay = nil
         try watchMailboxes(of: [], on: relay, &turn)
-        outbox.noteAll()
+        courier.outbox.noteAll()
         shelves.noteDue()
         return true
     }
@@ -45,9 +45,9 @@ extension NodeCore {
         _ mailbox: MailboxID, _ opening: Opening, on relay: NoiseKey, _ turn: inout some Turn
     ) {
         // An inbox is opened every day: one that nobody opens is deleted.
-        let isFirst = lines[relay]?.opened.insert(mailbox).inserted == true
+        let isFirst = courier.lines[relay]?.opened.insert(mailbox).inserted == true
         guard isFirst || opening.use == .inbox else { return }
-        lines[relay]?.openings[mailbox] = opening
+        courier.lines[relay]?.openings[mailbox] = opening
         ask(
             .open(writers: opening.writers, ticket: nil), of: mailbox, as: opening.key, on: relay,
             for: .open(mailbox, ticket: nil), &turn)
@@ -58,31 +58,33 @@ extension NodeCore {
         _ mailbox: MailboxID, of room: UInt64, for ticket: [UInt8]?, on relay: NoiseKey,
         _ turn: inout some Turn
     ) throws(StoreError) {
-        guard let opening = lines[relay]?.openings.removeValue(forKey: mailbox) else { return }
+        guard let opening = courier.lines[relay]?.openings.removeValue(forKey: mailbox) else {
+            return
+        }
         if case .shelf(let blob) = opening.use {
             shelves.noteRoom(room, at: ShelfPlace(blob: blob, relay: relay))
             shelves.noteDue()
         }
-        guard lines[relay]?.needsTicket == true else { return }
+        guard courier.lines[relay]?.needsTicket == true else { return }
         if let ticket { try drop(ticket, of: relay, turn.store) }
-        let wasUnpaid = lines[relay]?.unpaid.remove(mailbox) != nil
-        lines[relay]?.paid.insert(mailbox)
+        let wasUnpaid = courier.lines[relay]?.unpaid.remove(mailbox) != nil
+        courier.lines[relay]?.paid.insert(mailbox)
         turn.emit(.linksChanged)
         switch opening.use {
         case .drop(let space):
-            outbox.note(space)
+            courier.outbox.note(space)
             return
         case .invite:
-            relayUpkeep.note(.showInviteCards)
+            courier.relayUpkeep.note(.showInviteCards)
             return
         case .shelf: return
         case .inbox: break
         }
         // The inbox came first: now there may be tickets for drops.
-        let unpaid = lines[relay]?.unpaid ?? []
-        lines[relay]?.opened.subtract(unpaid)
-        lines[relay]?.unpaid = []
-        if !unpaid.isEmpty { outbox.noteAll() }
+        let unpaid = courier.lines[relay]?.unpaid ?? []
+        courier.lines[relay]?.opened.subtract(unpaid)
+        courier.lines[relay]?.unpaid = []
+        if !unpaid.isEmpty { courier.outbox.noteAll() }
         // What was written to this device meanwhile was lost.
         guard wasUnpaid else { return }
         for space in try turn.store.spaces() {
@@ -95,16 +97,16 @@ extension NodeCore {
         _ mailbox: MailboxID, for ticket: [UInt8]?, _ refusal: RelayRefusal, on relay: NoiseKey,
         _ turn: inout some Turn
     ) throws(StoreError) {
-        guard let opening = lines[relay]?.openings[mailbox] else { return }
-        if let ticket { lines[relay]?.spending.remove(ticket) }
+        guard let opening = courier.lines[relay]?.openings[mailbox] else { return }
+        if let ticket { courier.lines[relay]?.spending.remove(ticket) }
         guard refusal == .ticketNeeded || refusal == .badTicket else {
-            lines[relay]?.openings[mailbox] = nil
-            lines[relay]?.opened.remove(mailbox)
+            courier.lines[relay]?.openings[mailbox] = nil
+            courier.lines[relay]?.opened.remove(mailbox)
             if case .shelf = opening.use {
                 return try shelfWasNotOpened(refusal, on: relay, &turn)
             }
             // The inbox is opened again when there is time; a drop, when something is to go there.
-            if opening.use == .inbox { lines[relay]?.inboxDay = nil }
+            if opening.use == .inbox { courier.lines[relay]?.inboxDay = nil }
             let asked = AskedQuestion(question: .open(mailbox, ticket: ticket), mailbox: mailbox)
             return try refused(refusal, asked, by: relay, &turn)
         }
@@ -114,12 +116,12 @@ extension NodeCore {
             try count(.ticket, turn.store)
         }
         guard let next = try nextTicket(for: opening, on: relay, turn.store) else {
-            lines[relay]?.openings[mailbox] = nil
-            lines[relay]?.unpaid.insert(mailbox)
-            if case .drop(let space) = opening.use { outbox.note(space) }
+            courier.lines[relay]?.openings[mailbox] = nil
+            courier.lines[relay]?.unpaid.insert(mailbox)
+            if case .drop(let space) = opening.use { courier.outbox.note(space) }
             return turn.emit(.linksChanged)
         }
-        lines[relay]?.spending.insert(next)
+        courier.lines[relay]?.spending.insert(next)
         ask(
             .open(writers: opening.writers, ticket: next), of: mailbox, as: opening.key, on: relay,
             for: .open(mailbox, ticket: next), &turn)
@@ -130,7 +132,7 @@ extension NodeCore {
     private func nextTicket(
         for opening: Opening, on relay: NoiseKey, _ store: some Store
     ) throws(StoreError) -> [UInt8]? {
-        guard let line = lines[relay] else { return nil }
+        guard let line = courier.lines[relay] else { return nil }
         let left = try tickets(for: relay, store).filter { !line.spending.contains($0) }
         if opening.use == .inbox { return left.first }
         var kept = 1
@@ -145,7 +147,9 @@ extension NodeCore {
     /// Whether a mailbox for the card of an invite stands on a relay or can be opened there, as far as
     /// is known.
     func mayPutCard(on relay: NoiseKey, _ store: some Store) throws(StoreError) -> Bool {
-        guard let line = lines[relay], line.phase == .open, line.needsTicket else { return true }
+        guard let line = courier.lines[relay], line.phase == .open, line.needsTicket else {
+            return true
+        }
         guard !line.lacksTicket else { return false }
         return try tickets(for: relay, store).count > 1
     }
@@ -153,7 +157,7 @@ extension NodeCore {
     private mutating func drop(
         _ ticket: [UInt8], of relay: NoiseKey, _ store: some Store
     ) throws(StoreError) {
-        lines[relay]?.spending.remove(ticket)
+        courier.lines[relay]?.spending.remove(ticket)
         try store.setValue(nil, .ticket, relay.bytes + ticket)
     }
 
@@ -163,7 +167,7 @@ extension NodeCore {
     func isUnpaid(
         _ epoch: OperationID, of space: SpaceRecord, on relay: NoiseKey, _ store: some Store
     ) throws(StoreError) -> Bool {
-        guard let line = lines[relay], !line.unpaid.isEmpty,
+        guard let line = courier.lines[relay], !line.unpaid.isEmpty,
             let keys = try keys(of: epoch, in: space, store)
         else { return false }
         return line.unpaid.contains(keys.drop(at: relay, ofDay: line.day).id)
@@ -174,7 +178,7 @@ extension NodeCore {
     /// back only to when their keys arrived.
     func awaitsAnswer(in space: SpaceRecord, _ store: some Store) throws(StoreError) -> Bool {
         guard space.kind == .direct else { return false }
-        let members = judges[space.number]?.roster.members ?? []
+        let members = rosters.judges[space.number]?.roster.members ?? []
         for member in members where member.person != identity.person {
             return try isSought(member.person, store)
         }
@@ -188,7 +192,9 @@ extension NodeCore {
     ) throws(StoreError) {
         var readers: [(device: DeviceID, person: PersonID)] = []
         for device in devices {
-            guard let person = judges[space.number]?.roster.person(of: device) else { continue }
+            guard let person = rosters.judges[space.number]?.roster.person(of: device) else {
+                continue
+            }
             guard try takesLetters(device, of: person, on: relay, at: turn.now, turn.store) else {
                 continue
             }
@@ -198,7 +204,7 @@ extension NodeCore {
         for (log, first) in due {
             var next = first
             while next < log.end {
-                guard lines[relay]?.questions.putCount ?? .max < Self.putCountMax,
+                guard courier.lines[relay]?.questions.putCount ?? .max < Self.putCountMax,
                     let run = try RunReader.forward(
                         log, from: next, room: Self.parcelByteCount, bringsAnchor: true,
                         store: turn.store)
@@ -206,7 +212,8 @@ extension NodeCore {
                 let places = next..<run.last + 1
                 let frame = Frame.operations(
                     Operations(space: space.id, endsAnswer: false, runs: [run]))
-                lines[relay]?.underway[space.number, default: [:]][log.tag] = places.upperBound
+                courier.lines[relay]?.underway[space.number, default: [:]][log.tag] =
+                    places.upperBound
                 for reader in readers {
                     // The relay answers in turn: with the last it has all of them.
                     let isLast = reader.device == last.device

@@ -22,12 +22,12 @@ public struct RelayState: Equatable, Sendable {
 extension NodeCore {
     /// Relays that take nothing more of a space today, ascending.
     public func relaysFull(of space: SpaceNumber) -> [NoiseKey] {
-        lines.filter { $0.value.full.values.contains(space) }.keys.sorted()
+        courier.lines.filter { $0.value.full.values.contains(space) }.keys.sorted()
     }
 
     /// The relays that are called now, ascending by key.
     public var relayStates: [RelayState] {
-        lines.sorted { $0.key < $1.key }.map { relay, line in
+        courier.lines.sorted { $0.key < $1.key }.map { relay, line in
             RelayState(
                 relay: relay, addresses: line.places.addresses, isRead: line.isReading,
                 isConnected: line.phase == .open,

@@ -41,7 +41,7 @@ extension NodeCore {
     ) throws(StoreError) -> Causality.Missing {
         var missing = try Causality.missing(
             header, lane: run.lane, in: space.number, store: store)
-        guard let judge = judges[space.number] else { return [.control] }
+        guard let judge = rosters.judges[space.number] else { return [.control] }
         if run.lane == .control {
             // A newcomer's operation may arrive before the one that admits them.
             let letsItselfIn = header.kind == .genesis || header.kind == .ident
@@ -58,7 +58,8 @@ extension NodeCore {
         }
         guard isAwaited else { return missing.subtracting(.unknown) }
         let isKnown =
-            header.authority.map { judges[space.number]?.tips(underAuthority: $0) != nil } ?? true
+            header.authority.map { rosters.judges[space.number]?.tips(underAuthority: $0) != nil }
+            ?? true
         missing.insert(isKnown ? .content : .authority)
         return missing
     }
@@ -66,7 +67,7 @@ extension NodeCore {
     /// The places from which nobody serves the logs of former members: an author who had not heard
     /// of the removal may name them, although nothing of them was ever held here.
     private func closedLogs(in space: SpaceRecord) -> [LogTag: UInt64] {
-        guard let roster = judges[space.number]?.roster else { return [:] }
+        guard let roster = rosters.judges[space.number]?.roster else { return [:] }
         var closed: [LogTag: UInt64] = [:]
         for device in roster.everyDevice where roster.isFormer(device) {
             for lane in Lane.allCases where lane != .control {
@@ -83,8 +84,8 @@ extension NodeCore {
     mutating func awaitLogs(
         of header: OperationHeader, in log: LogID, _ space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> Bool {
-        var known = awaited[space.number] ?? [:]
-        defer { awaited[space.number] = known }
+        var known = rosters.awaited[space.number] ?? [:]
+        defer { rosters.awaited[space.number] = known }
         for cause in header.dependencies where try store.log(cause.tag, in: space.number) == nil {
             let name = AwaitedLog(tag: cause.tag, author: LogTag(log))
             if let place = known[name] {
@@ -144,7 +145,7 @@ extension NodeCore {
 
     private func holds(_ place: AwaitedPlace, of name: AwaitedLog, in space: SpaceRecord) -> Bool {
         let tip = LogTip(tag: name.tag, sequence: place.sequence)
-        return judges[space.number]?.tips([], naming: [tip]) != nil
+        return rosters.judges[space.number]?.tips([], naming: [tip]) != nil
     }
 
     /// Whether a log of lane 0 arrived that something was applied without, or everything named of
@@ -152,7 +153,8 @@ extension NodeCore {
     mutating func foundAwaitedLog(
         in space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> Bool {
-        guard var known = awaited[space.number], let graph = judges[space.number]?.graph
+        guard var known = rosters.awaited[space.number],
+            let graph = rosters.judges[space.number]?.graph
         else { return false }
         let found = known.filter { name, place in
             !place.isFound && graph.contains(LogTip(tag: name.tag, sequence: 0))
@@ -164,7 +166,7 @@ extension NodeCore {
             try Self.note(known[name], of: name, in: space, store)
         }
         try dropFound(&known, in: space, store)
-        awaited[space.number] = known
+        rosters.awaited[space.number] = known
         return true
     }
 
@@ -176,7 +178,8 @@ extension NodeCore {
                 let tag = LogTag(bytes: Array(names.prefix(8))),
                 let author = LogTag(bytes: Array(names.suffix(8))), let place = AwaitedPlace(value)
             else { continue }
-            awaited[space.number, default: [:]][AwaitedLog(tag: tag, author: author)] = place
+            rosters.awaited[space.number, default: [:]][AwaitedLog(tag: tag, author: author)] =
+                place
         }
     }
 

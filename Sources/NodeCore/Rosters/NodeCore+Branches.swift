@@ -49,7 +49,7 @@ extension NodeCore {
     mutating func tellBranches(of space: SpaceRecord, on id: LinkID, _ turn: inout some Turn)
         throws(StoreError)
     {
-        let outputs = try links[id]?.session?.tellBranches(of: space, store: turn.store) ?? []
+        let outputs = try peers.links[id]?.session?.tellBranches(of: space, store: turn.store) ?? []
         send(outputs, on: id, &turn)
     }
 

@@ -71,11 +71,11 @@ extension NodeCore {
     ) throws(StoreError) -> Bool {
         let runs = operations.runs.filter { $0.lane == .control }
         guard runs.contains(where: { $0.operations.contains { $0.admits(peer.person) } }),
-            let graph = judges[space.number]?.graph
+            let graph = rosters.judges[space.number]?.graph
         else { return false }
         // Credit pays for none of this, and everything may have to be processed again.
         let work = Self.standingWork + Self.standingWorkEach * UInt64(graph.count)
-        guard allowances.take(work, for: peer.person, at: now.monotonic) == .fine else {
+        guard peers.allowances.take(work, for: peer.person, at: now.monotonic) == .fine else {
             try count(.tooManyFrames, store)
             return false
         }
@@ -139,7 +139,7 @@ extension NodeCore {
         }
         let space = try store.addSpace(id, kind: roster.kind)
         if roster.kind == .own, ownSpace == nil { ownSpace = space }
-        judges[space.number] = Judge(ControlGraph(space: id))
+        rosters.judges[space.number] = Judge(ControlGraph(space: id))
         try noteAdopted(space, from: peer.person, at: now, store)
         try restoreEnds(in: space, store)
         return nil

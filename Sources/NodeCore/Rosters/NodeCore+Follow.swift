@@ -14,17 +14,17 @@ extension NodeCore {
         if try foundAwaitedLog(in: space, turn.store) || isVouchedFor {
             return try judgeAnew(space, &turn)
         }
-        guard let former = judges[space.number]?.refresh() else { return }
+        guard let former = rosters.judges[space.number]?.refresh() else { return }
         try follow(space, from: former, &turn)
     }
 
     /// Judges all of a space again: of a forked log of lane 0 another part counts than before, or
     /// something had been applied without one.
     mutating func judgeAnew(_ space: SpaceRecord, _ turn: inout some Turn) throws(StoreError) {
-        let former = judges.removeValue(forKey: space.number)?.roster
+        let former = rosters.judges.removeValue(forKey: space.number)?.roster
         try prepare(space, turn.store)
         try noteNamings(in: space, instead: nil, turn.store)
-        guard let former, let judge = judges[space.number] else { return }
+        guard let former, let judge = rosters.judges[space.number] else { return }
         try ViewWalk.again(through: space, judge, turn.store)
         // A name at or above the end of what counts of lane 0 counts as the last place that does:
         // which clocks an author had seen follows from that.
@@ -36,7 +36,7 @@ extension NodeCore {
     mutating func follow(_ space: SpaceRecord, from former: Roster, _ turn: inout some Turn)
         throws(StoreError)
     {
-        guard let roster = judges[space.number]?.roster else { return }
+        guard let roster = rosters.judges[space.number]?.roster else { return }
         try noteNamings(in: space, instead: former, turn.store)
         let hasBegun = try begin(space, by: roster, instead: former, turn.store)
         let isMoved = try learnFormerViews(in: space, turn.store) || hasBegun
@@ -76,7 +76,7 @@ extension NodeCore {
     private func bound(
         _ space: SpaceRecord, by roster: Roster, _ store: some Store
     ) throws(StoreError) -> Bool {
-        let judge = judges[space.number]
+        let judge = rosters.judges[space.number]
         var isChanged = false
         for var log in try store.logs(in: space.number) {
             var limit = roster.limit(of: log)
@@ -116,7 +116,7 @@ extension NodeCore {
     private func begin(
         _ space: SpaceRecord, by roster: Roster, instead former: Roster, _ store: some Store
     ) throws(StoreError) -> Bool {
-        guard let judge = judges[space.number],
+        guard let judge = rosters.judges[space.number],
             let horizon = roster.device(identity.device)?.horizon,
             horizon != former.device(identity.device)?.horizon
         else { return false }
@@ -169,10 +169,10 @@ extension NodeCore {
 
     /// Gives every link what its peer may have of a space, no more.
     mutating func share(_ space: SpaceRecord, _ turn: inout some Turn) throws(StoreError) {
-        for id in links.keys.sorted() where links[id]?.session != nil {
-            guard let peer = links[id]?.peer else { continue }
+        for id in peers.links.keys.sorted() where peers.links[id]?.session != nil {
+            guard let peer = peers.links[id]?.peer else { continue }
             let scope = try scope(of: space, with: peer, turn.store)
-            if try links[id]?.session?.share(space, scope, store: turn.store) == true {
+            if try peers.links[id]?.session?.share(space, scope, store: turn.store) == true {
                 // A person who came in by the recovery code is about to revoke the lost devices.
                 try tellBranches(of: space, on: id, &turn)
             }
@@ -199,7 +199,7 @@ extension NodeCore {
         of space: SpaceRecord, with other: DeviceID, of otherPerson: PersonID, _ store: some Store
     ) throws(StoreError) -> SharingScope? {
         try prepare(space, store)
-        guard let judge = judges[space.number] else { return nil }
+        guard let judge = rosters.judges[space.number] else { return nil }
         let roster = judge.roster
         if otherPerson == identity.person,
             let departed = try departedScope(of: space, judge, store)

@@ -22,7 +22,8 @@ extension NodeCore {
         _ turn: inout some Turn
     ) {
         let outputs =
-            links[id]?.session?.suspectFork(of: log, differsAt: place, heldThrough: last) ?? []
+            peers.links[id]?.session?.suspectFork(of: log, differsAt: place, heldThrough: last)
+            ?? []
         send(outputs, on: id, &turn)
     }
 
@@ -46,7 +47,7 @@ extension NodeCore {
                     ? log.tip : try turn.store.operation(at: cause.sequence, in: log.number)?.id
                 guard let held, held.check != cause.check else { continue }
                 let outputs =
-                    links[id]?.session?.suspectFork(
+                    peers.links[id]?.session?.suspectFork(
                         of: log, differsAt: cause.sequence, heldThrough: cause.sequence,
                         isHearsay: true) ?? []
                 send(outputs, on: id, &turn)
@@ -119,10 +120,10 @@ extension NodeCore {
     /// - Returns: whether a different part counts than before, so that the space has to be judged
     ///   again.
     mutating func vouch(in space: SpaceRecord, _ store: some Store) throws(StoreError) -> Bool {
-        guard judges[space.number]?.hasForks == true,
-            var judge = judges.removeValue(forKey: space.number)
+        guard rosters.judges[space.number]?.hasForks == true,
+            var judge = rosters.judges.removeValue(forKey: space.number)
         else { return false }
-        defer { judges[space.number] = judge }
+        defer { rosters.judges[space.number] = judge }
         var isChanged = false
         for var log in try store.logs(in: space.number) where log.lane == .control {
             guard log.proven != nil else { continue }
@@ -168,8 +169,9 @@ extension NodeCore {
         _ evidence: ForkEvidence, in space: SpaceRecord, _ turn: inout some Turn
     ) throws(StoreError) {
         let bytes = Frame.fork(evidence.proof).encoded()
-        for id in links.keys.sorted() where links[id]?.session?.shares(space.number) == true {
-            links[id]?.session?.provedMore(in: space.number)
+        for id in peers.links.keys.sorted()
+        where peers.links[id]?.session?.shares(space.number) == true {
+            peers.links[id]?.session?.provedMore(in: space.number)
             turn.emit(.send(id, bytes))
             try tellBranches(of: space, on: id, &turn)
         }
@@ -199,7 +201,9 @@ extension NodeCore {
     /// Sends a peer the fork proofs of spaces whose lane 0 it holds by now: it could not have used
     /// them before.
     mutating func tellForks(to id: LinkID, _ turn: inout some Turn) throws(StoreError) {
-        guard let spaces = links[id]?.session?.takeOwedForks(), !spaces.isEmpty else { return }
+        guard let spaces = peers.links[id]?.session?.takeOwedForks(), !spaces.isEmpty else {
+            return
+        }
         for evidence in try turn.store.forks() {
             guard let space = try turn.store.space(evidence.proof.space),
                 spaces.contains(space.number)

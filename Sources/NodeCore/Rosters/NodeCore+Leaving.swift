@@ -25,7 +25,7 @@ extension NodeCore {
     ) throws(StoreError) -> ToldLeave? {
         guard let (leave, log) = try ownLeave(in: space, roster, store) else { return nil }
         let judge: Judge
-        if let known = judges[space.number] {
+        if let known = rosters.judges[space.number] {
             judge = known
         } else {
             judge = try RosterReader.judge(of: space, in: store)
@@ -67,8 +67,8 @@ extension NodeCore {
     mutating func mayAcknowledge(
         _ peer: LinkPeer, in space: SpaceRecord, on id: LinkID, _ store: some Store
     ) throws(StoreError) -> Bool {
-        if links[id]?.session?.shares(space.number) == true { return true }
-        guard links[id]?.session?.knows(space.number) == true,
+        if peers.links[id]?.session?.shares(space.number) == true { return true }
+        guard peers.links[id]?.session?.knows(space.number) == true,
             let roster = try roster(of: space, store), roster.member(identity.person) == nil
         else { return false }
         return roster.member(with: peer.device)?.person == peer.person
@@ -81,8 +81,9 @@ extension NodeCore {
     mutating func heardLeave(
         in space: SpaceRecord, on id: LinkID, _ turn: inout some Turn
     ) throws(StoreError) {
-        guard let peer = links[id]?.peer, try mayAcknowledge(peer, in: space, on: id, turn.store),
-            let judge = judges[space.number],
+        guard let peer = peers.links[id]?.peer,
+            try mayAcknowledge(peer, in: space, on: id, turn.store),
+            let judge = rosters.judges[space.number],
             let (leave, log) = try ownLeave(in: space, judge.roster, turn.store),
             judge.graph.departure(of: identity.device, identity.person).contains(where: {
                 $0.tag == log.tag && $0.sequence >= leave.sequence

@@ -237,7 +237,7 @@ extension NodeCore {
     ) throws(StoreError) -> LogPlace {
         guard log.lane.carriesAuthority else { return place }
         let row = try store.view(at: place.sequence, in: log.number)
-        let known = row?.claimed.flatMap { judges[log.space]?.tips(underAuthority: $0) }
+        let known = row?.claimed.flatMap { rosters.judges[log.space]?.tips(underAuthority: $0) }
         let held = try store.header(at: place.sequence, in: log.number)
         return LogPlace(
             device: place.device, lane: place.lane, sequence: place.sequence,

@@ -13,7 +13,7 @@ extension NodeCore {
     func noteNamings(
         in space: SpaceRecord, instead former: Roster?, _ store: some Store
     ) throws(StoreError) {
-        guard let judge = judges[space.number] else { return }
+        guard let judge = rosters.judges[space.number] else { return }
         let before = former.map { sharing($0, of: space) }
         let after = sharing(judge.roster, of: space)
         for person in judge.graph.persons {

@@ -14,21 +14,21 @@ extension NodeCore {
         of space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> Roster? {
         try prepare(space, store)
-        return judges[space.number].flatMap { $0.roster.members.isEmpty ? nil : $0.roster }
+        return rosters.judges[space.number].flatMap { $0.roster.members.isEmpty ? nil : $0.roster }
     }
 
     /// Makes sure that ``judges`` holds the space.
     mutating func prepare(_ space: SpaceRecord, _ store: some Store) throws(StoreError) {
-        judgeUses.note(space.number)
-        guard judges[space.number] == nil else { return }
+        rosters.judgeUses.note(space.number)
+        guard rosters.judges[space.number] == nil else { return }
         let judge = try RosterReader.judge(of: space, in: store)
         // The bound is for nodes with very many spaces: then one is read again now and then.
-        if judges.count >= Self.judgeCountMax {
-            for old in judgeUses.takeOldest(Self.judgeDropCount) where old != space.number {
-                judges[old] = nil
+        if rosters.judges.count >= Self.judgeCountMax {
+            for old in rosters.judgeUses.takeOldest(Self.judgeDropCount) where old != space.number {
+                rosters.judges[old] = nil
             }
         }
-        judges[space.number] = judge
+        rosters.judges[space.number] = judge
         _ = try vouch(in: space, store)
         _ = try Self.chooseBranches(in: space, store)
     }

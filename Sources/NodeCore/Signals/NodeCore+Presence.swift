@@ -36,14 +36,14 @@ extension NodeCore {
     }
 
     private mutating func tellLinked(_ turn: inout some Turn) throws(StoreError) {
-        for id in links.keys.sorted() {
+        for id in peers.links.keys.sorted() {
             try tellPresence(on: id, &turn)
         }
     }
 
     /// Tells the device at the end of a link.
     mutating func tellPresence(on id: LinkID, _ turn: inout some Turn) throws(StoreError) {
-        guard let link = links[id], link.session != nil else { return }
+        guard let link = peers.links[id], link.session != nil else { return }
         try tellPresence(to: Participant(person: link.peer.person, device: link.peer.device), &turn)
     }
 
@@ -82,7 +82,7 @@ extension NodeCore {
     ) throws(StoreError) -> SpaceRecord? {
         for space in try spaces(naming: peer.person, store) {
             try prepare(space, store)
-            guard let roster = judges[space.number]?.roster, belongs(to: roster),
+            guard let roster = rosters.judges[space.number]?.roster, belongs(to: roster),
                 roster.member(with: peer.device)?.person == peer.person
             else { continue }
             return space
@@ -125,7 +125,9 @@ extension NodeCore {
     ///
     /// - Parameter relay: nil for any.
     mutating func tellReaders(of relay: NoiseKey?, _ store: some Store) throws(StoreError) {
-        guard !lines.isEmpty, desk.presence != .offline || !desk.told.isEmpty else { return }
+        guard !courier.lines.isEmpty, desk.presence != .offline || !desk.told.isEmpty else {
+            return
+        }
         var readers: [Participant] = []
         // A relay can connect as often as it likes, and of those who are no contacts there are more.
         guard let ownSpace else { return }
@@ -142,7 +144,7 @@ extension NodeCore {
 
     private func isReader(_ mailboxes: [CardMailbox], of relay: NoiseKey?) -> Bool {
         mailboxes.contains {
-            (relay == nil || $0.relay == relay) && lines[$0.relay]?.phase == .open
+            (relay == nil || $0.relay == relay) && courier.lines[$0.relay]?.phase == .open
         }
     }
 

@@ -11,7 +11,7 @@ extension NodeCore {
     mutating func signalled(_ bytes: [UInt8], on id: LinkID, _ turn: inout some Turn)
         throws(StoreError)
     {
-        guard let link = links[id] else { return }
+        guard let link = peers.links[id] else { return }
         let signal: Signal
         do {
             // Signals of a newer version are ignored.
@@ -19,8 +19,8 @@ extension NodeCore {
             signal = decoded
         } catch { return try breach(.malformed, .malformedFrame, on: id, &turn) }
         // A delayed greeting makes the peer's clock look late; faster messages correct it.
-        links[id]?.clock?.note(signal.stamp.clockOffset(at: turn.now), at: turn.now)
-        let offset = links[id]?.clock?.ahead(at: turn.now)
+        peers.links[id]?.clock?.note(signal.stamp.clockOffset(at: turn.now), at: turn.now)
+        let offset = peers.links[id]?.clock?.ahead(at: turn.now)
         try heard(
             signal, from: Participant(person: link.peer.person, device: link.peer.device),
             offset: offset, &turn)
@@ -56,7 +56,7 @@ extension NodeCore {
         _ sender: Participant, in space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> Bool {
         try prepare(space, store)
-        let roster = judges[space.number]?.roster
+        let roster = rosters.judges[space.number]?.roster
         guard belongs(to: roster), sender.device != identity.device,
             roster?.member(with: sender.device)?.person == sender.person,
             roster?.isInvited(sender.person) == false
@@ -82,7 +82,8 @@ extension NodeCore {
             if isNews { turn.emit(.changed([.presence(sender.person)])) }
         case .call(let call, let said):
             var known: [Participant] = []
-            if case .members(let devices) = said, let roster = judges[space.number]?.roster {
+            if case .members(let devices) = said, let roster = rosters.judges[space.number]?.roster
+            {
                 known = devices.compactMap { device in
                     roster.member(with: device).map {
                         Participant(person: $0.person, device: device)
@@ -111,12 +112,12 @@ extension NodeCore {
         _ turn: inout some Turn
     ) throws(StoreError) {
         try prepare(space, turn.store)
-        guard let roster = judges[space.number]?.roster, belongs(to: roster) else { return }
+        guard let roster = rosters.judges[space.number]?.roster, belongs(to: roster) else { return }
         desk.stamp = desk.stamp.next(at: turn.now.wall)
         let signal = Signal(space: space.id, stamp: desk.stamp, body: body).encoded()
         let frame = Frame.signal(signal).encoded()
         var linked: [DeviceID: LinkID] = [:]
-        for (id, link) in links where link.session != nil { linked[link.peer.device] = id }
+        for (id, link) in peers.links where link.session != nil { linked[link.peer.device] = id }
         for member in roster.participants {
             let devices = member.devices.map(\.device).filter { device in
                 switch recipients {
