@@ -127,6 +127,8 @@ struct DeviceProcessTests {
         }
         let shown = try await phone.run("outbox", "--stranded").output
         #expect(shown.contains("here alone") && shown.contains("may have arrived"), "\(shown)")
+        // What is typed on another device names no home of this one.
+        #expect(shown.contains("“parley send CONVERSATION --stranded said.json”"), "\(shown)")
         let json = try await phone.run("outbox", "--stranded", "--json").output
         let line = try #require(json.split(separator: "\n").first { $0.hasPrefix("[{") })
         let said = pair.folder.path + "/said.json"
