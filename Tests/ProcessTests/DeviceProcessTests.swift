@@ -141,6 +141,30 @@ struct DeviceProcessTests {
         for node in [pair.ann, phone] { #expect(try await node.stop() == 0) }
     }
 
+    @Test("one that came back beside another gets a name once that lets it in")
+    func namedLater() async throws {
+        let pair = try await ProcessPair()
+        let phone = NodeProcess(
+            home: try await pair.linkPhone(to: pair.ann),
+            address: "127.0.0.1:\(try FreePort.some())")
+        let kept = try await phone.start().perform(GetStatus()).device
+        #expect(try await pair.ann.stop() == 0)
+        let code = pair.folder.path + "/code"
+        try Data(try #require(pair.ann.recoveryCode).utf8).write(to: URL(filePath: code))
+        let ben = try #require(await pair.ben.client)
+        let invite = try await ben.perform(CreateInvite(hours: 1)).link
+        let again = NodeProcess(
+            home: pair.folder.home("again"), address: "127.0.0.1:\(try FreePort.some())")
+        let recovered = try await again.run(
+            "recover", "--code-file", code, "--from", invite, "--keep", kept, "--yes")
+        #expect(recovered.status == 0, "\(recovered.output)")
+        let client = try await again.start()
+        try await eventually("it has a name", on: [again, phone]) {
+            try await client.perform(ListDevices()).first(where: \.isThis)?.name.isEmpty == false
+        }
+        for node in [again, phone, pair.ben] { #expect(try await node.stop() == 0) }
+    }
+
     @Test("a node that runs and listens nowhere says so to who wants to link a device")
     func listensNowhere() async throws {
         let folder = try TemporaryFolder()
