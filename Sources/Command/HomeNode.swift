@@ -68,6 +68,25 @@ enum HomeNode {
         try await node.perform(RenameDevice(device: own.device, name: name))
     }
 
+    /// Changes that say nothing of whether this device may be named now.
+    private static let kindsOfTalk: Set<String> = [
+        "message", "mention", "receipts", "typing", "presence", "search",
+    ]
+
+    /// Calls a device by its machine that came back by a recovery code, and so without a name: as soon as
+    /// it may write where the person's devices read it.
+    static func nameDeviceOnceAllowed(of node: some NodeService) async throws {
+        func isNamed() async throws -> Bool {
+            try await node.perform(ListDevices()).first(where: \.isThis)?.name.isEmpty != true
+        }
+        if try await isNamed() { return }
+        for await change in try await node.changes() where !kindsOfTalk.contains(change.kind) {
+            // It is refused until the device is let in.
+            try? await nameDevice(of: node)
+            if try await isNamed() { return }
+        }
+    }
+
     /// Makes a home of a further device, and opens it.
     static func join(
         home: String, text: String, name: String, passphrase: [UInt8]?

@@ -26,8 +26,10 @@ final class ClientLink: ConnectionHandler {
     }
 
     static let lost = NodeError(
-        "connection-lost", "the running node has stopped or closed the connection",
-        hint: "parley status shows whether it is running")
+        "connection-lost", "the running node stopped, or closed the connection, before it answered",
+        hint:
+            "what you asked for may be done all the same: look before you repeat it. parley status "
+            + "shows whether the node is running")
 
     private let state = Mutex(State())
 

@@ -122,8 +122,8 @@ public struct MessageView: Codable, Equatable, Sendable {
     /// What one changed about it and waits to be delivered.
     public var waiting: [Waiting] = []
     /// Why its time cannot be true: `ahead` where it has not come yet by this device's clock, `before`
-    /// where it lies before that of the message that it answers; else nil. Clocks that differ by five
-    /// minutes are not told.
+    /// where it lies before that of the message that it answers, or more than 35 days before what it
+    /// follows; else nil. Clocks that differ by five minutes are not told.
     public var timeDoubt: String?
     /// Whether this device wrote it above the place where its log forked: nobody takes it from there.
     public var isStranded = false

@@ -319,11 +319,8 @@ enum NewDevice {
                 resolver.consider(device, name: "", identifier: device.description)
             }
             guard let found = try resolver.thing() else {
-                throw NodeError(
-                    "unknown-device", "None of this person's devices begins with “\(argument)”.",
-                    hint: "They are: "
-                        + identity.devices.map { String($0.device.description.prefix(12)) }
-                        .joined(separator: ", "))
+                throw NodeError.unknownDevice(
+                    argument, among: identity.devices.map(\.device.description))
             }
             kept.insert(found)
         }

@@ -383,8 +383,8 @@ extension NodeError {
     /// How a person can continue if their other devices go on without this one.
     static let linkingAnew =
         "To write again on this machine, link it with the text that “parley device link” shows on "
-        + "another device of yours: `parley device accept-link --home FOLDER TEXT`, where "
-        + "FOLDER is a new one."
+        + "another device of yours while “parley run” runs there: "
+        + "`parley device accept-link --home FOLDER TEXT`, where FOLDER is a new one."
 
     private static let newDevice =
         "Keep the folder: if you find the right file, put it back there. Else create a new device "

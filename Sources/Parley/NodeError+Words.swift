@@ -21,6 +21,15 @@ extension NodeError {
     }
 }
 
+extension NodeError {
+    /// A device that is to be kept is none of a person's.
+    public static func unknownDevice(_ word: String, among devices: [String]) -> NodeError {
+        NodeError(
+            "unknown-device", "None of this person's devices begins with “\(word)”.",
+            hint: "They are: " + devices.map { String($0.prefix(12)) }.joined(separator: ", "))
+    }
+}
+
 /// What is wrong with the stored data, as a part of a sentence.
 func words(of error: any Error) -> String {
     guard let error = error as? StoreError else { return "\(error)" }

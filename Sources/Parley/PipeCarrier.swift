@@ -1,10 +1,24 @@
+import ParleyTransport
+
+/// What runs through a pipe of a relay: one end of a link.
+protocol PipedEnd: AnyObject, Sendable {
+    /// Whether the handshake is over.
+    var isAuthenticated: Bool { get }
+    func opened(over carrier: any LinkCarrier)
+    func received(_ bytes: [UInt8])
+    func becameWritable()
+    func closed(_ reason: CloseReason)
+}
+
+extension LinkDriver: PipedEnd {}
+
 /// One end of a pipe through a relay, as a link sees it.
 final class PipeCarrier: LinkCarrier {
     private let pipe: UInt32
     private let relay: RelayDriver
-    private weak let link: LinkDriver?
+    private weak let link: (any PipedEnd)?
 
-    init(_ pipe: UInt32, of link: LinkDriver, through relay: RelayDriver) {
+    init(_ pipe: UInt32, of link: any PipedEnd, through relay: RelayDriver) {
         self.pipe = pipe
         self.link = link
         self.relay = relay

@@ -9,13 +9,13 @@ import Synchronization
 /// It shows an identity that the root key founded for this call alone, so that nothing is written
 /// before the newest identity log is known: two operations of the root at one place would look as
 /// if the code were in two hands.
-final class RecoveryCall: ConnectionHandler {
+final class RecoveryCall: ConnectionHandler, PipedEnd {
     /// What one call is given.
     private static let patience: Duration = .seconds(10)
 
     private struct State {
         var link: Link
-        var connection: Connection?
+        var carrier: (any LinkCarrier)?
         /// The answering device has proven that it is the one that was called.
         var isProven = false
     }
@@ -39,31 +39,82 @@ final class RecoveryCall: ConnectionHandler {
         let transport = Transport()
         var wasReached = false
         for target in targets {
-            for text in target.addresses {
-                // An invalid address in a card is skipped.
-                guard let endpoint = try? Endpoint(text),
-                    let link = link(to: target, code, network)
-                else { continue }
-                let (isReached, found) = await call(
-                    endpoint, link, for: code.rootKey.device, by: transport)
-                wasReached = wasReached || isReached
-                guard let found else { continue }
-                await transport.shutdown()
-                return (found, true)
-            }
+            let (isReached, found) = await ask(target, code, network, by: transport)
+            wasReached = wasReached || isReached
+            guard let found else { continue }
+            await transport.shutdown()
+            return (found, true)
         }
         await transport.shutdown()
         return (nil, wasReached)
     }
 
-    private static func call(
-        _ endpoint: Endpoint, _ link: Link, for root: DeviceID, by transport: Transport
+    /// Asks one device: directly where that leads to it, else through its relays.
+    private static func ask(
+        _ target: DialTarget, _ code: RecoveryCode, _ network: NetworkID, by transport: Transport
+    ) async -> (isReached: Bool, card: Card?) {
+        let root = code.rootKey.device
+        for text in target.addresses {
+            // An invalid address in a card is skipped.
+            guard let endpoint = try? Endpoint(text), let link = link(to: target, code, network)
+            else { continue }
+            let answer = await answer(over: link, for: root) { call in
+                do {
+                    try await transport.dial(endpoint, within: patience, handler: call)
+                    return true
+                } catch { return false }
+            }
+            if answer.isReached { return answer }
+        }
+        for mailbox in target.mailboxes {
+            guard let relay = await guest(of: mailbox, network, by: transport) else { continue }
+            defer { relay.abandon() }
+            let pipe: UInt32? = await withCheckedContinuation { continuation in
+                relay.call(mailbox) { continuation.resume(returning: $0) }
+            }
+            guard let pipe, let link = link(to: target, code, network) else { continue }
+            let answer = await answer(over: link, for: root) { call in
+                relay.run(call, through: pipe)
+                return true
+            }
+            if answer.isReached { return answer }
+        }
+        return (false, nil)
+    }
+
+    /// A connection to the relay of a mailbox, at the first address that leads there.
+    private static func guest(
+        of mailbox: CardMailbox, _ network: NetworkID, by transport: Transport
+    ) async -> RelayDriver? {
+        for text in mailbox.addresses {
+            // An invalid address in a card is skipped.
+            guard let endpoint = try? Endpoint(text) else { continue }
+            let (stream, continuation) = AsyncStream.makeStream(of: Bool.self)
+            let relay = RelayDriver(
+                mailbox.relay, network: network,
+                told: { _, _ in true },
+                admitted: { _ in true },
+                left: { _ in continuation.finish() },
+                answerer: { nil },
+                refused: { _ in },
+                finished: { continuation.yield($0) })
+            do {
+                try await transport.dial(endpoint, within: patience, handler: relay)
+            } catch { continue }
+            for await isOpen in stream {
+                if isOpen { return relay }
+                break
+            }
+        }
+        return nil
+    }
+
+    private static func answer(
+        over link: Link, for root: DeviceID, dial: (RecoveryCall) async -> Bool
     ) async -> (isReached: Bool, card: Card?) {
         let (stream, continuation) = AsyncStream.makeStream(of: Card?.self)
         let call = RecoveryCall(link: link, root: root, answer: continuation)
-        do {
-            try await transport.dial(endpoint, within: patience, handler: call)
-        } catch { return (false, nil) }
+        guard await dial(call) else { return (false, nil) }
         let timer = Task {
             // Cancelled as soon as there is an answer.
             try? await Task.sleep(for: patience)
@@ -101,12 +152,16 @@ final class RecoveryCall: ConnectionHandler {
 
     // MARK: The transport's side
 
-    func opened(_ connection: Connection) {
+    var isAuthenticated: Bool { state.withLock(\.isProven) }
+
+    func opened(_ connection: Connection) { opened(over: connection) }
+
+    func opened(over carrier: any LinkCarrier) {
         let first = state.withLock { state in
-            state.connection = connection
+            state.carrier = carrier
             return state.link.start()
         }
-        connection.send(first)
+        carrier.send(first)
     }
 
     func received(_ bytes: [UInt8]) {
@@ -114,24 +169,24 @@ final class RecoveryCall: ConnectionHandler {
             // Why it ends here is of no use to anybody: the next address is tried.
             try? state.link.receive(bytes[...])
         }
-        guard let connection = state.withLock({ $0.connection }) else { return }
-        guard let events else { return connection.close() }
+        guard let carrier = state.withLock({ $0.carrier }) else { return }
+        guard let events else { return carrier.close() }
         for event in events {
             switch event {
-            case .send(let bytes): connection.send(bytes)
+            case .send(let bytes): carrier.send(bytes)
             case .authenticated:
                 state.withLock { $0.isProven = true }
-                connection.markAuthenticated()
+                carrier.markAuthenticated()
             case .frame(let frame):
-                if let card = card(in: frame) { return finish(card, connection) }
+                if let card = card(in: frame) { return finish(card, carrier) }
             }
         }
     }
 
-    private func finish(_ card: Card, _ connection: Connection) {
+    private func finish(_ card: Card, _ carrier: any LinkCarrier) {
         answer.yield(card)
         answer.finish()
-        connection.close()
+        carrier.close()
     }
 
     /// The card in a frame, if it is of the person with this root key, and every part of it is
@@ -152,7 +207,7 @@ final class RecoveryCall: ConnectionHandler {
     func becameWritable() {}
 
     func closed(_ reason: CloseReason) {
-        state.withLock { $0.connection = nil }
+        state.withLock { $0.carrier = nil }
         answer.yield(nil)
         answer.finish()
     }

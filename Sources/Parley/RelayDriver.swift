@@ -27,7 +27,7 @@ final class RelayDriver: ConnectionHandler {
         var isPaused = false
 
         /// Forgets a pipe that is over.
-        mutating func forget(_ pipe: UInt32) -> LinkDriver? {
+        mutating func forget(_ pipe: UInt32) -> (any PipedEnd)? {
             guard let piped = pipes.removeValue(forKey: pipe) else { return nil }
             if let ticket = piped.ticket { guests.left(ticket) }
             return piped.link
@@ -35,7 +35,7 @@ final class RelayDriver: ConnectionHandler {
     }
 
     private struct PipedLink {
-        let link: LinkDriver
+        let link: any PipedEnd
         /// Its place among those who came unasked, unless it was asked for here.
         var ticket: PipeGuests.Ticket?
     }
@@ -51,7 +51,7 @@ final class RelayDriver: ConnectionHandler {
     private let told: @Sendable (RelayDriver, RelayNews) -> Bool
     private let admitted: @Sendable (RelayDriver) -> Bool
     private let left: @Sendable (RelayDriver) -> Void
-    private let answerer: @Sendable () -> LinkDriver?
+    private let answerer: @Sendable () -> (any PipedEnd)?
     private let refused: @Sendable (PipeRefusal) -> Void
     private let finished: @Sendable (Bool) -> Void
 
@@ -68,7 +68,7 @@ final class RelayDriver: ConnectionHandler {
         told: @escaping @Sendable (RelayDriver, RelayNews) -> Bool,
         admitted: @escaping @Sendable (RelayDriver) -> Bool,
         left: @escaping @Sendable (RelayDriver) -> Void,
-        answerer: @escaping @Sendable () -> LinkDriver?,
+        answerer: @escaping @Sendable () -> (any PipedEnd)?,
         refused: @escaping @Sendable (PipeRefusal) -> Void,
         finished: @escaping @Sendable (Bool) -> Void
     ) {
@@ -320,7 +320,7 @@ final class RelayDriver: ConnectionHandler {
     }
 
     /// Runs a link through a pipe that stands.
-    func run(_ link: LinkDriver, through pipe: UInt32) {
+    func run(_ link: any PipedEnd, through pipe: UInt32) {
         let isThere = perform { self.begin(PipedLink(link: link), in: pipe) }
         if !isThere { link.closed(.closedByPeer) }
     }
@@ -374,7 +374,7 @@ final class RelayDriver: ConnectionHandler {
     }
 
     /// The peer of a link is known: it is no guest any more.
-    func markKnown(_ link: LinkDriver?, in pipe: UInt32) {
+    func markKnown(_ link: (any PipedEnd)?, in pipe: UInt32) {
         state.withLock { state in
             guard let piped = state.pipes[pipe], piped.link === link, let ticket = piped.ticket
             else { return }

@@ -13,6 +13,9 @@ extension Views {
         // Others vouch for nothing of an imported message, its time included.
         if message.origin != nil { return nil }
         if message.time > wall + NodeCore.clockToleranceMax { return "ahead" }
+        // However wrong the clock of one other person is, it places nothing further above its own time.
+        let reach = message.time + StandRule.leadMax + NodeCore.clockToleranceMax
+        if message.order.stand >> 16 > reach { return "before" }
         guard let answered = answered?.operation.header,
             answered.wallClock > message.time + NodeCore.clockToleranceMax
         else { return nil }

@@ -160,7 +160,7 @@ extension Views {
         guard message.device == core.node.device, let roster, let person = try refuser(in: roster)
         else { return [] }
         return try fate(of: person).map {
-            Fact(about: "contact", what: $0, source: "the invite that you took")
+            Fact(about: "contact", what: $0, source: "the invite that you accepted")
         }
     }
 

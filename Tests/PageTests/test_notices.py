@@ -93,6 +93,20 @@ def test_what_comes_is_told_where_one_does_not_look(told):
         expect(page.get_by_role('textbox', name='Write to trip')).to_be_visible()
 
 
+def test_what_was_imported_is_not_told(told, folder):
+    ann, ben, page, ids = told
+    at(page, 'settings')
+    press(page, 'Turn notifications on')
+    log = f'{folder}/2023-01-02.log'
+    with open(log, 'w') as file:
+        file.write('[08:00] <carl> so long ago\n')
+    ben.say('import', 'irc', log, '--into', 'trip')
+    wait('it is there', lambda: any(each['isImported'] for each in ann.ask('messages', conversation='trip', limit=9)['messages']))
+    ben.ask('send', conversation='trip', texts=['that is all'])
+    found = wait('what follows is told', lambda: shown(page).get(ids['trip']))
+    assert (found['title'], found['body']) == ('trip', 'ben: that is all')
+
+
 def test_one_chooses_what_is_told_and_shown(told):
     ann, ben, page, ids = told
     at(page, 'settings')

@@ -43,6 +43,10 @@ def test_a_revoked_device_says_so(pair, visit):
         expect(row_of(page, 'while all are there').locator('.delivery')).to_contain_text('✓✓')
         ben.stop()
         write(page, field, 'before')
+        edited = row_of(page, 'while all are there')
+        phone.ask('edit', message=edited.get_attribute('data-id'), text='while all were there')
+        edited = row_of(page, 'while all were there')
+        expect(edited).to_contain_text('edited, nobody else has that yet')
         mark = row_of(page, 'before').locator('.delivery')
         expect(mark).to_have_text('✓Saved here, nobody else has it yet')
         ann.ask('revokeDevice', device='phone')
@@ -51,9 +55,19 @@ def test_a_revoked_device_says_so(pair, visit):
         expect(field).to_be_hidden()
         expect(page.get_by_role('button', name='Call')).to_have_count(0)
         expect(row_of(page, 'before')).to_contain_text('Not known whether it arrived')
+        expect(edited).to_contain_text('edited, not known whether that arrived')
+        # What it cannot do it does not offer.
+        row_of(page, 'before').hover()
+        expect(row_of(page, 'before').get_by_role('button', name='React')).to_have_count(0)
+        row_of(page, 'before').get_by_role('button', name='More').click()
+        items = page.get_by_role('menuitem')
+        expect(items.filter(has_text='Copy')).to_have_count(1)
+        for word in ['React', 'Pin', 'Delete for everyone', 'Edit', 'Reply', 'Star']:
+            expect(items.filter(has_text=word)).to_have_count(0)
+        page.keyboard.press('Escape')
         expect(mark).to_have_text('✓')
         at(page, 'status')
-        expect(page.locator('.card').filter(has_text='ben')).to_contain_text('One may have arrived or not.')
+        expect(page.locator('.card').filter(has_text='ben')).to_contain_text('2 may have arrived or not.')
         expect(page.get_by_text('Nothing waits.')).to_have_count(0)
         page.reload()
         expect(page.locator('.banner')).to_contain_text('revoked this one')
@@ -80,6 +94,19 @@ def test_each_state_has_its_words(ann, visit):
         ['Not known whether it arrived', '✓'], ['Not known whether it arrived: you were no longer a member by then', '✓'],
         ['waiting for 2 earlier operations', ''], ['Never leaves this device', '✓'], ['', ''],
     ]
+    states = ['saved', 'relayed', 'unknown', 'stranded', 'removed', 'earlier']
+    edits = visit(ann).evaluate(ROWS, [
+        {'editCount': 1, 'waiting': [{'change': 'edit', 'state': each}]} for each in states] + [{'editCount': 1, 'waiting': []}])
+    assert [each[0] for each in edits] == [
+        'edited, nobody else has that yet', 'edited, on a relay', 'edited, not known whether that arrived',
+        'edited, nobody else gets that', 'edited, nobody else gets that', 'edited', 'edited',
+    ]
+
+
+def test_where_nobody_else_is_that_is_said(ann, visit):
+    page = visit(ann)
+    write(page, show(page, 'notes'), 'to myself')
+    expect(row_of(page, 'to myself').locator('.delivery')).to_have_text('✓Saved here, nobody else is in this conversation')
 
 
 def test_settings_are_those_of_the_node(ann, visit):

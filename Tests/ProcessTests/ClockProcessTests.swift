@@ -250,6 +250,21 @@ struct ClockProcessTests {
         try await trip.nodes.end()
     }
 
+    @Test("that is a year behind marks also what answers nothing, and no message of others")
+    func ofWhoIsBehind() async throws {
+        let trip = try await Trip()
+        try await trip.say("right", by: trip.nodes.ann)
+        try trip.clock.set(ahead: -365 * 86_400)
+        try await trip.say("long ago", by: trip.nodes.ben)
+        try await trip.say("and now", by: trip.nodes.cara)
+        let shown = try await trip.nodes.ann.run("read", "trip", "--keep-unread", "--newest").output
+        for line in shown.split(separator: "\n") where line.contains("  ") {
+            #expect(line.contains("(clocks differ)") == line.contains("long ago"), "\(line)")
+        }
+        #expect(shown.contains("long ago") && shown.contains("and now"), "\(shown)")
+        try await trip.nodes.end()
+    }
+
     @Test("puts no empty conversation above what was written since")
     func ofFounder() async throws {
         let trip = try await Trip()

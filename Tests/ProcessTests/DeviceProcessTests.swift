@@ -127,6 +127,8 @@ struct DeviceProcessTests {
         }
         let shown = try await phone.run("outbox", "--stranded").output
         #expect(shown.contains("here alone") && shown.contains("may have arrived"), "\(shown)")
+        // What is typed on another device names no home of this one.
+        #expect(shown.contains("“parley send CONVERSATION --stranded said.json”"), "\(shown)")
         let json = try await phone.run("outbox", "--stranded", "--json").output
         let line = try #require(json.split(separator: "\n").first { $0.hasPrefix("[{") })
         let said = pair.folder.path + "/said.json"
@@ -137,6 +139,30 @@ struct DeviceProcessTests {
         #expect(sent.output.contains(words), "\(sent.output)")
         #expect(try await texts(laptop, "ben") == ["on the laptop", "here alone"])
         for node in [pair.ann, phone] { #expect(try await node.stop() == 0) }
+    }
+
+    @Test("one that came back beside another gets a name once that lets it in")
+    func namedLater() async throws {
+        let pair = try await ProcessPair()
+        let phone = NodeProcess(
+            home: try await pair.linkPhone(to: pair.ann),
+            address: "127.0.0.1:\(try FreePort.some())")
+        let kept = try await phone.start().perform(GetStatus()).device
+        #expect(try await pair.ann.stop() == 0)
+        let code = pair.folder.path + "/code"
+        try Data(try #require(pair.ann.recoveryCode).utf8).write(to: URL(filePath: code))
+        let ben = try #require(await pair.ben.client)
+        let invite = try await ben.perform(CreateInvite(hours: 1)).link
+        let again = NodeProcess(
+            home: pair.folder.home("again"), address: "127.0.0.1:\(try FreePort.some())")
+        let recovered = try await again.run(
+            "recover", "--code-file", code, "--from", invite, "--keep", kept, "--yes")
+        #expect(recovered.status == 0, "\(recovered.output)")
+        let client = try await again.start()
+        try await eventually("it has a name", on: [again, phone]) {
+            try await client.perform(ListDevices()).first(where: \.isThis)?.name.isEmpty == false
+        }
+        for node in [again, phone, pair.ben] { #expect(try await node.stop() == 0) }
     }
 
     @Test("a node that runs and listens nowhere says so to who wants to link a device")

@@ -24,6 +24,7 @@ struct PageProcessTests {
         #expect(one.host?.hasSuffix(".localhost") == true && one.fragment != other.fragment)
         let address = try String(contentsOfFile: home + "/http", encoding: .utf8)
         #expect(address == "127.0.0.1:\(one.port ?? 0)\n")
+        #expect(second.output.contains("open this link in the browser"), "\(second.output)")
         let sessions = try await Program.run("page", "sessions", "--home", home)
         #expect(sessions.status == 0 && sessions.output.contains("no browser is signed in"))
         let unknown = try await Program.run("page", "end", "browser-1", "--home", home)

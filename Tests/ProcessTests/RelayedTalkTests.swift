@@ -182,3 +182,32 @@ struct RelayedTalkTests {
         return stride(from: 0, to: digits.count - 1, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
     }
 }
+
+@Suite("A friend who is behind a relay only", .serialized, .timeLimit(.minutes(4)))
+struct RelayedRecoveryTests {
+    @Test("tells who came back by the recovery code whom it belongs to")
+    func recover() async throws {
+        let all = try await Hidden()
+        try await all.meet()
+        let code = all.folder.path + "/code"
+        try Data(try #require(all.ann.recoveryCode).utf8).write(to: URL(filePath: code))
+        #expect(try await all.ann.stop() == 0)
+        let ben = try await all.client(all.ben)
+        let invite = try await ben.perform(CreateInvite(hours: 1)).link
+        try await eventually("his card lies on the relay", on: [all.ben]) {
+            try await ben.perform(ListInvites()).allSatisfy { !$0.isWaitingForRelay }
+        }
+        let again = NodeProcess(home: all.folder.home("again"), address: "127.0.0.1:1")
+        let recovered = try await again.run(
+            "recover", "--code-file", code, "--from", invite, "--yes")
+        #expect(recovered.status == 0, "\(recovered.output)")
+        #expect(recovered.output.contains("ann"), "\(recovered.output)")
+        let client = try await again.start(isHidden: true)
+        try await eventually("they talk again", on: [again, all.ben]) {
+            try await client.perform(ListContacts()).map(\.name) == ["ben"]
+        }
+        for node in [again, all.ben] { #expect(try await node.stop() == 0) }
+        all.relay.signal(SIGTERM)
+        #expect(try await all.relay.ended() == 0)
+    }
+}

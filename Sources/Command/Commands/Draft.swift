@@ -35,19 +35,29 @@ struct DraftCommand: NodeCommand {
         }
     }
 
+    func run() async throws {
+        guard send else {
+            return try await World.current.lend(place) { try await run(with: $0.node) }
+        }
+        var draft: String?
+        let sent = try await World.current.lendOnce(place) { node, once in
+            // Once it is sent it is kept no more.
+            if draft == nil {
+                let found = try await node.perform(GetConversation(conversation: conversation))
+                draft = found.draft
+            }
+            guard let draft else { throw NodeError("no-draft", "No draft is kept there.") }
+            return try await node.perform(
+                SendMessages(conversation: conversation, texts: [draft], once: once))
+        }
+        try Output.show(sent, json: output.json, as: MessageLines.text(sent))
+    }
+
     func run(with node: any NodeService) async throws {
         if let text = text ?? (remove ? "" : nil) {
             try await node.perform(KeepDraft(conversation: conversation, text: text))
         }
         let found = try await node.perform(GetConversation(conversation: conversation))
-        if send {
-            guard let draft = found.draft else {
-                throw NodeError("no-draft", "No draft is kept there.")
-            }
-            let sent = try await node.perform(
-                SendMessages(conversation: conversation, texts: [draft]))
-            return try Output.show(sent, json: output.json, as: MessageLines.text(sent))
-        }
         try Output.show(found, json: output.json, as: found.draft.map(harmless) ?? "")
         if found.draft == nil, !remove, !output.json { World.current.say("no draft there") }
     }

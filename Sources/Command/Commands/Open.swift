@@ -40,8 +40,15 @@ struct Open: AsyncParsableCommand {
 
     private func open(on node: any NodeService) async throws {
         let page = try await node.perform(OpenPage())
-        if !print, try World.current.show(try file(leadingTo: page.link)) { return }
-        World.current.say("works once, for \(page.seconds) seconds:")
+        if !print, try World.current.show(try file(leadingTo: page.link)) {
+            World.current.advise(
+                "a browser opens the page now; in another one, open the link that this prints: "
+                    + "parley open --print")
+            return
+        }
+        World.current.say(
+            "open this link in the browser in which you want the page; it works once, for "
+                + "\(page.seconds) seconds:")
         World.current.write(page.link)
     }
 

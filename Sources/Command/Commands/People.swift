@@ -32,7 +32,13 @@ struct InviteCommand: NodeCommand {
     }
 
     func run(with node: any NodeService) async throws {
-        let invite = try await node.perform(CreateInvite(uses: uses, hours: expires.hours))
+        let changes = try await node.changes()
+        var invite = try await node.perform(CreateInvite(uses: uses, hours: expires.hours))
+        if invite.isWaitingForRelay {
+            let id = invite.id
+            let found = try await InviteList.look(on: node, following: changes)
+            invite.isWaitingForRelay = found.first { $0.id == id }?.isWaitingForRelay ?? true
+        }
         if !output.json { qr.show(invite.link) }
         try Output.show(invite, json: output.json, as: invite.link)
         let often = uses == 1 ? "once" : "\(uses) times"
@@ -85,7 +91,7 @@ struct Lifetime: Equatable, CustomStringConvertible {
     }
 }
 
-struct InviteList: NodeCommand {
+struct InviteList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "list the invites that can still be used",
@@ -100,8 +106,30 @@ struct InviteList: NodeCommand {
     @OptionGroup var place: HomeOptions
     @OptionGroup var output: OutputOptions
 
-    func run(with node: any NodeService) async throws {
-        let invites = try await node.perform(ListInvites())
+    func run() async throws {
+        try await World.current.lend(place) { access in
+            let changes = try await access.node.changes()
+            var invites = try await access.node.perform(ListInvites())
+            // A home that is open for this command alone has just asked the relay, and is to hear the answer.
+            if !access.isRunning, invites.contains(where: \.isWaitingForRelay) {
+                invites = try await Self.look(on: access.node, following: changes)
+            }
+            try await show(invites, of: access.node)
+        }
+    }
+
+    /// The invites once the relay has the cards of all, or as it is after a moment.
+    static func look(
+        on node: any NodeService, following changes: AsyncStream<ChangeView>
+    ) async throws -> [InviteView] {
+        try await Moment.look(following: changes) { invites in
+            !invites.contains(where: \.isWaitingForRelay)
+        } _: {
+            try await node.perform(ListInvites())
+        }
+    }
+
+    private func show(_ invites: [InviteView], of node: any NodeService) async throws {
         let clock = Clock()
         let table = Table(
             invites.map { invite in
@@ -209,9 +237,6 @@ struct Accept: AsyncParsableCommand {
         if let alias { try Check.name(alias, "an alias") }
     }
 
-    /// Two who can reach each other have met by then.
-    private static let patience = Duration.seconds(2)
-
     func run() async throws {
         try await World.current.lend(place) { access in
             // Asked for first: they may have met before the answer is here. A home that is open for this
@@ -252,26 +277,10 @@ struct Accept: AsyncParsableCommand {
         for contact: ContactView, on node: any NodeService,
         following changes: AsyncStream<ChangeView>
     ) async throws -> ContactView {
-        @Sendable func look() async throws -> ContactView {
+        try await Moment.look(following: changes) { contact in
+            contact.state != "invited" || contact.isWritable
+        } _: {
             try await node.perform(ListContacts()).first { $0.person == contact.person } ?? contact
-        }
-        return try await withThrowingTaskGroup(of: ContactView?.self) { group in
-            group.addTask {
-                var found = try await look()
-                var iterator = changes.makeAsyncIterator()
-                while found.state == "invited", !found.isWritable, await iterator.next() != nil {
-                    found = try await look()
-                }
-                return found
-            }
-            group.addTask {
-                // Ends early where the other is done first.
-                try? await Task.sleep(for: patience)
-                return nil
-            }
-            let first = try await group.next() ?? nil
-            group.cancelAll()
-            return try await first == nil ? look() : first ?? contact
         }
     }
 }

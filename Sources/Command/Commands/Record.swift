@@ -47,14 +47,17 @@ struct Record: AsyncParsableCommand {
         // What was said stays in the message alone.
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appending(path: "voice.wav").path
-        try await World.current.lend(place) { access in
-            try await Recorder.record(to: file, for: seconds ?? Self.secondsMax)
+        var isRecorded = false
+        let sent = try await World.current.lendOnce(place) { node, once in
+            if !isRecorded { try await Recorder.record(to: file, for: seconds ?? Self.secondsMax) }
+            isRecorded = true
             let tickets = try await FileStaging.stage(
-                [StageFile(path: file, isVoice: true)], on: access.node, json: output.json)
-            let sent = try await access.node.perform(
-                SendMessages(conversation: conversation, texts: [text ?? ""], files: tickets))
-            try Output.show(sent, json: output.json, as: MessageLines.text(sent))
+                [StageFile(path: file, isVoice: true)], on: node, json: output.json)
+            return try await node.perform(
+                SendMessages(
+                    conversation: conversation, texts: [text ?? ""], files: tickets, once: once))
         }
+        try Output.show(sent, json: output.json, as: MessageLines.text(sent))
     }
 }
 

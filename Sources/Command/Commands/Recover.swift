@@ -120,8 +120,11 @@ struct LostOptions: ParsableArguments {
         for argument in keep {
             var resolver = Resolver<String>(argument)
             for device in devices { resolver.consider(device, name: "", identifier: device) }
-            // What is none of them is refused where the devices are kept.
-            if let device = try resolver.thing() { kept.insert(device) }
+            // Before anybody is asked, and before anything is written.
+            guard let device = try resolver.thing() else {
+                throw NodeError.unknownDevice(argument, among: devices)
+            }
+            kept.insert(device)
         }
         let ended = devices.filter { !kept.contains($0) }
         guard !ended.isEmpty, !yes else { return }

@@ -78,27 +78,28 @@ struct Send: AsyncParsableCommand {
             }
         }
         if !files.isEmpty || media.voice != nil {
-            return try await World.current.lend(place) { try await sendFiles($0.node) }
+            let sent = try await World.current.lendOnce(place) { try await sendFiles($0, once: $1) }
+            return try Output.show(sent, json: output.json, as: MessageLines.text(sent))
         }
         // Read before anything is opened: problems with it are reported first.
         let texts = try Composition.texts(argument: text, areLines: lines)
-        try await World.current.lend(place) { try await send(texts, with: $0.node) }
-    }
-
-    private func send(_ texts: [String], with node: any NodeService) async throws {
         let batches = Composition.batches(texts)
         if batches.count > 1 {
-            return try await send(
-                batches, count: texts.count, named: batches.joined().joined(separator: "\u{0}"),
-                with: node)
+            return try await World.current.lend(place) {
+                try await send(
+                    batches, count: texts.count,
+                    named: batches.joined().joined(separator: "\u{0}"), with: $0.node)
+            }
         }
-        let link =
-            lines || texts.count != 1
-            ? nil : try await LinkStaging.stage(texts[0], isWanted: media.linkPreview, on: node)
-        let sent = try await node.perform(
-            SendMessages(
-                conversation: conversation, texts: texts, thread: thread?.reference,
-                withoutMentions: lines ? true : mentions.without, link: link))
+        let sent = try await World.current.lendOnce(place) { node, once in
+            let link =
+                lines || texts.count != 1
+                ? nil : try await LinkStaging.stage(texts[0], isWanted: media.linkPreview, on: node)
+            return try await node.perform(
+                SendMessages(
+                    conversation: conversation, texts: texts, thread: thread?.reference,
+                    withoutMentions: lines ? true : mentions.without, link: link, once: once))
+        }
         if lines, !output.json {
             World.current.write("saved \(counted(sent.count, "message"))")
         } else {
@@ -109,20 +110,21 @@ struct Send: AsyncParsableCommand {
 
 extension Send {
     /// Sends the files, with the text where there is one.
-    private func sendFiles(_ node: any NodeService) async throws {
+    private func sendFiles(
+        _ node: any NodeService, once: String
+    ) async throws -> [MessageView] {
         let tickets = try await FileStaging.stage(
             media.requests(files, with: text ?? ""), on: node, json: output.json)
         let link = try await LinkStaging.stage(
             text ?? "", isWanted: media.linkPreview, on: node)
-        let sent = try await node.perform(
+        return try await node.perform(
             SendMessages(
                 conversation: conversation, texts: [text ?? ""], thread: thread?.reference,
-                withoutMentions: mentions.without, files: tickets, link: link))
-        try Output.show(sent, json: output.json, as: MessageLines.text(sent))
+                withoutMentions: mentions.without, files: tickets, link: link, once: once))
     }
 
     /// The `--json` output for very many lines.
-    private struct Sent: Encodable {
+    struct Sent: Encodable {
         /// Messages saved now.
         var saved: Int
         /// Messages that were saved before.
@@ -245,11 +247,11 @@ struct Reply: AsyncParsableCommand {
 
     func run() async throws {
         let texts = try Composition.texts(argument: text, areLines: false)
-        let sent = try await World.current.lend(place) { access in
-            try await access.node.perform(
+        let sent = try await World.current.lendOnce(place) { node, once in
+            try await node.perform(
                 SendMessages(
                     conversation: conversation, texts: texts, replyTo: message.reference,
-                    withoutMentions: mentions.without))
+                    withoutMentions: mentions.without, once: once))
         }
         try Output.show(sent, json: output.json, as: MessageLines.text(sent))
     }

@@ -111,6 +111,7 @@ extension Send {
     /// is sent once, however often this is run.
     func sendStranded(_ file: String, with node: any NodeService) async throws {
         let all = try StrandedWords.read(file)
+        guard !all.isEmpty else { return try sayNothing("\(file) holds nothing to send again") }
         let target = try await node.perform(GetConversation(conversation: conversation))
         let words = try StrandedWords.of(target, among: all, in: file)
         guard try await node.perform(ListOutbox()).allSatisfy({ $0.strandedCount == 0 }) else {
@@ -141,10 +142,18 @@ extension Send {
                 "notice: left out, please do this again: "
                     + UndeliveredView.line(deed.change, deed.text))
         }
-        guard !said.isEmpty else { throw NodeError("empty", "there is nothing to send") }
+        guard !said.isEmpty else {
+            return try sayNothing("nothing to send again: no message of the file is missing here")
+        }
         try await send(
             Composition.batches(said.compactMap(\.text)), count: said.count,
             named: said.map(\.id).joined(separator: " "), with: node)
+    }
+
+    /// Nothing is left to do, which is no failure.
+    private func sayNothing(_ why: String) throws {
+        World.current.say(why)
+        if output.json { World.current.write(try Output.json(Sent(saved: 0, known: 0))) }
     }
 
     /// Whether a message has come here by itself.

@@ -71,6 +71,11 @@ struct RunningService: Sendable {
                 }
             },
             Task { await watch(node) },
+            Task {
+                do { try await HomeNode.nameDeviceOnceAllowed(of: node) } catch {
+                    // Without a name the device works all the same, and the next run tries again.
+                }
+            },
         ]
     }
 

@@ -2,7 +2,7 @@
 import { load } from "./api.js";
 import { h } from "./dom.js";
 import { isSaidByOneself } from "./message.js";
-import { noteFailure } from "./store.js";
+import { noteFailure, store } from "./store.js";
 import { ask, copy, openDialog, passOn, rpc, wordsOf } from "./views.js";
 import { t } from "./words.js";
 
@@ -85,10 +85,14 @@ export function prepareKeys() {
 
 const keys = { r: "reply", t: "thread", "+": "react", c: "copy", s: "star", e: "edit", Delete: "delete", m: "menu", Enter: "menu", ContextMenu: "menu" };
 
+/** What writes something: a device that was revoked does none of it any more. */
+const writing = ["reply", "react", "pin", "star", "edit", "delete"];
+const mayWrite = () => !store.status?.isRevoked;
+
 export function rowKey(event, message, row, act) {
   const what = event.shiftKey && event.key === "F10" ? "menu" : keys[event.key];
   const isOfNone = message.number === 0 || message.isDeleted || ((what === "edit" || what === "copy") && typeof message.text !== "string");
-  if (!what || isOfNone || (what === "delete" && !message.isOwn) || (what === "edit" && !isSaidByOneself(message))) return;
+  if (!what || isOfNone || (writing.includes(what) && !mayWrite()) || (what === "delete" && !message.isOwn) || (what === "edit" && !isSaidByOneself(message))) return;
   event.preventDefault();
   act(what, message, row);
 }
@@ -98,17 +102,17 @@ function showMenu(message, anchor, act) {
   const hasText = typeof message.text === "string" && !message.isGoneHere;
   const list = anchor.closest("[role=list]");
   popupMenu(t("message.actions"), [
-    [t("message.reply"), does("reply"), "R"],
+    mayWrite() && [t("message.reply"), does("reply"), "R"],
     [t("thread.open"), does("thread"), "T"],
-    [t("message.react"), does("react"), "+"],
+    mayWrite() && [t("message.react"), does("react"), "+"],
     hasText && message.text !== "" && [t("menu.copy"), does("copy"), "C"],
-    hasText && [t("menu.forward"), does("forward")],
-    [t(message.isPinned ? "menu.unpin" : "menu.pin"), does("pin")],
-    [t(message.isStarred ? "menu.unstar" : "menu.star"), does("star"), "S"],
-    isSaidByOneself(message) && hasText && [t("message.edit"), does("edit"), "E"],
+    mayWrite() && hasText && [t("menu.forward"), does("forward")],
+    mayWrite() && [t(message.isPinned ? "menu.unpin" : "menu.pin"), does("pin")],
+    mayWrite() && [t(message.isStarred ? "menu.unstar" : "menu.star"), does("star"), "S"],
+    mayWrite() && isSaidByOneself(message) && hasText && [t("message.edit"), does("edit"), "E"],
     message.editCount > 0 && [t("menu.history"), does("history")],
     [t(message.isOwn ? "menu.how" : "menu.why"), does("why")],
-    message.isOwn && [t("message.delete"), does("delete"), "Del", true],
+    mayWrite() && message.isOwn && [t("message.delete"), does("delete"), "Del", true],
     // The row may be another element by then.
   ], anchor, () => list?.querySelector(`.row[data-id="${CSS.escape(message.id)}"]`)?.focus({ preventScroll: true }));
 }

@@ -3,6 +3,7 @@ import { foreign, h, icon, iconButton, paths } from "./dom.js";
 import { filesOf } from "./files.js";
 import { rendered } from "./markdown.js";
 import { marked } from "./mentions.js";
+import { conversation, store } from "./store.js";
 import { clockTime, dayName, dayOf, fullTime, listed, playTime, t } from "./words.js";
 
 /** As a terminal has them: saved here, with a device of somebody else, read by somebody else. */
@@ -44,9 +45,17 @@ function quote(message) {
     foreign("bdi", {}, quote.isDeleted ? t("message.deleted") : (quote.text ?? t("message.missing"))));
 }
 
+/** That its text was changed, and how far the change has come where nobody else is known to have it. */
+function editWords(message) {
+  const state = message.waiting?.find((each) => each.change === "edit")?.state;
+  if (!state) return t("message.edited");
+  const key = { relayed: "edited.relayed", unknown: "edited.unknown", untold: "edited.unknown", earlier: "edited" }[state];
+  return t(`message.${key ?? (["stranded", "removed", "cut-off"].includes(state) ? "edited.never" : "edited.waits")}`);
+}
+
 function notes(message) {
   const notes = [];
-  if (message.editCount > 0 && !message.isDeleted) notes.push(t("message.edited"));
+  if (message.editCount > 0 && !message.isDeleted) notes.push(editWords(message));
   if (message.isPinned) notes.push(t("message.pinned"));
   if (message.isStarred) notes.push(t("message.starred"));
   if (message.isLate) notes.push(t("message.late"));
@@ -64,7 +73,8 @@ function notes(message) {
 function delivery(message) {
   const state = stateOf(message);
   if (!state || !(state in marks)) return null;
-  const words = t(`delivery.${state}`);
+  const isAlone = state === "saved" && conversation(message.conversation)?.members.length < 2;
+  const words = t(isAlone ? "delivery.alone" : `delivery.${state}`);
   return h("span", { class: `delivery is-${state}`, title: words },
     h("span", { "aria-hidden": "true" }, marks[state]), !told.includes(state) && h("span", { class: "unseen" }, words));
 }
@@ -74,7 +84,7 @@ function reactions(message, own, act) {
   return h("p", { class: "reactions" }, message.reactions.map((each) => {
     const isOwn = each.names.includes(own);
     return h("button", {
-      type: "button", "aria-pressed": String(isOwn), title: listed(each.names),
+      type: "button", "aria-pressed": String(isOwn), disabled: Boolean(store.status?.isRevoked), title: listed(each.names),
       "aria-label": t("message.reacted", { emoji: each.emoji, n: each.count, names: listed(each.names) }),
       onclick: () => act("toggle", message, each.emoji, !isOwn),
     }, foreign("bdi", {}, each.emoji), ` ${each.count}`);
@@ -89,8 +99,11 @@ function answers(message, thread, act) {
 function actions(message, act) {
   if (message.number === 0 || message.isDeleted) return null;
   return h("div", { class: "actions", role: "group", "aria-label": t("message.actions") },
-    iconButton(paths.reply, t("message.reply"), () => act("reply", message), { tabindex: "-1" }),
-    iconButton(paths.react, t("message.react"), (event) => act("react", message, event.currentTarget), { tabindex: "-1" }),
+    // A device that was revoked writes nothing more.
+    !store.status?.isRevoked && [
+      iconButton(paths.reply, t("message.reply"), () => act("reply", message), { tabindex: "-1" }),
+      iconButton(paths.react, t("message.react"), (event) => act("react", message, event.currentTarget), { tabindex: "-1" }),
+    ],
     iconButton(paths.more, t("menu.open"), (event) => act("menu", message, event.currentTarget), { tabindex: "-1", "aria-haspopup": "menu" }));
 }
 

@@ -9,6 +9,22 @@ public struct HomeFinding: Equatable, Sendable {
     public var isFine: Bool
     /// Figures, or what is wrong.
     public var detail: String
+
+    /// What SQLite finds wrong with a database, in so many letters: of the rest nobody needs to know more
+    /// than that it is there.
+    private static let complaintLengthMax = 80
+
+    /// Complaints of SQLite as a part of a sentence: the first of them, and how many more there are.
+    public static func words(of complaints: [String]) -> String {
+        let lines = complaints.flatMap { complaint in
+            complaint.split(separator: "\n").filter { !$0.hasPrefix("***") }
+        }
+        guard let first = lines.first else { return "it is damaged" }
+        let rest = lines.count - 1
+        let word = rest == 1 ? "fault" : "faults"
+        let more = rest == 0 ? "" : ", and at least \(rest) more such \(word)"
+        return first.prefix(complaintLengthMax) + more
+    }
 }
 
 extension Home {
@@ -42,7 +58,7 @@ extension Home {
             let complaints = try SQLiteStore.explaining(self) { try reader().complaints() }
             guard complaints.isEmpty else {
                 throw HomeError(
-                    .databaseDamaged, path: database, detail: complaints.joined(separator: "; "))
+                    .databaseDamaged, path: database, detail: HomeFinding.words(of: complaints))
             }
             return "every page"
         }

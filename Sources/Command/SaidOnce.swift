@@ -1,0 +1,45 @@
+import Foundation
+import Parley
+
+extension World {
+    /// A node is asked again so often.
+    private static let askedAgainCountMax = 2
+
+    /// Provides what answers for a home, to send something once: a running node that stops before it answers
+    /// may have saved it or not. Then whichever node is there next is asked for the same, or the home
+    /// itself, under the same key: it writes nothing that is written already.
+    ///
+    /// - Parameter body: sends it under the key that it is given.
+    func lendOnce<R: Sendable>(
+        _ place: HomeOptions, _ body: (_ node: any NodeService, _ once: String) async throws -> R
+    ) async throws -> R {
+        let key = UUID().uuidString
+        var lostCount = 0
+        while true {
+            var isAsked = false
+            do {
+                return try await lend(place) { access in
+                    isAsked = true
+                    return try await body(access.node, key)
+                }
+            } catch let error as NodeError
+                where error.code == "connection-lost" && lostCount < Self.askedAgainCountMax
+            {
+                lostCount += 1
+            } catch let error as NodeError
+                where error.code == "connection-lost" || lostCount > 0 && !isAsked
+            {
+                // A refusal by a node that was asked again is the truth: nothing was written.
+                throw Self.uncertain(error)
+            }
+        }
+    }
+
+    private static func uncertain(_ error: NodeError) -> NodeError {
+        NodeError(
+            error.code,
+            "the running node stopped before it said whether the message is saved, and nothing "
+                + "else says so now: \(error.message)",
+            hint: "look whether it is there (parley read) before you send it again")
+    }
+}
