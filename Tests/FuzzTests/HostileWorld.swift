@@ -83,12 +83,15 @@ final class HostileWorld {
         world.schedule(.linkClosed(link), for: ann.index, at: world.now + 1)
     }
 
-    /// The conversations that Ann has with Ben: the group, and that of the two. A thief of her
-    /// telephone may leave one for her, or remove Ben from it.
+    /// The conversations in which Ann and Ben may write: the group, and that of the two. A thief of her
+    /// telephone may leave one for her, or remove Ben from it, or let him only read.
     func spaces() throws -> [SpaceID] {
         try ann.store.spaces().filter { space in
             guard space.kind != .own, let roster = try? ann.roster(of: space) else { return false }
-            return [ann, ben].allSatisfy { roster.contains($0.identity.device) }
+            return [ann, ben].allSatisfy {
+                roster.contains($0.identity.device)
+                    && roster.member($0.identity.person).map { $0.role >= .member } == true
+            }
         }.map(\.id)
     }
 
