@@ -345,13 +345,42 @@ struct ShelfTests {
                 [.get(shelf, range)], at: World.epoch + world.now
             ).first
         else { return }
-        let orders = change(entries.map(\.envelope)).map { envelope in
+        _ = try pair.relay.store.perform(
+            [.acknowledge(shelf, upTo: .max)], at: World.epoch + world.now)
+        try lay(change(entries.map(\.envelope)), on: shelf)
+    }
+
+    private func lay(_ envelopes: [[UInt8]], on shelf: MailboxID) throws {
+        let orders = envelopes.map { envelope in
             RelayOrder.put(
                 shelf, by: .shelf, share: RelayShare(number: 0),
                 hash: digest(.relayBlob, envelope), envelope: envelope)
         }
-        _ = try pair.relay.store.perform(
-            [.acknowledge(shelf, upTo: .max)] + orders, at: World.epoch + world.now)
+        _ = try pair.relay.store.perform(orders, at: World.epoch + world.now)
+    }
+
+    /// Ben has read all but the last piece, and his disk loses those that he has.
+    private func losePieces() throws -> [UInt8] {
+        var last: [UInt8] = []
+        try sendPastEachOther(file) {
+            try refillShelf { envelopes in
+                last = envelopes.last ?? []
+                return envelopes.dropLast()
+            }
+        }
+        let held = try #require(try ben.store.blobs.heldBlob(file.blob))
+        #expect(held.chunks.count == Self.pieceCount - 2)
+        try ben.store.blobs.removeBlob(file.blob)
+        return last
+    }
+
+    @Test func `what was read of a shelf and lost is read again at the next start`() throws {
+        let last = try losePieces()
+        world.stopProcess(of: ben)
+        try lay([last], on: shelf(of: file, by: ann))
+        world.start(ben)
+        world.run(for: 60_000)
+        #expect(try holds(ben, file))
     }
 
     /// Once only a day later: how far the shelf was read had been kept, and the piece was behind that.

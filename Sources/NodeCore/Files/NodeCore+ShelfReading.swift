@@ -67,8 +67,14 @@ extension NodeCore {
         if let known = shelves.readings[shelf] {
             reading = known
         } else {
-            let cursor = try ShelfCursor.kept(shelf, in: turn.store)
-            reading = ShelfDesk.Reading(cursor: cursor ?? ShelfCursor(begun: turn.now.wall))
+            reading = ShelfDesk.Reading(at: turn.now)
+            // With nothing of the file here, what was read of the shelf has been lost since.
+            let held = try turn.store.blobs.heldBlob(shelf.blob)
+            if let held, held.chunks.count > 0,
+                let kept = try ShelfCursor.kept(shelf, in: turn.store)
+            {
+                reading.cursor = kept
+            }
         }
         guard !reading.isAsked, turn.now.monotonic >= reading.nextAt else { return }
         if reading.reader == nil {
@@ -109,7 +115,7 @@ extension NodeCore {
             courier.lines[shelf.relay]?.pace.noteWork(at: turn.now.monotonic)
             if entries.isEmpty, newest < reading.cursor.counter {
                 // It was put there again.
-                reading.cursor = ShelfCursor(begun: turn.now.wall)
+                reading.beginAgain(at: turn.now)
                 reading.reader = nil
             } else {
                 try take(entries, hasMore: hasMore, from: shelf, &reading, &turn)
@@ -177,16 +183,18 @@ extension NodeCore {
         reading.reader = nil
         // What arrived out of order, or was lost here since, is found by reading everything once
         // more.
-        let isDue = turn.now.wall >= reading.cursor.begun + Self.day
+        let isDue =
+            turn.now.wall >= reading.cursor.begun + Self.day
+            || turn.now.monotonic >= reading.begunAt + Self.day
         if reading.isToBeRepeated {
             reading.nextAt =
                 turn.now.monotonic + Self.shelfBackoff.delay(after: reading.repeatCount)
             (reading.hasPassedOver, reading.isToBeRepeated) = (false, false)
             reading.repeatCount += 1
-            reading.cursor = ShelfCursor(begun: turn.now.wall)
+            reading.beginAgain(at: turn.now)
             try reading.cursor.keep(shelf, in: turn.store)
         } else if !isNew, isDue || turn.now.wall < reading.cursor.begun {
-            reading.cursor = ShelfCursor(begun: turn.now.wall)
+            reading.beginAgain(at: turn.now)
             try reading.cursor.keep(shelf, in: turn.store)
         } else if awaitsParts {
             let kept = try ShelfCursor.kept(shelf, in: turn.store)

@@ -20,6 +20,9 @@ struct ShelfDesk: Sendable {
     struct Reading: Sendable {
         var reader: ShelfReader?
         var cursor: ShelfCursor
+        /// When the cursor began, as far as this life knows, on the monotonic clock: the other clock may
+        /// stand still.
+        private(set) var begunAt: UInt64
         /// Whether a page was asked for and has not come.
         var isAsked = false
         /// How often in a row nothing new was there.
@@ -33,6 +36,17 @@ struct ShelfDesk: Sendable {
         /// How often it was read from the beginning for that; each time hashes had come that were not known
         /// before, so that the sections of the file bound it.
         var repeatCount: UInt64 = 0
+
+        init(at now: Instant) {
+            cursor = ShelfCursor(begun: now.wall)
+            begunAt = now.monotonic
+        }
+
+        /// The shelf is read from its beginning.
+        mutating func beginAgain(at now: Instant) {
+            cursor = ShelfCursor(begun: now.wall)
+            begunAt = now.monotonic
+        }
     }
 
     /// Where a file may lie, by the messages that name it.
