@@ -7,9 +7,10 @@ import ParleyWire
 /// Who can find whom where relays alone lead from one to the other.
 extension World {
     /// Whether two can find each other: one may write into the other's inbox, or they have met and read a
-    /// mailbox that both write into. All others need a link (`Protocol/06-relay.md`, "Inboxes"): who came
-    /// back from a backup that is older than the rights to write which hold, and those of whom each has
-    /// retired the other's right, where one has left what both were in.
+    /// mailbox that one of them can write into. All others need a link (`Protocol/06-relay.md`,
+    /// "Inboxes"): who came back from a backup that is older than the rights to write which hold, and those
+    /// of whom each has retired the other's right, where one has left what both were in, or where both were
+    /// set back and can seal nothing in an epoch that the other has.
     func canMeet(_ one: SimulatedNode, _ other: SimulatedNode) throws -> Bool {
         guard needsRelay(one.index, other.index) else { return true }
         if try mayWrite(one, to: other) || mayWrite(other, to: one) { return true }
@@ -38,15 +39,29 @@ extension SimulatedNode {
         }
     }
 
-    /// Whether it is in a space in which another is as well, with an epoch that both know.
-    fileprivate func readsMailbox(with other: SimulatedNode) throws(StoreError) -> Bool {
+    /// Whether it is in a space in which another is as well, with an epoch that both know and in which one
+    /// of them can still seal.
+    fileprivate func readsMailbox(with other: SimulatedNode) throws -> Bool {
         for space in try store.spaces() where try belongs(to: space) {
             guard let record = try other.store.space(space.id), try other.belongs(to: record)
             else { continue }
-            let epochs = try store.secrets(.epochKeys, in: space.number).map(\.0)
             let others = try other.store.secrets(.epochKeys, in: record.number).map(\.0)
-            if epochs.contains(where: others.contains) { return true }
+            for (epoch, _) in try store.secrets(.epochKeys, in: space.number)
+            where others.contains(epoch) {
+                if try canSeal(in: epoch, of: space) || other.canSeal(in: epoch, of: record) {
+                    return true
+                }
+            }
         }
         return false
+    }
+
+    /// Whether it holds what its own envelopes in an epoch are sealed with. A device whose store was set
+    /// back has given that up: which steps it has used nobody knows.
+    private func canSeal(in epoch: [UInt8], of space: SpaceRecord) throws(StoreError) -> Bool {
+        if try store.secret(.seed, epoch, in: space.number) != nil { return true }
+        let name = epoch + identity.device.bytes
+        let chain = try store.secret(.chain, name, in: space.number).flatMap(Chain.init(stored:))
+        return chain?.isSpent == false
     }
 }
