@@ -466,18 +466,6 @@ struct ChatBehaviourTests {
         #expect(chat.screen.take(.sent(message, [own])) == [.page(Self.id, .newest), .list])
     }
 
-    @Test("what comes below an event is shown below it, before it is known anew where that stands")
-    func belowAnEvent() {
-        let chat = Chat(60, 30, count: 3)
-        _ = chat.screen.take(.notes(Self.id, [MessageLines.Note(0, nil, "", "ben voted")]))
-        var page = ChatPage()
-        page.messages = Chat.messages(1...4)
-        let answer = ChatAnswer.page(Self.id, .refresh, page, unreadID: nil)
-        #expect(chat.screen.take(answer) == [.notes(Self.id)])
-        let texts = ["message 3", "ben voted", "message 4"]
-        #expect(chat.lines.compactMap { line in texts.first { line.contains($0) } } == texts)
-    }
-
     @Test("with vi's keys, escape leads to normal mode, and from there to the messages")
     func vi() {
         let chat = Chat(isVi: true)

@@ -11,6 +11,8 @@ actor ChatDesk {
 
     /// A draft is stored once nothing was typed for this long: each stored one stays in a history.
     private static let draftPause: Duration = .milliseconds(1_500)
+    /// Whoever types without such a pause loses no more than this where the node ends.
+    private static let draftDelayMax: Duration = .seconds(10)
     /// How often others are told that somebody types.
     private static let typingPause: Duration = .seconds(4)
     private static let searchCountMax = 50
@@ -23,6 +25,8 @@ actor ChatDesk {
     private var writing: Task<Void, Never>?
     private var keeping: Task<Void, Never>?
     private var typingTold: ContinuousClock.Instant?
+    /// Since when something was typed that is not stored.
+    private var typedSince: ContinuousClock.Instant?
     /// What the node keeps of drafts, as far as this desk told it.
     private var drafts: [String: String] = [:]
     private let noter: OpenNoter
@@ -41,11 +45,9 @@ actor ChatDesk {
         case .thread: read(request, in: .thread)
         case .search: read(request, in: .search)
         case .typed(let conversation, let text): noteTyped(text, in: conversation)
-        case .keepDraft(let conversation, let text):
+        case .keepDraft, .send:
             keeping?.cancel()
-            write(.keepDraft(conversation, text: text))
-        case .send:
-            keeping?.cancel()
+            typedSince = nil
             write(request)
         case .edit, .delete, .react, .markRead, .save, .locate: write(request)
         // These are done where the terminal is.
@@ -267,15 +269,16 @@ actor ChatDesk {
     // MARK: What is being typed
 
     private func noteTyped(_ text: String, in conversation: String) {
+        let now = ContinuousClock.now
+        let since = typedSince ?? now
+        typedSince = since
         keeping?.cancel()
         keeping = Task {
+            let end = min(now + Self.draftPause, since + Self.draftDelayMax)
             // Cut short by the next key.
-            guard (try? await Task.sleep(for: Self.draftPause)) != nil, !Task.isCancelled else {
-                return
-            }
+            guard (try? await Task.sleep(until: end)) != nil, !Task.isCancelled else { return }
             write(.keepDraft(conversation, text: text))
         }
-        let now = ContinuousClock.now
         guard !text.isEmpty, typingTold.map({ $0 + Self.typingPause <= now }) ?? true else {
             return
         }
@@ -285,6 +288,7 @@ actor ChatDesk {
     }
 
     private func keep(_ text: String, in conversation: String) async throws {
+        typedSince = nil
         guard drafts[conversation] != text, text.utf8.count <= KeepDraft.byteCountMax else {
             return
         }

@@ -102,6 +102,17 @@ struct ChatScreen {
         return composer.leave(former).map { [.keepDraft(former, text: $0)] } ?? []
     }
 
+    /// What is said where the node has ended: what was being written may be stored, or not.
+    var nodeEnded: NodeError {
+        let text = composer.editor.text
+        let name = timeline.flatMap { list[$0.conversation] }.map { " “\(harmless($0.name))”" }
+        return NodeError(
+            "node-stopped",
+            "The node has stopped."
+                + (text.isEmpty ? "" : " You were writing: “\(harmless(text))”"),
+            hint: "parley run, and then: parley chat\(name ?? "")")
+    }
+
     /// Shows no conversation any more, where the open one was deleted elsewhere.
     private mutating func close(_ conversation: ConversationView) {
         (timeline, thread, composer) = (nil, nil, ChatComposer())

@@ -31,7 +31,11 @@ struct ChatSession {
     /// - Parameter isRunning: whether the node runs beside this, so that its end is heard of.
     mutating func run(_ conversation: ConversationView?, isRunning: Bool) async throws {
         screen.list.ownName = try await node.perform(GetStatus()).name
-        if !isRunning { screen.notice = Advice.complete("No node is running: parley run") }
+        // While this is open it holds the home: a node that is started beside it finds that in use.
+        if !isRunning {
+            screen.notice = Advice.complete(
+                "No node is running, and nothing is sent: leave with Ctrl-Q, then parley run")
+        }
         let changes = try await node.changes()
         let following = Task { [inbox] in
             for await change in changes { inbox.add(.change(change)) }
@@ -70,9 +74,7 @@ struct ChatSession {
         case .change(let change): requests = screen.take(change)
         case .answer(let answer): requests = screen.take(answer)
         case .stop: requests = screen.leave() + [.quit]
-        case .nodeEnded:
-            throw NodeError(
-                "node-stopped", "The node has stopped.", hint: "parley run, and then: parley chat")
+        case .nodeEnded: throw screen.nodeEnded
         }
         for request in requests {
             switch request {

@@ -83,8 +83,11 @@ struct ChatTimeline: Equatable {
     mutating func replace(with later: ChatPage) -> Bool {
         let last = page.belowCount == 0 ? messages.last?.id : nil
         let index = last.flatMap { id in later.messages.firstIndex { $0.id == id } }
+        // Where nothing was said before, all that is said now comes below them.
+        let wasEmpty = messages.isEmpty && page.aboveCount + page.belowCount == 0
         page = later
-        guard let next = index.map({ $0 + 1 }), next < messages.count else { return false }
+        guard let next = wasEmpty ? 0 : index.map({ $0 + 1 }), next < messages.count
+        else { return false }
         let atEnd = notes.indices.filter { notes[$0].below == nil }
         for index in atEnd { notes[index].below = messages[next].id }
         return !atEnd.isEmpty
