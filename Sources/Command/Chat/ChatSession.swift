@@ -31,10 +31,10 @@ struct ChatSession {
     /// - Parameter isRunning: whether the node runs beside this, so that its end is heard of.
     mutating func run(_ conversation: ConversationView?, isRunning: Bool) async throws {
         screen.list.ownName = try await node.perform(GetStatus()).name
-        // While this is open it holds the home: a node that is started beside it finds that in use.
+        // While this is open it is the node, and holds the home: one that is started beside it finds that
+        // in use.
         if !isRunning {
-            screen.notice = Advice.complete(
-                "No node is running, and nothing is sent: leave with Ctrl-Q, then parley run")
+            screen.notice = Advice.complete("No other node runs: Ctrl-Q, then parley run")
         }
         let changes = try await node.changes()
         let following = Task { [inbox] in

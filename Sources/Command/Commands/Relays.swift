@@ -256,7 +256,7 @@ struct OutboxCommand: NodeCommand {
 
     private static let mayHaveArrived =
         "some of that may have arrived: `parley outbox --stranded --json > said.json` here, and "
-        + "“parley send CONVERSATION --stranded said.json” on another device of yours, send again "
+        + "“parley send CONVERSATION --stranded said.json” on one other device of yours, send again "
         + "what that device does not have"
 
     private static func row(_ view: OutboxView) -> [String] {

@@ -13,7 +13,8 @@ struct Send: AsyncParsableCommand {
             When the command returns, everything is saved, and it is sent as soon as somebody can \
             be reached. If it stops half-way through very many lines, the same command continues \
             where it stopped. --stranded sends again, once, what another device of yours wrote and \
-            nobody accepts from it, as `parley outbox --stranded --json` printed it there.
+            nobody accepts from it, as `parley outbox --stranded --json` printed it there. Do so on \
+            one device: a second one would say it once more.
 
             “@” and a member's name, or the start of their identifier, mentions them, and \
             “@everyone” mentions everybody: `parley mentions` shows it to them. --lines mentions \

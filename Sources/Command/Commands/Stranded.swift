@@ -108,7 +108,7 @@ struct StrandedWords: Codable, Equatable {
 
 extension Send {
     /// Sends again what another device of the person wrote and nobody accepts from it. Each message
-    /// is sent once, however often this is run.
+    /// is sent once, however often this is run on one device.
     func sendStranded(_ file: String, with node: any NodeService) async throws {
         let all = try StrandedWords.read(file)
         guard !all.isEmpty else { return try sayNothing("\(file) holds nothing to send again") }
