@@ -38,7 +38,8 @@ struct ChatEventTests {
         let chat = Chat(60, 30, count: 1)
         let ended = chat.screen.nodeEnded
         #expect(
-            ended.message == "The node has stopped." && ended.hint?.contains("parley chat") == true)
+            ended.message == "The node has stopped."
+                && ended.hint?.hasSuffix("parley chat \(Self.id.prefix(8))") == true)
         chat.press(.text("half a sentence"))
         #expect(chat.screen.nodeEnded.message.contains("“half a sentence”"))
     }

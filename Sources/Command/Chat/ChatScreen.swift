@@ -105,12 +105,13 @@ struct ChatScreen {
     /// What is said where the node has ended: what was being written may be stored, or not.
     var nodeEnded: NodeError {
         let text = composer.editor.text
-        let name = timeline.flatMap { list[$0.conversation] }.map { " “\(harmless($0.name))”" }
+        // By its identifier: a name may be another conversation's as well, or nothing that a shell takes.
+        let open = timeline.map { " \($0.conversation.prefix(8))" }
         return NodeError(
             "node-stopped",
             "The node has stopped."
                 + (text.isEmpty ? "" : " You were writing: “\(harmless(text))”"),
-            hint: "parley run, and then: parley chat\(name ?? "")")
+            hint: "parley run, and then: parley chat\(open ?? "")")
     }
 
     /// Shows no conversation any more, where the open one was deleted elsewhere.
