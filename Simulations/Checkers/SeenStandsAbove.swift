@@ -11,8 +11,8 @@ import ParleyWire
 /// What was applied is noted from outside, before each step in which a node writes. What comes back to a
 /// node that lost it was not written then. Logs that are forked or cut are left out, for less of them
 /// counts later, and so is what was written above a branch or an end that is void now, or above what has
-/// not come, which may have been all that named what else was seen. Nodes that were not given all are left out as well: below a
-/// floor, and above a hole that nobody fills, not all is known of what others had seen.
+/// not come, which may have been all that named what else was seen. Nodes that were not given all are left
+/// out as well: below a floor, and above a hole that nobody fills, not all is known of what others had seen.
 final class SeenStandsAbove: Checker {
     static let invariant = "I36"
     /// Source: `Protocol/03-operations.md`, "Order".
@@ -35,23 +35,20 @@ final class SeenStandsAbove: Checker {
 
     private struct Watch {
         var operationCount = -1
-        var wasRejoining = false
         var tips: [SpaceID: [Place]] = [:]
         var tipsBeside: [SpaceID: [Place]] = [:]
-        var ownEnds: [SpaceID: UInt64] = [:]
     }
 
     private var watches: [DeviceID: Watch] = [:]
+    /// How far each log ever came at its author: below it, what a node that was set back stores anew
+    /// came back to it, even long after it rejoined.
+    private var ownEnds: [LogTag: UInt64] = [:]
     private var written: [SpaceID: [Written]] = [:]
 
     func observed(_ step: StepReport) throws {
         let node = step.node
         guard node.isHonest else { return }
         var watch = watches[node.identity.device] ?? Watch()
-        let isFirst = watch.operationCount < 0
-        let isRejoining = node.core.rejoin != nil
-        let isBack = isFirst || isRejoining || watch.wasRejoining
-        watch.wasRejoining = isRejoining
         guard watch.operationCount != node.store.operationCount else {
             watches[node.identity.device] = watch
             return
@@ -60,16 +57,17 @@ final class SeenStandsAbove: Checker {
         for (space, logs) in try node.eachSpace() {
             let content = logs.filter { $0.lane == .content && !$0.spans.isEmpty }
             let own = content.first { $0.device == node.identity.device }
-            let end = own?.end ?? 0
-            // A floor above what was lost ends the log higher, and nothing was written.
-            if !isBack, let own, end > watch.ownEnds[space.id] ?? 0, own.holds(end - 1) {
-                let seen = (watch.tips[space.id] ?? []).filter { $0.tag != own.tag }
-                let place = Place(tag: own.tag, sequence: end - 1, id: own.tip)
-                let beside = watch.tipsBeside[space.id] ?? []
-                written[space.id, default: []].append(
-                    Written(place: place, seen: seen, seenBeside: beside))
+            if let own, own.end > ownEnds[own.tag] ?? 0 {
+                ownEnds[own.tag] = own.end
+                // A floor above what was lost ends the log higher, and nothing was written.
+                if own.holds(own.end - 1) {
+                    let seen = (watch.tips[space.id] ?? []).filter { $0.tag != own.tag }
+                    let place = Place(tag: own.tag, sequence: own.end - 1, id: own.tip)
+                    let beside = watch.tipsBeside[space.id] ?? []
+                    written[space.id, default: []].append(
+                        Written(place: place, seen: seen, seenBeside: beside))
+                }
             }
-            watch.ownEnds[space.id] = end
             watch.tips[space.id] = Self.tips(of: content.filter { $0.bound == nil })
             // What lies below a bound was named before that came, and may be all that named something else.
             let beside = logs.filter {
