@@ -163,6 +163,11 @@ final class Statement {
         sqlite3_bind_value(handle, index, sqlite3_column_value(row.handle, column))
     }
 
+    /// How often SQLite compiled it anew, for what was bound or for a schema that changed.
+    var recompilationCount: Int {
+        Int(sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_REPREPARE, 0))
+    }
+
     /// How many columns a row has.
     var columnCount: Int32 { sqlite3_column_count(handle) }
 

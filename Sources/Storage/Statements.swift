@@ -265,8 +265,10 @@ enum SQL {
         (space, tag, sequence, field, element, operation, stand, isOn)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?)
         """
+    // The plus hides from the planner that a value is bound. Without it the value decides whether a partial
+    // index serves, and SQLite compiles the statement anew whenever another field is asked for.
     static let removeEntry = """
-        DELETE FROM entry WHERE space = ?1 AND tag = ?2 AND sequence = ?3 AND field = ?4
+        DELETE FROM entry WHERE space = ?1 AND tag = ?2 AND sequence = ?3 AND field = +?4
         AND element = ?5 AND operation = ?6
         """
     private static let entryColumns = """
@@ -276,15 +278,15 @@ enum SQL {
         """
     private static let entryOrder = "ORDER BY e.field, e.element, e.operation"
     static let entries = "\(entryColumns) \(entryOrder)"
-    static let entriesOfField = "\(entryColumns) AND e.field = ?4 \(entryOrder)"
+    static let entriesOfField = "\(entryColumns) AND e.field = +?4 \(entryOrder)"
     static let entriesOfElement =
-        "\(entryColumns) AND e.field = ?4 AND e.element = ?5 \(entryOrder)"
+        "\(entryColumns) AND e.field = +?4 AND e.element = ?5 \(entryOrder)"
     static let anyEntryOfField = """
-        SELECT 1 FROM entry WHERE space = ?1 AND tag = ?2 AND sequence = ?3 AND field = ?4 LIMIT 1
+        SELECT 1 FROM entry WHERE space = ?1 AND tag = ?2 AND sequence = ?3 AND field = +?4 LIMIT 1
         """
     static let anyEntryOfElement = """
         SELECT 1 FROM entry
-        WHERE space = ?1 AND tag = ?2 AND sequence = ?3 AND field = ?4 AND element = ?5 LIMIT 1
+        WHERE space = ?1 AND tag = ?2 AND sequence = ?3 AND field = +?4 AND element = ?5 LIMIT 1
         """
 
     // Written out, so that the partial indexes serve them.

@@ -3,7 +3,7 @@ import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
 import ParleySealing
-import ParleyStorage
+@testable import ParleyStorage
 import ParleyWire
 import Testing
 
@@ -43,6 +43,28 @@ struct SQLiteStoreTests {
                 try store.mark(.read, of: Sample.id(3), on: before.tag, in: before.space)?.places
                     == PlaceSet(0..<8))
             #expect(try store.check().isEmpty)
+        }
+    }
+
+    @Test("compiles no query of entries anew, whichever fields are asked for")
+    func compileOnce() throws {
+        try withHome { home in
+            let store = try SQLiteStore.open(home: home)
+            try store.transaction {
+                let log = try store.sampleLog()
+                for field in [1, 41, 44, 45, 70, 80, 81].map(EntryField.init(rawValue:)) {
+                    let object = EntryObject.operation(log.tag, 0)
+                    _ = try store.entries(about: object, in: log.space, field: field)
+                    _ = try store.entries(about: object, in: log.space, field: field, element: 2)
+                    _ = try store.hasEntry(about: object, in: log.space, field: field)
+                    _ = try store.hasEntry(about: object, in: log.space, field: field, element: 2)
+                }
+            }
+            let statements = Mirror(reflecting: store.statements.entries).children
+                .compactMap { $0.value as? Statement }
+            #expect(statements.count > 10)
+            #expect(statements.allSatisfy { $0.recompilationCount == 0 })
+            try store.close()
         }
     }
 
