@@ -234,6 +234,33 @@ struct ChatProcessTests {
         }
     }
 
+    @Test("asks again for what was entered and not answered when its node was killed")
+    func killed() async throws {
+        let folder = try TemporaryFolder()
+        let node = try await NodeProcess(
+            home: folder.home("a"), name: "ann", port: try FreePort.some())
+        let client = try await node.start(isHidden: true)
+        try await client.perform(CreateConversation(name: "log", members: []))
+        let log = try await client.perform(GetConversation(conversation: "log"))
+        let line = try CutLine(
+            home: node.home, processID: #require(await node.processID), method: "send")
+        let tmux = try await Tmux(
+            folder, columns: 120, rows: 24, "chat", "log", "--home", node.home)
+        try await tmux.shows("no messages yet")
+        try await tmux.type("said once")
+        try await tmux.shows("> said once")
+        try await tmux.press("Enter")
+        try await tmux.isGivenBack(status: 1)
+        try await tmux.shows("saved, and said once: “said once” in log (\(log.id.prefix(8)))")
+        try await tmux.shows("The node has stopped.")
+        try await tmux.end()
+        withExtendedLifetime(line) {}
+        try await node.kill()
+        let again = try await node.start(isHidden: true)
+        #expect(try await messages(again).map(\.text) == ["said once"])
+        #expect(try await node.stop() == 0)
+    }
+
     @Test("shows what was not read first, loads older pages as one goes up, and follows the newest")
     func manyMessages() async throws {
         let pair = try await ProcessPair()

@@ -36,7 +36,7 @@ struct ChatCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await World.current.lend(place) { access in
+        let end = try await World.current.lend(place) { access in
             var found: ConversationView?
             if let conversation {
                 found = try await access.node.perform(GetConversation(conversation: conversation))
@@ -44,7 +44,8 @@ struct ChatCommand: AsyncParsableCommand {
             let terminal = try ChatTerminal(hasMouse: mouse)
             defer { terminal.giveBack() }
             var session = ChatSession(access.node, isVi: vi, on: terminal)
-            try await session.run(found, isRunning: access.isRunning)
+            return try await session.run(found, isRunning: access.isRunning)
         }
+        try await end.settle(in: place)
     }
 }
