@@ -88,6 +88,22 @@ struct ChatEventTests {
         #expect(ChatEnd().error == nil)
     }
 
+    @Test("a conversation whose name looks like another's is told apart wherever it is named")
+    func alike() {
+        let chat = Chat(120, 30, count: 1)
+        var (group, other) = (ConversationView.group("hut"), ConversationView.group("hut"))
+        other.id = String(group.id.reversed())
+        group.resembles = ["hut (\(other.id.prefix(8)))"]
+        other.resembles = ["hut (\(group.id.prefix(8)))"]
+        _ = chat.screen.take(.list([group, other]))
+        let names = [group, other].map { "hut (\($0.id.prefix(8)))" }
+        let list = chat.lines.map { $0.dropFirst(2) }
+        #expect(names.allSatisfy { name in list.contains { $0.hasPrefix(name) } })
+        #expect(chat.has(" \(names[0]) · not \(names[1]), whose name looks the same"))
+        chat.press(.control("k"))
+        #expect(names.allSatisfy { name in chat.lines.contains { $0.hasSuffix(name) } })
+    }
+
     @Test("a text that may be saved does not stand there again as one that is being written")
     func notGivenBack() {
         let chat = Chat(60, 30, count: 1)
