@@ -111,4 +111,28 @@ struct ChatEventTests {
         _ = chat.screen.take(.failed(.send(sent), NodeError("connection-lost", "It is gone.")))
         #expect(chat.screen.composer.editor.isEmpty)
     }
+
+    @Test("what stands between messages is below the line of its day, also where it is alone")
+    func dayOfNote() {
+        let chat = Chat(60, 30, count: 1)
+        var messages = Chat.messages(1...2)
+        messages[1].time += 2 * 86_400_000
+        chat.take(messages, at: .newest)
+        let (first, second) = (messages[0].time, messages[1].time)
+        let notes = [
+            MessageLines.Note(first + 1, messages[1].id, "", "ben joined"),
+            MessageLines.Note(second - 1, messages[1].id, "", "ben voted"),
+        ]
+        _ = chat.screen.take(.notes(Self.id, notes))
+        let days = [Clock().day(first), Clock().day(second)]
+        func shown() -> [String] {
+            let texts = days + ["message 1", "ben joined", "ben voted", "message 2"]
+            return chat.lines.compactMap { line in texts.first { line.contains($0) } }
+        }
+        #expect(
+            shown() == [days[0], "message 1", "ben joined", days[1], "ben voted", "message 2"])
+        chat.take([], at: .newest)
+        _ = chat.screen.take(.notes(Self.id, [MessageLines.Note(second, nil, "", "ben voted")]))
+        #expect(shown() == [days[1], "ben voted"])
+    }
 }
