@@ -58,7 +58,7 @@ struct ChatEnd: Sendable {
         let look =
             "parley read\(place ?? "") shows whether it is there: look before you send it again"
         return NodeError(
-            (reason as? NodeError)?.code ?? "not-sent", parts.joined(separator: " "),
+            (reason as? NodeError)?.code ?? "not-sent", whole: parts.joined(separator: " "),
             hint: unanswered.isEmpty ? refused.last?.reason.hint : look)
     }
 

@@ -109,7 +109,7 @@ struct ChatScreen {
         let open = timeline.map { " \($0.conversation.prefix(8))" }
         return NodeError(
             "node-stopped",
-            "The node has stopped."
+            whole: "The node has stopped."
                 + (text.isEmpty ? "" : " You were writing: “\(harmless(text))”"),
             hint: "parley run, and then: parley chat\(open ?? "")")
     }
