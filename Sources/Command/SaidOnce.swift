@@ -1,6 +1,11 @@
 import Foundation
 import Parley
 
+extension NodeError {
+    /// Whether a running node ended before it answered: it may have done what it was asked.
+    var isLoss: Bool { code == "connection-lost" }
+}
+
 extension World {
     /// A node is asked again so often.
     private static let askedAgainCountMax = 2
@@ -23,11 +28,11 @@ extension World {
                     return try await body(access.node, key)
                 }
             } catch let error as NodeError
-                where error.code == "connection-lost" && lostCount < Self.askedAgainCountMax
+                where error.isLoss && lostCount < Self.askedAgainCountMax
             {
                 lostCount += 1
             } catch let error as NodeError
-                where error.code == "connection-lost" || lostCount > 0 && !isAsked
+                where error.isLoss || lostCount > 0 && !isAsked
             {
                 // A refusal by a node that was asked again is the truth: nothing was written.
                 throw Self.uncertain(error)

@@ -7,11 +7,34 @@ public struct NodeError: Error, Equatable, Codable, Sendable, CustomStringConver
     /// What to do about it.
     public var hint: String?
 
-    /// An error with these fields.
+    /// An error with these fields. What the message quotes is shortened where it is long: it may be all
+    /// that somebody typed.
     public init(_ code: String, _ message: String, hint: String? = nil) {
+        self.init(code, whole: Self.shortened(message), hint: hint)
+    }
+
+    /// An error with these fields, of which the message quotes what would else be lost.
+    public init(_ code: String, whole message: String, hint: String? = nil) {
         self.code = code
         self.message = message
         self.hint = hint
+    }
+
+    /// The longest quote, in characters.
+    private static let quoteCountMax = 80
+
+    private static func shortened(_ message: String) -> String {
+        guard message.utf8.count > quoteCountMax else { return message }
+        var (shown, rest) = ("", message[...])
+        while let start = rest.firstIndex(of: "“"),
+            let end = rest[start...].firstIndex(of: "”")
+        {
+            let quote = rest[start..<end]
+            shown += rest[..<start]
+            shown += quote.count > quoteCountMax ? quote.prefix(quoteCountMax) + "…" : quote
+            rest = rest[end...]
+        }
+        return shown + rest
     }
 
     /// The sentence.

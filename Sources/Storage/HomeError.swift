@@ -67,7 +67,7 @@ public struct HomeError: Error, Equatable, Sendable, CustomStringConvertible {
         case .symbolicLink: "\(path) is a symbolic link"
         case .diskFull: "the disk that holds \(path) is full"
         case .newerSchema: "\(path) was written by a newer version of Parley"
-        case .locked(let process?): "\(path) is in use by process \(process)"
+        case .locked(let process?): "\(path) is in use by process \(process)\(said)"
         case .locked(nil): "\(path) is in use by another process"
         case .databaseDamaged: "\(path) is damaged\(said)"
         case .databaseGone:
@@ -95,7 +95,9 @@ public struct HomeError: Error, Equatable, Sendable, CustomStringConvertible {
         case .symbolicLink: "replace the link by the file itself"
         case .diskFull: "free some space; nothing that was saved is lost"
         case .newerSchema: "install the newer version again; nothing was changed"
-        case .locked: "stop the other node, or use another home"
+        case .locked:
+            "a node runs there, or a command that has not ended, such as a chat without a node: "
+                + "end it, or use another home"
         case .databaseDamaged:
             "`parley doctor` says what is lost, and `parley doctor --repair` saves what can be "
                 + "read; nothing is removed"

@@ -255,7 +255,10 @@ final class HomeLock {
             guard number == EWOULDBLOCK else { throw HomeError(errno: number, path: home.lock) }
             let text = try MachineDisk().read(home.lock, atMost: 64) ?? []
             let digits = String(decoding: text.prefix { (48...57).contains($0) }, as: UTF8.self)
-            throw HomeError(.locked(process: Int32(digits)), path: home.path)
+            let process = Int32(digits)
+            throw HomeError(
+                .locked(process: process), path: home.path,
+                detail: process.map(Self.command) ?? "")
         }
         do {
             ftruncate(descriptor, 0)
@@ -264,6 +267,23 @@ final class HomeLock {
             // The number only improves a message. On a full disk the lock works without it, and
             // stored data can still be read.
         }
+    }
+
+    /// The program and the command that a process runs, such as `parley chat`; nothing where it ended, or
+    /// where this machine does not tell.
+    private static func command(of process: Int32) -> String {
+        let descriptor = open("/proc/\(process)/cmdline", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return "" }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: 1_024)
+        let count = read(descriptor, &bytes, bytes.count)
+        let words = bytes.prefix(max(0, count)).split(separator: 0).prefix(2).map {
+            String(decoding: $0, as: UTF8.self)
+        }
+        guard let program = words.first?.split(separator: "/").last else { return "" }
+        // What follows an option may be anybody's text, or a secret.
+        let command = words.dropFirst().filter { !$0.isEmpty && $0.allSatisfy(\.isLetter) }
+        return ([String(program)] + command).joined(separator: " ")
     }
 
     /// Tries for a fifth of a second: a program that the former owner was just starting holds its

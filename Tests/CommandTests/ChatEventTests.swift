@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 
 @testable import LocalAPITests
@@ -42,5 +43,96 @@ struct ChatEventTests {
                 && ended.hint?.hasSuffix("parley chat \(Self.id.prefix(8))") == true)
         chat.press(.text("half a sentence"))
         #expect(chat.screen.nodeEnded.message.contains("“half a sentence”"))
+    }
+
+    /// The desk of a chat whose node ends before it answers, once it was told two messages.
+    private func lost(_ gone: FakeNode = FakeNode()) async -> ChatDesk {
+        gone.answer(SendMessages.self) { state, request in
+            state.calls.append(request.once ?? "-")
+            throw NodeError("connection-lost", "The node is gone.")
+        }
+        let desk = ChatDesk(gone) { _ in }
+        for text in ["one", "two"] {
+            await desk.take(.send(ChatMessage(conversation: Self.id, text: text)))
+        }
+        await desk.finish()
+        return desk
+    }
+
+    @Test("what was entered and not answered is asked for again, under the same keys")
+    func asksAgain() async throws {
+        let (gone, next) = (FakeNode(), FakeNode())
+        let desk = await lost(gone)
+        next.answer(SendMessages.self) { state, request in
+            state.calls.append(request.once ?? "-")
+            return []
+        }
+        let again = ChatDesk(next) { _ in }
+        await again.askAgain(await desk.unanswered)
+        #expect(await again.unanswered.isEmpty)
+        let (first, second) = (gone.state.withLock(\.calls), next.state.withLock(\.calls))
+        #expect(first == second && Set(first).count == 2 && !first.contains("-"))
+    }
+
+    @Test("a text that no node is there for is named, with its conversation and what to do")
+    func unknown() async throws {
+        var end = ChatEnd(reason: NodeError("node-stopped", "The node has stopped."))
+        end.unanswered = await lost().unanswered
+        end.names = [Self.id: "hut"]
+        let error = try #require(end.error as? NodeError)
+        let place = "in hut (\(Self.id.prefix(8)))"
+        #expect(
+            error.message == "The node has stopped. It is not known whether this was saved: "
+                + "“one” \(place); “two” \(place)")
+        #expect(error.hint?.contains("parley read \(Self.id.prefix(8)) shows") == true)
+        #expect(ChatEnd().error == nil)
+    }
+
+    @Test("a conversation whose name looks like another's is told apart wherever it is named")
+    func alike() {
+        let chat = Chat(120, 30, count: 1)
+        var (group, other) = (ConversationView.group("hut"), ConversationView.group("hut"))
+        other.id = String(group.id.reversed())
+        group.resembles = ["hut (\(other.id.prefix(8)))"]
+        other.resembles = ["hut (\(group.id.prefix(8)))"]
+        _ = chat.screen.take(.list([group, other]))
+        let names = [group, other].map { "hut (\($0.id.prefix(8)))" }
+        let list = chat.lines.map { $0.dropFirst(2) }
+        #expect(names.allSatisfy { name in list.contains { $0.hasPrefix(name) } })
+        #expect(chat.has(" \(names[0]) · not \(names[1]), whose name looks the same"))
+        chat.press(.control("k"))
+        #expect(names.allSatisfy { name in chat.lines.contains { $0.hasSuffix(name) } })
+    }
+
+    @Test("a text that may be saved does not stand there again as one that is being written")
+    func notGivenBack() {
+        let chat = Chat(60, 30, count: 1)
+        let sent = ChatMessage(conversation: Self.id, text: "hello")
+        _ = chat.screen.take(.failed(.send(sent), NodeError("connection-lost", "It is gone.")))
+        #expect(chat.screen.composer.editor.isEmpty)
+    }
+
+    @Test("what stands between messages is below the line of its day, also where it is alone")
+    func dayOfNote() {
+        let chat = Chat(60, 30, count: 1)
+        var messages = Chat.messages(1...2)
+        messages[1].time += 2 * 86_400_000
+        chat.take(messages, at: .newest)
+        let (first, second) = (messages[0].time, messages[1].time)
+        let notes = [
+            MessageLines.Note(first + 1, messages[1].id, "", "ben joined"),
+            MessageLines.Note(second - 1, messages[1].id, "", "ben voted"),
+        ]
+        _ = chat.screen.take(.notes(Self.id, notes))
+        let days = [Clock().day(first), Clock().day(second)]
+        func shown() -> [String] {
+            let texts = days + ["message 1", "ben joined", "ben voted", "message 2"]
+            return chat.lines.compactMap { line in texts.first { line.contains($0) } }
+        }
+        #expect(
+            shown() == [days[0], "message 1", "ben joined", days[1], "ben voted", "message 2"])
+        chat.take([], at: .newest)
+        _ = chat.screen.take(.notes(Self.id, [MessageLines.Note(second, nil, "", "ben voted")]))
+        #expect(shown() == [days[1], "ben voted"])
     }
 }

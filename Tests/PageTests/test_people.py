@@ -360,3 +360,21 @@ def test_everybody_can_use_every_view(pair, visit, scheme):
     assert found.violations_count == 0, found.generate_report()
     page.keyboard.press('Escape')
     expect(page.get_by_role('dialog')).to_have_count(0)
+
+
+def test_conversations_of_like_names_are_told_apart(ann, visit):
+    # The last letter of the second one is Cyrillic.
+    for name in ['trip', 'tri\u0440', 'hut']:
+        ann.ask('newConversation', name=name, members=[])
+    start = {each['name']: each['id'][:8] for each in ann.ask('conversations')}
+    page = visit(ann)
+    rows = page.locator('.conversations > li')
+    for name in ['trip', 'tri\u0440']:
+        expect(rows.filter(has_text=start[name])).to_contain_text(name)
+    expect(rows.filter(has_text='hut')).not_to_contain_text(start['hut'])
+    show(page, 'trip')
+    head = page.locator('h1:has(a[href^="#/g/"])').locator('..')
+    expect(head.locator('.warning')).to_contain_text(f'tri\u0440 ({start["tri" + chr(0x440)]})')
+    expect(head.locator('h1')).to_contain_text(start['trip'])
+    show(page, 'hut')
+    expect(head.locator('.warning')).to_have_count(0)

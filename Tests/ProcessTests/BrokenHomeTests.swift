@@ -94,7 +94,7 @@ struct BrokenHomeTests {
         let process = try #require(await node.processID)
         let error = try await refusal(NodeSettings(home: node.home))
         #expect(error.code == "locked")
-        #expect(error.message.contains("process \(process)"))
+        #expect(error.message.contains("process \(process) (parley run)"))
         let second = try await Program.run("run", "--home", node.home)
         #expect(second.status == 1)
         #expect(second.output.contains("parley: error: "))

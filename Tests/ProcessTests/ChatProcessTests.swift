@@ -234,6 +234,59 @@ struct ChatProcessTests {
         }
     }
 
+    @Test("asks again for what was entered and not answered when its node was killed")
+    func killed() async throws {
+        let folder = try TemporaryFolder()
+        let node = try await NodeProcess(
+            home: folder.home("a"), name: "ann", port: try FreePort.some())
+        let client = try await node.start(isHidden: true)
+        try await client.perform(CreateConversation(name: "log", members: []))
+        let log = try await client.perform(GetConversation(conversation: "log"))
+        let line = try CutLine(
+            home: node.home, processID: #require(await node.processID), method: "send")
+        let tmux = try await Tmux(
+            folder, columns: 120, rows: 24, "chat", "log", "--home", node.home)
+        try await tmux.shows("no messages yet")
+        try await tmux.type("said once")
+        try await tmux.shows("> said once")
+        try await tmux.press("Enter")
+        try await tmux.isGivenBack(status: 1)
+        try await tmux.shows("saved, and said once: “said once” in log (\(log.id.prefix(8)))")
+        try await tmux.shows("The node has stopped.")
+        try await tmux.end()
+        withExtendedLifetime(line) {}
+        try await node.kill()
+        let again = try await node.start(isHidden: true)
+        #expect(try await messages(again).map(\.text) == ["said once"])
+        #expect(try await node.stop() == 0)
+    }
+
+    @Test("is the node of a home in which none runs: other commands go through it")
+    func isNode() async throws {
+        let folder = try TemporaryFolder()
+        let node = try await NodeProcess(home: folder.home("a"), name: "ann", port: 1)
+        #expect(try await node.run("group", "create", "log").status == 0)
+        let tmux = try await Tmux(
+            folder, columns: 120, rows: 24, "chat", "log", "--home", node.home)
+        try await tmux.shows("No other node runs")
+        let sent = try await node.run("send", "log", "from beside it")
+        #expect(sent.status == 0, "\(sent.output)")
+        try await tmux.shows("from beside it")
+        let second = try await node.run("run")
+        #expect(second.status == 1 && second.output.contains("if it is a chat"), "\(second.output)")
+        // Where nobody can be asked, it is named.
+        let socket = LocalAPI.socketPath(home: node.home)
+        try FileManager.default.moveItem(atPath: socket, toPath: socket + "1")
+        let refused = try await node.run("read", "log")
+        #expect(
+            refused.status == 1 && refused.output.contains("(parley chat)"), "\(refused.output)")
+        #expect(refused.output.contains("such as a chat without a node"), "\(refused.output)")
+        try await tmux.press("C-q")
+        try await tmux.isGivenBack(status: 0)
+        try await tmux.end()
+        #expect(try await node.run("read", "log").output.contains("from beside it"))
+    }
+
     @Test("shows what was not read first, loads older pages as one goes up, and follows the newest")
     func manyMessages() async throws {
         let pair = try await ProcessPair()

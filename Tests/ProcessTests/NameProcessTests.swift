@@ -260,6 +260,12 @@ struct NameProcessTests {
         }
         #expect(try await nodes.ann.run("contact", "alias", "Ben of the mill").status == 0)
         #expect(try await names() == ["ben"])
+        let own = try await nodes.ann.run("contact", "alias", "ben", "ann")
+        let said = own.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(said.contains("notice: “ann” can be taken for you, ann ("), "\(said)")
+        #expect(said.contains("or another name, parley contact alias "), "\(said)")
+        let ben = try #require(await nodes.client(nodes.ann).perform(ListContacts()).first)
+        #expect(try await nodes.ann.run("contact", "alias", ben.person).status == 0)
         let unknown = try await nodes.ann.run("contact", "alias", "nobody", "x")
         #expect(unknown.status == 1 && unknown.output.contains("nobody"), "\(unknown.output)")
         #expect(try await nodes.ann.run("contact", "alias", "ben", " ").status == 64)

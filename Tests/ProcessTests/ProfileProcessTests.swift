@@ -32,6 +32,10 @@ struct ProfileProcessTests {
         let refused = try await Program.run(
             "profile", "--time-zone", "on the moon", "--home", all.ann.home)
         #expect(refused.status == 1 && refused.output.contains("Europe/Berlin"), "\(refused)")
+        let long = try await Program.run(
+            "profile", "--status", String(repeating: "x", count: 400), "--home", all.ann.home)
+        #expect(long.status == 1 && long.output.contains("x…” cannot be used for that"), "\(long)")
+        #expect(!long.output.contains(String(repeating: "x", count: 81)), "\(long)")
         try await all.end()
     }
 

@@ -6,7 +6,7 @@ import Testing
 
 /// Stands at the socket of a running node, and kills that as soon as it answers what has this method: the
 /// node did it, and nobody was told.
-private final class CutLine: Sendable {
+final class CutLine: Sendable {
     private let path: String
     private let listener: Int32
     private let processID: Int32
@@ -43,34 +43,38 @@ private final class CutLine: Sendable {
 
     private func run() {
         defer { close(listener) }
-        var isCut = false
-        while !isCut {
+        while true {
             let client = accept(listener, nil, nil)
             guard client >= 0 else { return }
-            let node = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-            defer { for descriptor in [client, node] { close(descriptor) } }
-            // The path is as long as one that was bound above, and one letter.
-            guard let connected = try? Self.with(path + "1", { connect(node, $0, $1) }),
-                connected == 0
-            else { return }
-            isCut = pass(client, node)
+            // A chat asks on one connection, and hears on another.
+            Thread.detachNewThread { self.serve(client) }
         }
     }
 
-    /// Hands on what either says. Returns whether the node was killed.
-    private func pass(_ client: Int32, _ node: Int32) -> Bool {
+    private func serve(_ client: Int32) {
+        let node = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        defer { for descriptor in [client, node] { close(descriptor) } }
+        // The path is as long as one that was bound above, and one letter.
+        guard let connected = try? Self.with(path + "1", { connect(node, $0, $1) }), connected == 0
+        else { return }
+        pass(client, node)
+    }
+
+    /// Hands on what either says, until the node is killed or either hangs up.
+    private func pass(_ client: Int32, _ node: Int32) {
         var chunk = [UInt8](repeating: 0, count: 65_536)
         var asked = ""
         while true {
             var ends = [client, node].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-            guard poll(&ends, 2, -1) > 0 else { return false }
+            guard poll(&ends, 2, -1) > 0 else { return }
             for (index, end) in ends.enumerated() where end.revents != 0 {
                 let count = read(end.fd, &chunk, chunk.count)
-                guard count > 0 else { return false }
+                guard count > 0 else { return }
                 if index == 1, asked.contains("\"method\":\"\(method)\"") {
-                    kill(processID, SIGKILL)
                     unlink(path)
-                    return true
+                    kill(processID, SIGKILL)
+                    shutdown(listener, Int32(SHUT_RDWR))
+                    return
                 }
                 if index == 0 { asked += String(decoding: chunk.prefix(count), as: UTF8.self) }
                 _ = write(index == 0 ? node : client, chunk, count)

@@ -30,6 +30,8 @@ actor ChatDesk {
     /// What the node keeps of drafts, as far as this desk told it.
     private var drafts: [String: String] = [:]
     private let noter: OpenNoter
+    /// What was entered and neither done nor refused, oldest first.
+    private(set) var unanswered: [ChatRequest] = []
 
     init(_ node: any NodeService, tell: @escaping @Sendable (ChatAnswer) -> Void) {
         (self.node, self.tell) = (node, tell)
@@ -87,11 +89,19 @@ actor ChatDesk {
 
     private func answer(_ request: ChatRequest) async {
         do {
-            if let answer = try await self.reply(to: request) { tell(answer) }
+            let answer = try await self.reply(to: request)
+            settle(request)
+            if let answer { tell(answer) }
         } catch {
             let reason = error as? NodeError ?? NodeError("failed", "\(error)")
+            // A node that ended may have done it or not.
+            if !reason.isLoss { settle(request) }
             tell(.failed(request, reason))
         }
+    }
+
+    private func settle(_ request: ChatRequest) {
+        if let place = unanswered.firstIndex(of: request) { unanswered.remove(at: place) }
     }
 
     private func reply(to request: ChatRequest) async throws -> ChatAnswer? {
@@ -169,11 +179,34 @@ actor ChatDesk {
     // MARK: Writing
 
     private func write(_ request: ChatRequest) {
+        var request = request
+        if case .send(var message) = request {
+            message.once = message.once ?? UUID().uuidString
+            request = .send(message)
+        }
+        if request.isEntered { unanswered.append(request) }
         let former = writing
         writing = Task {
             await former?.value
             await answer(request)
         }
+    }
+
+    /// Asks for what another node of this home did not answer: what that has done is not done again.
+    func askAgain(_ requests: [ChatRequest]) async {
+        for request in requests {
+            if case .edit(let message, let text) = request,
+                // Where the message cannot be read, the edit is refused, and says why.
+                let page = try? await node.perform(GetContext(message: message, limit: 1)).page,
+                page.messages.contains(where: {
+                    MessageReference($0.number) == message && $0.text == text
+                })
+            {
+                continue
+            }
+            write(request)
+        }
+        await writing?.value
     }
 
     private func written(_ request: ChatRequest) async throws -> ChatAnswer? {
@@ -207,7 +240,8 @@ actor ChatDesk {
         let sent = try await node.perform(
             SendMessages(
                 conversation: message.conversation, texts: [message.text],
-                replyTo: message.replyTo, thread: message.thread, files: tickets))
+                replyTo: message.replyTo, thread: message.thread, files: tickets,
+                once: message.once))
         typingTold = nil
         // A draft stored while typing is not what was sent.
         if drafts[message.conversation, default: ""] != "" {

@@ -74,6 +74,12 @@ struct ChatList: Equatable {
     }
 }
 
+extension ConversationView {
+    /// The name, with the start of the identifier where it could be taken for another one's. That of a
+    /// person has it already.
+    var distinctName: String { resembles.isEmpty ? name : "\(name) (\(id.prefix(8)))" }
+}
+
 /// The text being written, in the open conversation and in others.
 struct ChatComposer: Equatable {
     /// What becomes of the text.

@@ -53,6 +53,20 @@ enum ChatRequest: Equatable, Sendable {
     /// The terminal is given back until the person comes back.
     case suspend
     case quit
+
+    /// Where a message is to be sent; nil if it is no such request.
+    var conversation: String? {
+        guard case .send(let message) = self else { return nil }
+        return message.conversation
+    }
+
+    /// Whether it holds words that a person entered, and that nobody else has before it is answered.
+    var isEntered: Bool {
+        switch self {
+        case .send, .edit: true
+        default: false
+        }
+    }
 }
 
 /// A message that is to be sent.
@@ -63,6 +77,8 @@ struct ChatMessage: Equatable, Sendable {
     var thread: MessageReference?
     /// A file to send along.
     var path: String?
+    /// The key under which it is sent once, however often a node is asked; the desk gives it one.
+    var once: String?
 }
 
 /// The result of a request.

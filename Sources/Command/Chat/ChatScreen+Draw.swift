@@ -103,9 +103,8 @@ extension ChatScreen {
             signs.append("•")
         }
         let end = signs.isEmpty ? "" : " " + signs.joined(separator: " ")
-        let name = column(
-            Columns.cutName(conversation.name, to: max(1, width - 3 - columnCount(end))),
-            max(1, width - 3 - columnCount(end)))
+        let room = max(1, width - 3 - columnCount(end))
+        let name = column(Columns.cutName(conversation.distinctName, to: room), room)
         let isNews = conversation.unread > 0 || conversation.isMarkedUnread
         let isQuiet = conversation.isMuted || conversation.isArchived
         let style: Style? = isNews && !isQuiet ? .strong : isQuiet ? .faint : nil
@@ -136,7 +135,11 @@ extension ChatScreen {
         default: break
         }
         guard let timeline, let conversation = list[timeline.conversation] else { return "" }
-        var parts = [conversation.name]
+        var parts = [conversation.distinctName]
+        if !conversation.resembles.isEmpty {
+            let others = conversation.resembles.joined(separator: ", ")
+            parts.append("not \(others), whose name looks the same")
+        }
         if thread != nil { parts.append("thread") }
         if conversation.kind == "group" {
             parts.append(conversation.members.joined(separator: ", "))
@@ -154,7 +157,7 @@ extension ChatScreen {
             return Self.around(
                 chooser.chosen,
                 of: matches.enumerated().map { place, conversation in
-                    [(place == chooser.chosen ? "▌ " : "  ") + harmless(conversation.name)]
+                    [(place == chooser.chosen ? "▌ " : "  ") + harmless(conversation.distinctName)]
                 }, height: geometry.bodyRows)
         case .searching(let chooser):
             return hitLines(chooser, screen, geometry.bodyRows)

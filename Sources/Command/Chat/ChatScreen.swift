@@ -109,7 +109,7 @@ struct ChatScreen {
         let open = timeline.map { " \($0.conversation.prefix(8))" }
         return NodeError(
             "node-stopped",
-            "The node has stopped."
+            whole: "The node has stopped."
                 + (text.isEmpty ? "" : " You were writing: “\(harmless(text))”"),
             hint: "parley run, and then: parley chat\(open ?? "")")
     }
@@ -205,7 +205,8 @@ struct ChatScreen {
     private mutating func fail(_ request: ChatRequest, _ error: NodeError) {
         notice = error.message + (error.hint.map { " " + Advice.complete($0) } ?? "")
         switch request {
-        case .send(let message):
+        // One that may be saved is asked for again, and not written again.
+        case .send(let message) where !error.isLoss:
             composer.giveBack(message.text, in: message.conversation, isOpen: isOpen(message))
         case .thread: thread = nil
         default: break

@@ -26,10 +26,12 @@ struct ChatSession {
         desk = ChatDesk(node) { [inbox] in inbox.add(.answer($0)) }
     }
 
-    /// Runs until the person leaves.
+    /// Runs until the person leaves, or the node ends.
     ///
     /// - Parameter isRunning: whether the node runs beside this, so that its end is heard of.
-    mutating func run(_ conversation: ConversationView?, isRunning: Bool) async throws {
+    mutating func run(
+        _ conversation: ConversationView?, isRunning: Bool
+    ) async throws -> ChatEnd {
         screen.list.ownName = try await node.perform(GetStatus()).name
         // While this is open it is the node, and holds the home: one that is started beside it finds that
         // in use.
@@ -50,10 +52,21 @@ struct ChatSession {
         }
         ChatTerminal.readKeys(into: inbox)
         for request in screen.begin(with: conversation) { await desk.take(request) }
+        var end = ChatEnd()
+        do { try await follow() } catch { end.reason = error }
+        await desk.finish()
+        end.unanswered = await desk.unanswered
+        // Nobody sees them on a screen any more.
+        end.refused = inbox.takeRefusals()
+        end.names = screen.list.conversations.reduce(into: [:]) { $0[$1.id] = $1.name }
+        return end
+    }
+
+    private mutating func follow() async throws {
         try await draw()
         for await _ in inbox.signals {
             for event in inbox.takeAll() {
-                guard try await take(event) else { return await desk.finish() }
+                guard try await take(event) else { return }
             }
             try await draw()
         }
@@ -72,6 +85,8 @@ struct ChatSession {
             screen.terminal.rowCount = size.rowCount
             shown = nil
         case .change(let change): requests = screen.take(change)
+        // A node that answers nothing any more is gone, whatever is heard of its end.
+        case .answer(.failed(_, let reason)) where reason.isLoss: throw screen.nodeEnded
         case .answer(let answer): requests = screen.take(answer)
         case .stop: requests = screen.leave() + [.quit]
         case .nodeEnded: throw screen.nodeEnded

@@ -105,6 +105,16 @@ final class ChatInbox: Sendable {
     /// Yields whenever there may be something.
     var signals: AsyncStream<Void> { beats }
 
+    /// What was entered and refused, of all that happened since.
+    func takeRefusals() -> [ChatEnd.Refusal] {
+        takeAll().compactMap { event in
+            guard case .answer(.failed(let request, let reason)) = event, request.isEntered,
+                !reason.isLoss
+            else { return nil }
+            return ChatEnd.Refusal(request: request, reason: reason)
+        }
+    }
+
     /// All that happened since, in its order.
     func takeAll() -> [Event] {
         events.withLock { events in

@@ -159,32 +159,47 @@ struct TimelineLayout {
     private mutating func block(_ index: Int) -> [Row] {
         if let known = blocks[index] { return known }
         let message = timeline.messages[index]
-        var rows = notes(below: message.id)
+        var moment = index == 0 ? nil : timeline.messages[index - 1].time
+        var rows = notes(below: message.id, after: &moment)
         if message.id == timeline.unreadID {
             let width = screen.columnCount ?? 80
             let bar = String(repeating: "─", count: max(0, min(width, 60) / 2 - 3))
             rows.append(Row(text: screen.styled("\(bar) new \(bar)", .alarm)))
         }
-        let day = lines.day(of: message.time)
-        if index == 0 || day != lines.day(of: timeline.messages[index - 1].time) {
-            rows.append(Row(text: day))
-        }
+        rows += heading(at: message.time, after: &moment)
         rows += lines.lines(message).map { Row(text: $0, index: index) }
-        if index == last, timeline.page.belowCount == 0 { rows += notes(below: nil) }
+        if index == last, timeline.page.belowCount == 0 {
+            rows += notes(below: nil, after: &moment)
+        }
         blocks[index] = rows
         return rows
     }
 
-    private func notes(below id: String?) -> [Row] {
-        timeline.notes.filter { $0.below == id }.flatMap { note in
-            (note.text.map { lines.lines($0, at: note.time) } ?? []).map { Row(text: $0) }
+    /// The day, where it is another than that of what stands above.
+    private func heading(at time: UInt64, after moment: inout UInt64?) -> [Row] {
+        let day = lines.day(of: time)
+        defer { moment = time }
+        return moment.map { lines.day(of: $0) } == day ? [] : [Row(text: day)]
+    }
+
+    /// What stands between messages, each below the line of its day.
+    private func notes(below id: String?, after moment: inout UInt64?) -> [Row] {
+        var rows: [Row] = []
+        for note in timeline.notes where note.below == id {
+            guard let text = note.text else { continue }
+            rows += heading(at: note.time, after: &moment)
+            rows += lines.lines(text, at: note.time).map { Row(text: $0) }
         }
+        return rows
     }
 
     /// The rows that are shown, from the highest to the lowest; fewer than there is room for where there is
     /// no more.
     mutating func rows() -> [Row] {
-        guard !timeline.messages.isEmpty else { return notes(below: nil).suffix(height) }
+        guard !timeline.messages.isEmpty else {
+            var moment: UInt64?
+            return notes(below: nil, after: &moment).suffix(height)
+        }
         let position = position
         var rows = Array(block(position.index).dropLast(position.hidden))
         var index = position.index

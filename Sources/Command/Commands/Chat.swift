@@ -1,5 +1,6 @@
 import ArgumentParser
 import Parley
+import ParleyLocalAPI
 
 struct ChatCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -36,7 +37,7 @@ struct ChatCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await World.current.lend(place) { access in
+        let end = try await World.current.lend(place) { access in
             var found: ConversationView?
             if let conversation {
                 found = try await access.node.perform(GetConversation(conversation: conversation))
@@ -44,7 +45,28 @@ struct ChatCommand: AsyncParsableCommand {
             let terminal = try ChatTerminal(hasMouse: mouse)
             defer { terminal.giveBack() }
             var session = ChatSession(access.node, isVi: vi, on: terminal)
-            try await session.run(found, isRunning: access.isRunning)
+            return try await answering(for: access) {
+                try await session.run(found, isRunning: access.isRunning)
+            }
+        }
+        try await end.settle(in: place)
+    }
+
+    /// Does something, and answers other commands meanwhile where this process is the node: they
+    /// would find the home in use for as long as the person stays.
+    private func answering<R: Sendable>(
+        for access: World.Access, _ body: () async throws -> R
+    ) async throws -> R {
+        guard !access.isRunning else { return try await body() }
+        // Without a socket, others wait in vain and are told which process has the home.
+        let server = try? await LocalServer.start(node: access.node, home: place.path)
+        do {
+            let result = try await body()
+            await server?.stop()
+            return result
+        } catch {
+            await server?.stop()
+            throw error
         }
     }
 }

@@ -75,6 +75,7 @@ struct ContactRequest: NodeCommand {
     func run(with node: any NodeService) async throws {
         let contact = try await node.perform(RequestContact(card: card, alias: alias))
         try Output.show(contact, json: output.json, as: Contacts.text([contact]))
+        if !output.json { Contacts.warn(contact, isAlias: alias != nil) }
     }
 }
 
@@ -193,9 +194,7 @@ struct ContactAlias: NodeCommand {
     func run(with node: any NodeService) async throws {
         let contact = try await node.perform(SetAlias(person: options.person, alias: alias))
         try Output.show(contact, json: options.output.json, as: Contacts.text([contact]))
-        if !options.output.json {
-            Contacts.warn([(contact.name, contact.person, contact.resembles)])
-        }
+        if !options.output.json { Contacts.warn(contact, isAlias: alias != nil) }
     }
 }
 

@@ -249,7 +249,7 @@ struct Accept: AsyncParsableCommand {
             if contact.state == "refused" { throw NodeError(refusing: contact) }
             try Output.show(contact, json: output.json, as: Contacts.text([contact]))
             if output.json { return }
-            Contacts.warn([(contact.name, contact.person, contact.resembles)])
+            Contacts.warn(contact, isAlias: alias != nil)
             for notice in contact.notices { World.current.advise("notice: " + harmless(notice)) }
             if let words = Self.next(contact, isRunning: access.isRunning) {
                 World.current.advise(words)
@@ -335,12 +335,24 @@ struct Contacts: NodeCommand {
         }
     }
 
+    /// The same of one person; of a name that was given here, that it is taken.
+    static func warn(_ contact: ContactView, isAlias: Bool) {
+        guard isAlias, !contact.resembles.isEmpty else {
+            return warn([(contact.name, contact.person, contact.resembles)])
+        }
+        let others = contact.resembles.joined(separator: ", ")
+        World.current.advise(
+            "notice: " + harmless("“\(contact.name)” can be taken for \(others)")
+                + ": the start of their identifiers tells them apart, or another name, parley contact "
+                + "alias \(contact.person.prefix(8)) NAME")
+    }
+
     static func text(_ contacts: [ContactView]) -> String {
         Table(
             contacts.map { contact in
                 [
                     // Before one has their card, nobody has told what they are called.
-                    contact.person.hasPrefix(contact.name) ? "(no name yet)" : contact.name,
+                    contact.name == contact.person.prefix(8) ? "(no name yet)" : contact.name,
                     String(contact.person.prefix(8)), contact.state,
                     contact.isVerified ? "verified" : "not verified",
                     contact.isLinked ? "linked" : "not linked",

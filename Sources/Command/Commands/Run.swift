@@ -90,7 +90,7 @@ struct Run: AsyncParsableCommand {
                 await client.close()
                 throw NodeError(
                     "already-running", "a node is already running in \(home)",
-                    hint: "parley status shows how it is doing")
+                    hint: "parley status shows how it is doing; if it is a chat, leave that first")
             },
             home: { try await HomeNode.openToRun(home: $0, passphrase: place.passphrase) })
         do {

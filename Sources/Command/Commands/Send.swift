@@ -177,7 +177,7 @@ extension Send {
     private static func stopped(
         _ error: NodeError, after saved: Int, of count: Int, on asked: Int
     ) -> NodeError {
-        if error.code == "connection-lost" {
+        if error.isLoss {
             let last = min(count, saved + asked)
             return NodeError(
                 error.code,

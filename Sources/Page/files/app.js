@@ -14,7 +14,7 @@ import { conversation, follow, noteFailure, on, store, takeShown } from "./store
 import { followThreads } from "./threads.js";
 import { Timeline } from "./timeline.js";
 import { hasOpenFiles } from "./upload.js";
-import { button, isView, menu, openView, told, wordsOf } from "./views.js";
+import { button, isView, menu, openView, short, told, wordsOf } from "./views.js";
 import { waiting, waitingLine, watchWaiting } from "./waiting.js";
 import { momentTime, shortTime, t } from "./words.js";
 
@@ -60,6 +60,7 @@ function line(each) {
   return h("li", { "data-id": each.id },
     h("a", { href: `#/c/${each.id}`, "aria-current": isHere ? "page" : null, class: unread ? "unread" : "" },
       foreign("span", { class: "name" }, each.name),
+      each.resembles?.length > 0 && h("span", { class: "hint" }, short(each.id)),
       each.isMuted && h("span", { class: "hint" }, t("list.muted")),
       each.newest && h("time", {}, shortTime(each.newest)),
       h("span", { class: "under" }, preview(each)),

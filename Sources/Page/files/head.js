@@ -1,17 +1,18 @@
 // The head of a conversation, and what one does with it as a whole.
 import { foreign, h, namesOf } from "./dom.js";
-import { ask, menu, rpc, told } from "./views.js";
+import { ask, lookalikes, menu, rpc, short, told } from "./views.js";
 import { listed, t } from "./words.js";
 
 /** What a conversation is called, who is in it, and why nothing may be said in it. */
 export function fillHead(head, of) {
-  const shown = JSON.stringify([of.name, of.members, standing(of)]);
+  const shown = JSON.stringify([of.name, of.members, of.resembles, standing(of)]);
   if (head.dataset.shown === shown) return;
   head.dataset.shown = shown;
   head.replaceChildren(
-    h("h1", {}, foreign("a", { href: `#/g/${of.id}` }, of.name)),
+    h("h1", {}, foreign("a", { href: `#/g/${of.id}` }, of.name), of.resembles?.length > 0 && h("span", { class: "hint" }, ` ${short(of.id)}`)),
     h("p", { class: "hint members" }, of.kind === "direct" ? "" : namesOf(of.members)),
     h("a", { href: `#/together/${of.id}`, class: "hint" }, t("together.title")),
+    lookalikes(of.resembles ?? []),
     ...standing(of).map((text) => foreign("p", { class: "warning" }, text)));
 }
 
