@@ -54,9 +54,10 @@ struct ChatEnd: Sendable {
             let all = unanswered.map(words).joined(separator: "; ")
             parts.append("It is not known whether this was saved: \(all)")
         }
-        let place = unanswered.lazy.compactMap(\.conversation).first.map { " \($0.prefix(8))" }
+        let start = unanswered.lazy.compactMap(\.conversation).first?.prefix(8)
         let look =
-            "parley read\(place ?? "") shows whether it is there: look before you send it again"
+            "parley read \(start ?? "CONVERSATION") shows whether it is there: look before you "
+            + "send it again"
         return NodeError(
             (reason as? NodeError)?.code ?? "not-sent", whole: parts.joined(separator: " "),
             hint: unanswered.isEmpty ? refused.last?.reason.hint : look)
