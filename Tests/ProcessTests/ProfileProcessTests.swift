@@ -32,6 +32,13 @@ struct ProfileProcessTests {
         let refused = try await Program.run(
             "profile", "--time-zone", "on the moon", "--home", all.ann.home)
         #expect(refused.status == 1 && refused.output.contains("Europe/Berlin"), "\(refused)")
+        for (option, value) in [("--time-zone", "Mars/X"), ("--language", "german!")] {
+            let refused = try await Program.run("profile", option, value, "--home", all.ann.home)
+            #expect(refused.status == 1, "\(refused)")
+            #expect(refused.output.contains("“\(value)” cannot be used for that"), "\(refused)")
+        }
+        let spoken = try await run("profile", "--language", "pt-BR", at: all.ann)
+        #expect(spoken.contains("pt-BR") && spoken.contains("Europe/Berlin"), "\(spoken)")
         try await all.end()
     }
 
