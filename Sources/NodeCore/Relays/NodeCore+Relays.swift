@@ -113,6 +113,7 @@ extension NodeCore {
                 // It may be read for others' sake already: the own inbox is still to be opened.
                 if courier.lines[choice.relay]?.places.isOwn == false { fresh.insert(choice.relay) }
                 courier.lines[choice.relay]?.places = places
+                callAtOnce(choice.relay, &turn)
             }
         }
         if wanted.isEmpty { wanted = try relaysOfOthers(at: turn.now, turn.store) }
@@ -144,11 +145,18 @@ extension NodeCore {
     /// Calls relays at once that were not reached before.
     mutating func callAgain(_ turn: inout some Turn) {
         for relay in courier.lines.keys.sorted() where courier.lines[relay]?.phase == .idle {
-            courier.lines[relay]?.pace.forgive()
-            courier.lines[relay]?.places.forgive()
-            courier.lines[relay]?.phase = .calling
-            turn.emit(.callRelay(relay, addresses: courier.lines[relay]?.places.next() ?? []))
+            callAtOnce(relay, &turn)
         }
+    }
+
+    /// Forgets that a relay was not reached: there may be a way now, or it has moved. One that waits to be
+    /// called again is called.
+    private mutating func callAtOnce(_ relay: NoiseKey, _ turn: inout some Turn) {
+        courier.lines[relay]?.pace.forgive()
+        courier.lines[relay]?.places.forgive()
+        guard courier.lines[relay]?.phase == .idle else { return }
+        courier.lines[relay]?.phase = .calling
+        turn.emit(.callRelay(relay, addresses: courier.lines[relay]?.places.next() ?? []))
     }
 
     /// A relay's timer fired: it is called again, or left if it is of no use any more.
