@@ -209,8 +209,9 @@ struct OutboxCommand: NodeCommand {
         }
         for view in waiting where view.fullRelays != nil {
             World.current.say(
-                "a relay has no more room for “\(harmless(view.name))” today: the rest "
-                    + "goes there after midnight UTC, or directly to them once you are connected")
+                "a relay had no more room for “\(harmless(view.name))”: it is asked again about "
+                    + "once an hour, and has room after midnight UTC; or the rest goes directly "
+                    + "to them once you are connected")
         }
         let status = try await node.perform(GetStatus())
         for (_, line) in FileLines.lines(status.files) { World.current.say("files: " + line) }

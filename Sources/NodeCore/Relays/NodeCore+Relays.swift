@@ -178,10 +178,11 @@ extension NodeCore {
                 return timers.set(.relay(relay), in: wait, &turn)
             }
             courier.lines[relay]?.isOwed = false
+            retryFull(relay, &turn)
             courier.lines[relay]?.absent = line.absent.filter { turn.now.monotonic < $0.value }
             if let next = courier.lines[relay]?.absent.values.min() {
                 courier.lines[relay]?.isOwed = true
-                timers.set(.relay(relay), in: next - turn.now.monotonic, &turn)
+                timers.hasten(.relay(relay), in: next - turn.now.monotonic, &turn)
             }
             if line.isInUse || !line.questions.isEmpty || line.isOwed {
                 if !line.isReading { timers.set(.relay(relay), in: Self.lineIdleTime, &turn) }
@@ -215,7 +216,9 @@ extension NodeCore {
             shelves.reset(relay)
             if !line.pace.hasSaidGoodbye { courier.lines[relay]?.places.fail() }
             turn.emit(.linksChanged)
-            timers.set(.relay(relay), in: delay ?? 0, &turn)
+            // One that wanted to be left alone is, also where it hung up.
+            let rest = line.pace.busyUntil - min(line.pace.busyUntil, turn.now.monotonic)
+            timers.hasten(.relay(relay), in: max(delay ?? 0, rest), &turn)
             // What waits may have another way.
             courier.outbox.noteAll()
         case .answered(let number, let answer):
@@ -260,6 +263,9 @@ extension NodeCore {
         var record = RelayRecord(
             start: welcome.starts[0].id, newest: welcome.newest,
             day: known?.day ?? welcome.day, toldDay: known?.toldDay ?? welcome.day)
+        // Whoever started it anew may have given it more room.
+        if let known, known.start != record.start { courier.lines[relay]?.full = [:] }
+        retryFull(relay, &turn)
         if let known {
             if welcome.hasLost(known.newest, toldIn: known.start) {
                 try beginAnew(with: relay, &turn)
