@@ -170,12 +170,16 @@ public struct ImportedRow: Equatable, Sendable {
     public var likeLengthAbove: Int?
     /// Whether its line may still be written on.
     public var mayGrow: Bool
+    /// Which message it says again that nobody accepts from another device of the person: it is left out
+    /// where one of them has sent it again. Nil of any other.
+    public var original: SentAgain.Original?
 
     /// A row with these fields.
     public init(
         line: Int, message: TextMessage, alikeAbove: Int? = nil, likeLengthAbove: Int? = nil,
-        mayGrow: Bool = false
+        mayGrow: Bool = false, original: SentAgain.Original? = nil
     ) {
+        self.original = original
         self.line = line
         self.message = message
         self.alikeAbove = alikeAbove

@@ -150,6 +150,7 @@ extension Views {
                     source:
                         "the invite that you accepted"))
         }
+        facts += try self.facts(ofRelaysNotReachedOf: person)
         for notice in try Notice.all(in: store).filter({ $0.person == person }) {
             facts.append(
                 Fact(

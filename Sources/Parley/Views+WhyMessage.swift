@@ -2,6 +2,7 @@ import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
 import ParleyRoster
+import ParleySealing
 import ParleyStorage
 import ParleyWire
 
@@ -60,7 +61,8 @@ extension Views {
         }
         facts += try self.facts(ofFilesOf: number)
         facts += try self.facts(of: found.relays, holding: "")
-        facts += self.facts(ofFullRelaysFor: found, in: space)
+        facts += try self.facts(ofFullRelaysFor: found, in: space)
+        facts += try self.facts(ofRelaysNotReachedFor: found)
         facts += try self.facts(ofRefusalOf: found, roster)
         for change in found.changes { facts += try self.facts(of: change, in: space, roster) }
         facts += try self.facts(ofDeedsOn: reference, in: space, roster)
@@ -141,16 +143,55 @@ extension Views {
     /// Where it could not be put for want of room.
     private func facts(
         ofFullRelaysFor message: MessageExplanation, in space: SpaceRecord
-    ) -> [Fact] {
+    ) throws -> [Fact] {
         guard message.device == core.node.device, message.relays.isEmpty,
             message.devices.contains(where: { $0.isMember && $0.state == .unknown })
         else { return [] }
-        return core.relaysFull(of: space.number).map { relay in
+        return try core.relaysFull(of: space.number).map { relay in
             Fact(
-                about: "relay \(relay.short)",
-                what: "accepts no more of this conversation until its day ends",
+                about: "relay \(try shownName(of: relay))",
+                what: "had no room for more of this conversation; it is asked again about once "
+                    + "an hour, and has room again after midnight UTC",
                 source: "it said so")
         }
+    }
+
+    /// Through which relays it would go to those who are not known to have it, if these were reached.
+    private func facts(ofRelaysNotReachedFor message: MessageExplanation) throws -> [Fact] {
+        guard message.device == core.node.device else { return [] }
+        let persons = message.devices.filter {
+            $0.isMember && $0.state == .unknown && $0.person != ownPerson
+        }.map(\.person)
+        return try Set(persons).sorted().flatMap { try facts(ofRelaysNotReachedOf: $0) }
+    }
+
+    /// The relays of a person, where none of them is reached.
+    func facts(ofRelaysNotReachedOf person: PersonID) throws -> [Fact] {
+        guard person != ownPerson else { return [] }
+        let relays = Set(
+            try CardReader.parts(of: person, store).flatMap { $0.mailboxes.map(\.relay) }
+        ).sorted()
+        let failing = Set(
+            core.relayStates.filter { !$0.isConnected && $0.failureCount > 0 }.map(\.relay))
+        guard relays.allSatisfy(failing.contains) else { return [] }
+        let name = try bareName(of: person)
+        return try relays.map { relay in
+            Fact(
+                about: "relay \(try shownName(of: relay))",
+                what: (mistakenRelays.contains(relay)
+                    ? "another relay answers at its address" : "it is not reached")
+                    + (relays.count == 1
+                        ? ", and \(name) uses no other" : ", and no other that \(name) uses is"),
+                source: "calls there failed")
+        }
+    }
+
+    /// A relay by its address, where that is known, and its key: of two that had one address after each
+    /// other only the key tells which it is.
+    private func shownName(of relay: NoiseKey) throws -> String {
+        let chosen = try choices().first { $0.relay == relay }?.addresses.first
+        let address = chosen ?? core.relayStates.first { $0.relay == relay }?.addresses.first
+        return address.map { "\($0) (\(relay.short))" } ?? relay.short
     }
 
     /// Why it cannot go where the other did not take the invite that was used.
@@ -166,14 +207,10 @@ extension Views {
 
     /// Where it waits for those who are away.
     func facts(of relays: [NoiseKey], holding subject: String) throws -> [Fact] {
-        let choices = try choices()
-        return relays.map { relay in
-            let address = choices.first { $0.relay == relay }?.addresses.first
-            // Of two that had one address after each other only the key tells which it is.
-            let name = address.map { "\($0) (\(relay.short))" } ?? relay.short
+        try relays.map { relay in
             let isMistaken = mistakenRelays.contains(relay)
             return Fact(
-                about: "\(subject)relay \(name)",
+                about: "\(subject)relay \(try shownName(of: relay))",
                 what: isMistaken
                     ? "kept it, encrypted; another relay answers at its address now"
                     : "keeps it, encrypted",

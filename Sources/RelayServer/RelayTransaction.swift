@@ -122,6 +122,8 @@ struct RelayTransaction {
                 expires = now + terms.lifetime
             }
         }
+        // A relay that gives more room since it was started again gives it to what is there, too.
+        if !isPaid, !terms.needsTicket { room = max(room, Int64(clamping: terms.byteCountMax)) }
         let named = writers.map { Data($0.flatMap(\.bytes)) } ?? kept?.writers ?? Data()
         try execute(
             """

@@ -187,6 +187,10 @@ public struct MemoryRelayStore: RelayStore, Sendable {
                 opened.isPaid = false
             }
         }
+        // A relay that gives more room since it was started again gives it to what is there, too.
+        if !opened.isPaid, !terms.needsTicket {
+            opened.byteCountMax = max(opened.byteCountMax, terms.byteCountMax)
+        }
         if let old = mailboxes.removeValue(forKey: id) { discount(old) }
         opened.writers = writers ?? opened.writers
         opened.isShelf = terms.isShelf

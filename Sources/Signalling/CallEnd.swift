@@ -134,7 +134,8 @@ extension Call {
         switch (established, answered, end) {
         case (.some, _, _): outcome = .talked
         case (nil, .some, _): outcome = .failed
-        case (nil, nil, .cancelled): outcome = .cancelled
+        // The caller's own device could not go on: nobody else is said to have failed to answer.
+        case (nil, nil, .cancelled), (nil, nil, .mediaFailed): outcome = .cancelled
         case (nil, nil, .declinedBy): outcome = .declined
         case (nil, nil, .refusedBy): outcome = .refused
         case (nil, nil, .replaced): outcome = .replaced

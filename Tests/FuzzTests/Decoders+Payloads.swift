@@ -95,6 +95,7 @@ extension Decoder {
             "Sources/Conversation/Features/SharedCard.swift": 1,
             "Sources/Conversation/Features/AdditionPolicy.swift": 1,
             "Sources/Conversation/Features/Preference.swift": 1,
+            "Sources/Conversation/Features/SentAgain.swift": 2,
             "Sources/Conversation/Features/Star.swift": 2,
             "Sources/Conversation/Features/Pin.swift": 1,
         ],
@@ -110,8 +111,12 @@ extension Decoder {
             let message = OperationReference(
                 tag: LogTag(7), sequence: 8, check: Check(high: 9, low: 10))
             let star = Star(space: SpaceID { $0[0] = 6 }, message: message, isOn: true)
+            let again = SentAgain(
+                SentAgain.Original(tag: LogTag(7), sequence: 8, check: Check(high: 9, low: 10)),
+                by: DeviceID { $0[0] = 4 }, in: SpaceID { $0[0] = 6 }, as: message)
             return [
-                star.draft(), Pin(isOn: false).draft(of: message), contact.draft(), mute.draft(),
+                again.preference.draft(), star.draft(), Pin(isOn: false).draft(of: message),
+                contact.draft(), mute.draft(),
                 name.draft(), card.draft(),
                 relay.draft(),
                 AdditionPolicy.contacts.draft(), Preference(.presence, about: [6], [2]).draft(),
@@ -126,6 +131,7 @@ extension Decoder {
                 || RelayChoice(payload: bytes) != nil
                 || AdditionPolicy(payload: bytes) != nil || Preference(payload: bytes) != nil
                 || Star(payload: bytes) != nil
+                || Preference(payload: bytes).flatMap(SentAgain.init) != nil
                 || Pin(payload: bytes) != nil
             return isRead ? bytes : nil
         })

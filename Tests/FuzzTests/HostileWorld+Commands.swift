@@ -315,7 +315,9 @@ extension HostileWorld {
                 line: line(),
                 message: TextMessage(
                     text: "i",
-                    origin: ImportedOrigin(author: "x", time: random.hostile(), isAction: false)))
+                    origin: ImportedOrigin(author: "x", time: random.hostile(), isAction: false)),
+                original: random.flip()
+                    ? nil : SentAgain.Original(tag: LogTag(7), sequence: random.hostile()))
         }
     }
 }

@@ -37,6 +37,8 @@ enum OutsideNumbers {
         "Sources/Ledger/LogView.swift": .init(3, "this device's own rows"),
         "Sources/Conversation/Features/Archive.swift": .init(2, "compared"),
         "Sources/Conversation/Features/Star.swift": .init(2, "a tag; a place, checked there"),
+        "Sources/Conversation/Features/SentAgain.swift": .init(
+            4, "tags; places, checked there"),
         "Sources/Conversation/Features/PollClose.swift": .init(
             3, "a tag; a place and choices, checked there"),
         "Sources/Signalling/Signal+Codec.swift": .init(

@@ -19,6 +19,7 @@ extension FakeNode {
             state.calls.append("moveRelay \(request.name) \(request.text)")
             return relay
         }
+        answer(ListSentAgain.self) { _, _ in [] }
         answer(ListUndelivered.self) { _, _ in [] }
         answer(ListOutbox.self) { _, _ in
             [

@@ -64,6 +64,28 @@ struct FullDropTests {
         #expect(try pair.ben.texts(in: pair.space).count == 40)
     }
 
+    @Test("is tried again once an hour, and at once where its relay was started with more room")
+    func moreRoom() throws {
+        let pair = try crowded(seed: 269)
+        var refused: [UInt64] = []
+        pair.world.onStep = { step in
+            if case .relay(_, .answered(_, .refused(.full))) = step.input {
+                refused.append(pair.world.now)
+            }
+        }
+        pair.world.run(for: 3 * 3_600_000)
+        let hours = Set(refused.map { $0 / 3_600_000 })
+        #expect((2...3).contains(hours.count) && refused.count < 30, "\(refused)")
+        #expect(try pair.states(of: pair.ann).contains(.saved))
+        pair.world.stop(pair.relay)
+        pair.relay.policy.mailboxByteCountMax = 1 << 20
+        pair.world.start(pair.relay)
+        pair.world.run(for: 600_000)
+        #expect(try pair.states(of: pair.ann).allSatisfy { $0 == .relayed })
+        let number = try #require(try pair.ann.store.spaces().first { $0.id == pair.space }).number
+        #expect(pair.ann.core.relaysFull(of: number).isEmpty)
+    }
+
     @Test("Attack 266: a member who fills the drop of a group holds up nothing else at that relay")
     func others() throws {
         let pair = try Pair(seed: 268) { $0.policy.mailboxByteCountMax = 256 << 10 }

@@ -24,6 +24,7 @@ struct PreferenceVectorTests {
         let expulsions: [Hex]?
         let archive: [UInt64]?
         let unsent: String?
+        let again: [String]?
     }
 
     private struct Hostile: Decodable {
@@ -74,9 +75,23 @@ struct PreferenceVectorTests {
                 #expect(
                     archive.map { [$0.stand, $0.unreadCount] } == vector.archive, "\(vector.why)")
                 #expect(archive.map { $0.bytes == said.value } != false, "\(vector.why)")
+            case .sentAgain:
+                let word = SentAgain(said)
+                #expect(word?.names == vector.again, "\(vector.why)")
+                #expect(word.map { $0.preference == said } != false, "\(vector.why)")
             default: break
             }
         }
+    }
+}
+
+extension SentAgain {
+    fileprivate var names: [String] {
+        let check = original.check.map { "-\($0)" } ?? ""
+        return [
+            "\(device)", "\(original.tag)-\(original.sequence)\(check)", "\(space)",
+            "\(message.tag)-\(message.sequence)-\(message.check)",
+        ]
     }
 }
 

@@ -44,6 +44,19 @@ struct TimersTests {
         #expect(timers.isPending(.bodies))
     }
 
+    @Test("are hastened, and never put off by that")
+    func hasten() {
+        var timers = Timers()
+        var turn = Self.turn(at: 1_000)
+        timers.hasten(.bodies, in: 9_000, &turn)
+        timers.hasten(.bodies, in: 500, &turn)
+        timers.hasten(.bodies, in: 600, &turn)
+        #expect(Self.moments(turn) == [10_000, 1_500])
+        timers.goOff(.bodies)
+        timers.hasten(.bodies, in: 600, &turn)
+        #expect(Self.moments(turn) == [10_000, 1_500, 1_600])
+    }
+
     @Test("are told apart by what they are about")
     func apart() {
         var timers = Timers()

@@ -172,6 +172,22 @@ struct CallTests {
         await pair.end()
     }
 
+    @Test("whose caller's program ends are not said to be unanswered, and are missed all the same")
+    func callersFailure() async throws {
+        let pair = try await CallPair("sleep 1; kill -SEGV $$", agreeableProgram)
+        var adas = try await CallNews(of: pair.ada)
+        try await pair.ada.perform(StartCall(conversation: "ben", media: ["microphone"]))
+        let ended = await adas.next { $0.state == "ended" }
+        #expect(ended?.reason?.hasSuffix("ended by signal 11") == true, "\(ended?.reason ?? "")")
+        for node in [pair.ada, pair.ben] {
+            try await eventually("it is on record", on: node) {
+                try await $0.perform(ListCallRecords()).map(\.outcome) == ["cancelled"]
+            }
+        }
+        #expect(try await pair.ben.perform(ListCallRecords()).first?.isMissed == true)
+        await pair.end()
+    }
+
     @Test("can be answered once a program was named, where they rang without one")
     func lateProgram() async throws {
         let pair = try await CallPair(agreeableProgram, nil)

@@ -190,22 +190,24 @@ struct DeviceProcessTests {
 
 extension ProcessPair {
     /// Links a phone by the two programs that a person would use; returns its home.
-    func linkPhone(to owner: NodeProcess) async throws -> String {
-        try await linkedPhone(to: owner).home
+    func linkPhone(to owner: NodeProcess, named name: String = "phone") async throws -> String {
+        try await linkedPhone(to: owner, named: name).home
     }
 
     /// The same, with what the new device said.
-    func linkedPhone(to owner: NodeProcess) async throws -> (home: String, said: String) {
+    func linkedPhone(
+        to owner: NodeProcess, named name: String = "phone"
+    ) async throws -> (home: String, said: String) {
         let link = try Program(["device", "link", "--home", owner.home])
         try await link.says("waiting for")
         let text = try #require(
             link.output.split(separator: "\n").first { $0.hasPrefix("parley-") })
-        let home = folder.home("phone")
+        let home = folder.home(name)
         let accepted = try await Program.run(
-            "device", "accept-link", String(text), "--home", home, "--name", "phone")
+            "device", "accept-link", String(text), "--home", home, "--name", name)
         #expect(accepted.status == 0 && accepted.output.contains("everything is here"))
         #expect(try await link.ended() == 0)
-        #expect(link.output.contains("phone is your device now"))
+        #expect(link.output.contains("\(name) is your device now"))
         let again = try await Program.run(
             "device", "accept-link", String(text), "--home", folder.home("thief"))
         #expect(again.status == 1 && again.output.contains("refused"))

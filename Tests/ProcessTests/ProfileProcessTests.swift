@@ -36,6 +36,13 @@ struct ProfileProcessTests {
             "profile", "--status", String(repeating: "x", count: 400), "--home", all.ann.home)
         #expect(long.status == 1 && long.output.contains("x…” cannot be used for that"), "\(long)")
         #expect(!long.output.contains(String(repeating: "x", count: 81)), "\(long)")
+        for (option, value) in [("--time-zone", "Mars/X"), ("--language", "german!")] {
+            let refused = try await Program.run("profile", option, value, "--home", all.ann.home)
+            #expect(refused.status == 1, "\(refused)")
+            #expect(refused.output.contains("“\(value)” cannot be used for that"), "\(refused)")
+        }
+        let spoken = try await run("profile", "--language", "pt-BR", at: all.ann)
+        #expect(spoken.contains("pt-BR") && spoken.contains("Europe/Berlin"), "\(spoken)")
         try await all.end()
     }
 

@@ -9,7 +9,7 @@ import Testing
 /// A store's own tests run all of them on fresh stores.
 enum RelayStoreContract: String, CaseIterable, Sendable {
     case countersRise, sameEnvelopeOnce, pagesBothWays, pagesAreBounded, fullMailbox, writers
-    case acknowledging, tickets, renewal, absentMailbox, expiry, ordersInTurn
+    case acknowledging, tickets, renewal, absentMailbox, expiry, roomGrows, ordersInTurn
     case pressure, paidStays, fullOfPaid, shares, sharesFollow
     case readers, fullShelf, shelvesGiveWay, paidShelf
 
@@ -47,6 +47,7 @@ enum RelayStoreContract: String, CaseIterable, Sendable {
         case .renewal: try Self.renewal(&store, issue)
         case .absentMailbox: try Self.absentMailbox(&store)
         case .expiry: try Self.expiry(&store)
+        case .roomGrows: try Self.roomGrows(&store)
         case .ordersInTurn: try Self.ordersInTurn(&store)
         case .pressure: try Self.pressure(&store)
         case .paidStays: try Self.paidStays(&store, issue)
@@ -273,6 +274,16 @@ enum RelayStoreContract: String, CaseIterable, Sendable {
         #expect(try all(&store, 1).isEmpty)
         #expect(try one(&store, .newest(id(1))) == .answer(.subscribed(newest: 0)))
         #expect(store.newest == newest)
+    }
+
+    private static func roomGrows(_ store: inout some RelayStore) throws {
+        for (given, room) in [(2048, 2048), (4096, 4096), (1024, 4096)] as [(UInt64, UInt64)] {
+            var other = terms
+            other.byteCountMax = given
+            #expect(
+                try one(&store, .open(id(1), writers: nil, ticket: nil, other))
+                    == .answer(.opened(expires: now + terms.lifetime, byteCountMax: room)))
+        }
     }
 
     private static func ordersInTurn(_ store: inout some RelayStore) throws {

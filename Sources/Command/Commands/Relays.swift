@@ -209,8 +209,9 @@ struct OutboxCommand: NodeCommand {
         }
         for view in waiting where view.fullRelays != nil {
             World.current.say(
-                "a relay has no more room for “\(harmless(view.name))” today: the rest "
-                    + "goes there after midnight UTC, or directly to them once you are connected")
+                "a relay had no more room for “\(harmless(view.name))”: it is asked again about "
+                    + "once an hour, and has room after midnight UTC; or the rest goes directly "
+                    + "to them once you are connected")
         }
         let status = try await node.perform(GetStatus())
         for (_, line) in FileLines.lines(status.files) { World.current.say("files: " + line) }
@@ -228,15 +229,27 @@ struct OutboxCommand: NodeCommand {
     private func showStranded(_ all: [OutboxView], on node: any NodeService) async throws {
         var words: [StrandedWords] = []
         var shown: [String] = []
+        var sentCount = 0
         for one in all {
-            let messages = try await StrandedWords.messages(of: one.conversation, on: node)
+            let sent = Set(
+                try await node.perform(ListSentAgain(conversation: one.conversation))
+                    .map(\.original))
+            let every = try await StrandedWords.messages(of: one.conversation, on: node)
+            let messages = every.filter { !sent.contains($0.id) }
+            sentCount += every.count - messages.count
             let others = try await node.perform(ListUndelivered(conversation: one.conversation))
                 .filter { ["stranded", "unknown"].contains($0.state) }
+            guard !messages.isEmpty || !others.isEmpty else { continue }
             words.append(StrandedWords(one.conversation, one.name, messages, others))
             let lines = [MessageLines.text(messages)] + others.map { "  " + $0.line }
             shown += [harmless(one.name) + ":"] + lines.filter { !$0.isEmpty }
         }
         try Output.show(words, json: output.json, as: shown.joined(separator: "\n"))
+        if sentCount > 0 {
+            World.current.say(
+                "\(counted(sentCount, "message")) left out: another device of yours has sent that "
+                    + "again")
+        }
         if all.contains(where: { $0.unknownCount > 0 }) {
             World.current.advise(Self.mayHaveArrived)
         }

@@ -13,8 +13,8 @@ struct Send: AsyncParsableCommand {
             When the command returns, everything is saved, and it is sent as soon as somebody can \
             be reached. If it stops half-way through very many lines, the same command continues \
             where it stopped. --stranded sends again, once, what another device of yours wrote and \
-            nobody accepts from it, as `parley outbox --stranded --json` printed it there. Do so on \
-            one device: a second one would say it once more.
+            nobody accepts from it, as `parley outbox --stranded --json` printed it there. Only two \
+            devices of yours that have not met since would both say it.
 
             “@” and a member's name, or the start of their identifier, mentions them, and \
             “@everyone” mentions everybody: `parley mentions` shows it to them. --lines mentions \
@@ -135,9 +135,12 @@ extension Send {
     /// Sends more than the node saves at once: each batch records how far it got, so that the same
     /// lines, sent again after an interruption, continue there.
     ///
-    /// - Parameter content: what makes them the same lines.
+    /// - Parameters:
+    ///   - content: what makes them the same lines.
+    ///   - originals: for each of them the identifier of what it says again; nil if they do not.
     func send(
-        _ batches: [[String]], count: Int, named content: String, with node: any NodeService
+        _ batches: [[String]], count: Int, named content: String, originals: [String]? = nil,
+        with node: any NodeService
     ) async throws {
         let (key, known) = try await whole(content, count, on: node)
         if known > 0 {
@@ -159,7 +162,10 @@ extension Send {
                 do {
                     saved += try await node.perform(
                         SendLines(
-                            conversation: conversation, texts: batch, key: key, firstLine: line)
+                            conversation: conversation, texts: batch, key: key, firstLine: line,
+                            originals: originals.map {
+                                Array($0.dropFirst(line - 1).prefix(batch.count))
+                            })
                     ).stored
                 } catch let error as NodeError {
                     throw Self.stopped(
@@ -208,15 +214,19 @@ extension Send {
                 CountImportedLines(conversation: conversation, fileHash: key.description))
             if known < count, known > 0 || round == 0 || again { return (key.description, known) }
             guard known >= count else {
-                throw NodeError(
-                    "sent-before",
-                    count == 1
-                        ? "this message was sent before"
-                        : "these \(count) messages were all sent before",
-                    hint: "--again sends them once more")
+                throw Self.sentBefore(count)
             }
             round += 1
         }
+    }
+
+    /// All of so many messages were sent, from this device or, again, from another of the person.
+    static func sentBefore(_ count: Int) -> NodeError {
+        NodeError(
+            "sent-before",
+            count == 1
+                ? "this message was sent before" : "these \(count) messages were all sent before",
+            hint: "--again sends them once more")
     }
 }
 

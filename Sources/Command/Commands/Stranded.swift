@@ -108,7 +108,7 @@ struct StrandedWords: Codable, Equatable {
 
 extension Send {
     /// Sends again what another device of the person wrote and nobody accepts from it. Each message
-    /// is sent once, however often this is run on one device.
+    /// is sent once, however often this is run, on whichever devices of theirs that have met since.
     func sendStranded(_ file: String, with node: any NodeService) async throws {
         let all = try StrandedWords.read(file)
         guard !all.isEmpty else { return try sayNothing("\(file) holds nothing to send again") }
@@ -145,9 +145,36 @@ extension Send {
         guard !said.isEmpty else {
             return try sayNothing("nothing to send again: no message of the file is missing here")
         }
+        said = try await unsent(said, with: node)
         try await send(
             Composition.batches(said.compactMap(\.text)), count: said.count,
-            named: said.map(\.id).joined(separator: " "), with: node)
+            named: said.map(\.id).joined(separator: " "),
+            originals: again ? nil : said.map(\.id), with: node)
+    }
+
+    /// Those of the messages that no device of the person has sent again; with `--again`, all.
+    private func unsent(
+        _ messages: [StrandedWords.Message], with node: any NodeService
+    ) async throws -> [StrandedWords.Message] {
+        let sent = try await node.perform(ListSentAgain(conversation: conversation))
+        for message in messages {
+            let copies = sent.filter { $0.original == message.id && !$0.isDeleted }
+            guard copies.count > 1, let last = copies.last else { continue }
+            let start = harmless(String((message.text ?? "").prefix(40)))
+            World.current.say(
+                "notice: “\(start)” stands twice: two devices of yours sent it again before they "
+                    + "met. `parley delete \(last.message)` deletes one")
+        }
+        if again { return messages }
+        let known = Set(sent.map(\.original))
+        let left = messages.filter { !known.contains($0.id) }
+        guard !left.isEmpty else { throw Self.sentBefore(messages.count) }
+        if left.count < messages.count {
+            World.current.say(
+                "notice: \(counted(messages.count - left.count, "message")) left out: a device of "
+                    + "yours has sent that again")
+        }
+        return left
     }
 
     /// Nothing is left to do, which is no failure.

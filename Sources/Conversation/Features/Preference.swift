@@ -41,7 +41,7 @@ public struct PreferenceKey: RawRepresentable, Hashable, Sendable {
     /// Those that this device knows.
     public static let all: [PreferenceKey] = [
         .presence, .callServer, .deleted, .readOutside, .recoveryCheck, .archived, .unread,
-        .unsent, .reminder,
+        .unsent, .sentAgain, .reminder,
     ]
 
     /// Those that change how a conversation is listed.

@@ -61,9 +61,13 @@ extension NodeCore {
         let held = try HeldImports(
             of: above, in: space, by: identity.person, try knownRoster(of: space, turn.store),
             turn.store)
-        let new = above.filter { !held.contains($0) }
+        let sent = try sentAgain(above, turn.store)
+        let new = above.filter { row in
+            !held.contains(row) && row.original.map { !sent.contains($0) } ?? true
+        }
         if !new.isEmpty {
-            _ = try write(new.map { $0.message.draft() }, in: space, &turn)
+            let applied = try write(new.map { $0.message.draft() }, in: space, &turn)
+            try noteSentAgain(new, as: applied.filter { $0.isKind(.text) }, in: id, &turn)
         }
         // What may yet turn out to be another line is asked about again.
         let noted = above.contains(where: held.mayBeOther) ? [] : names
@@ -76,6 +80,34 @@ extension NodeCore {
             .imported(
                 stored: new.count, known: rows.count - new.count,
                 deleted: above.count(where: held.wasDeleted)))
+    }
+
+    /// What devices of the person have sent again, if any of these rows does that.
+    private func sentAgain(
+        _ rows: [ImportedRow], _ store: some Store
+    ) throws(StoreError) -> Set<SentAgain.Original> {
+        guard let ownSpace, rows.contains(where: { $0.original != nil }) else { return [] }
+        return Set(
+            try Overview.sentAgain(ownSpace: ownSpace.number, in: store).map(\.original))
+    }
+
+    /// Tells the person's other devices what these rows, which were written now, say again. Rows that are
+    /// only kept for later have no place yet: nothing is told of them.
+    private mutating func noteSentAgain(
+        _ rows: [ImportedRow], as applied: [AppliedOperation], in id: SpaceID,
+        _ turn: inout some Turn
+    ) throws(StoreError) {
+        guard let ownSpace, applied.count == rows.count else { return }
+        let words = zip(rows, applied).compactMap { row, applied in
+            row.original.map { original in
+                let message = OperationReference(
+                    tag: applied.operation.tag, sequence: applied.operation.sequence,
+                    check: applied.operation.id.check)
+                return SentAgain(original, by: identity.device, in: id, as: message)
+            }
+        }
+        guard !words.isEmpty else { return }
+        _ = try write(words.map { $0.preference.draft() }, in: ownSpace, &turn)
     }
 
     func knownRoster(

@@ -8,6 +8,9 @@ extension NodeCore {
     /// When an inbox that does not exist is written to again, in milliseconds.
     static let absencePause: UInt64 = 60_000
 
+    /// When a drop that was full is put to again, in milliseconds.
+    static let fullPause: UInt64 = 3_600_000
+
     /// A relay refused a request.
     mutating func refused(
         _ refusal: RelayRefusal, _ asked: AskedQuestion, by relay: NoiseKey, _ turn: inout some Turn
@@ -42,13 +45,16 @@ extension NodeCore {
         }
     }
 
-    /// A drop is full: what is due there waits for the next day's. Everything else continues.
+    /// A drop is full: what is due there waits for the next day's, or until it is tried again. Everything
+    /// else continues.
     private mutating func foundFull(
         _ asked: AskedQuestion, by relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) {
         switch asked.question {
         case .put(let space, _, _):
-            courier.lines[relay]?.full[asked.mailbox] = space
+            courier.lines[relay]?.full[asked.mailbox] = FullDrop(
+                space: space, until: turn.now.monotonic + Self.fullPause)
+            retryFull(relay, &turn)
             turn.emit(.linksChanged)
         // Other holders of the invite filled its drop: its content stays.
         case .inviteCard: break
@@ -84,7 +90,17 @@ extension NodeCore {
             return
         }
         courier.lines[relay]?.isOwed = true
-        timers.set(.relay(relay), in: wait, &turn)
+        timers.hasten(.relay(relay), in: wait, &turn)
+    }
+
+    /// Forgets which drops were full so long ago that they are tried again.
+    mutating func retryFull(_ relay: NoiseKey, _ turn: inout some Turn) {
+        guard let line = courier.lines[relay], !line.full.isEmpty else { return }
+        let full = line.full.filter { turn.now.monotonic < $0.value.until }
+        courier.lines[relay]?.full = full
+        // A relay that is only put to is left meanwhile, and all of this is forgotten with it.
+        guard line.isReading, let next = full.values.map(\.until).min() else { return }
+        timers.set(.relay(relay), in: next - turn.now.monotonic, &turn)
     }
 
     /// Writes nothing into an inbox for a while.
@@ -94,7 +110,7 @@ extension NodeCore {
         guard courier.lines[relay]?.absent[inbox] ?? 0 <= turn.now.monotonic else { return }
         courier.lines[relay]?.absent[inbox] = turn.now.monotonic + time
         courier.lines[relay]?.isOwed = true
-        timers.set(.relay(relay), in: time, &turn)
+        timers.hasten(.relay(relay), in: time, &turn)
     }
 
     /// A mailbox is subscribed to. If the relay had no time at first, earlier envelopes are

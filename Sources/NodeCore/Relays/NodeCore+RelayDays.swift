@@ -20,7 +20,8 @@ extension NodeCore {
         guard line.day != day else { return }
         if let last = line.dayToldAt, turn.now.monotonic < last + Self.dayInterval {
             courier.lines[relay]?.nextDay = day
-            timers.set(.relay(relay), in: last + Self.dayInterval - turn.now.monotonic, &turn)
+            timers.hasten(
+                .relay(relay), in: last + Self.dayInterval - turn.now.monotonic, &turn)
             return try count(.relay, turn.store)
         }
         courier.lines[relay]?.dayToldAt = turn.now.monotonic

@@ -113,6 +113,7 @@ extension NodeCore {
                 // It may be read for others' sake already: the own inbox is still to be opened.
                 if courier.lines[choice.relay]?.places.isOwn == false { fresh.insert(choice.relay) }
                 courier.lines[choice.relay]?.places = places
+                callAtOnce(choice.relay, &turn)
             }
         }
         if wanted.isEmpty { wanted = try relaysOfOthers(at: turn.now, turn.store) }
@@ -144,11 +145,18 @@ extension NodeCore {
     /// Calls relays at once that were not reached before.
     mutating func callAgain(_ turn: inout some Turn) {
         for relay in courier.lines.keys.sorted() where courier.lines[relay]?.phase == .idle {
-            courier.lines[relay]?.pace.forgive()
-            courier.lines[relay]?.places.forgive()
-            courier.lines[relay]?.phase = .calling
-            turn.emit(.callRelay(relay, addresses: courier.lines[relay]?.places.next() ?? []))
+            callAtOnce(relay, &turn)
         }
+    }
+
+    /// Forgets that a relay was not reached: there may be a way now, or it has moved. One that waits to be
+    /// called again is called.
+    private mutating func callAtOnce(_ relay: NoiseKey, _ turn: inout some Turn) {
+        courier.lines[relay]?.pace.forgive()
+        courier.lines[relay]?.places.forgive()
+        guard courier.lines[relay]?.phase == .idle else { return }
+        courier.lines[relay]?.phase = .calling
+        turn.emit(.callRelay(relay, addresses: courier.lines[relay]?.places.next() ?? []))
     }
 
     /// A relay's timer fired: it is called again, or left if it is of no use any more.
@@ -170,10 +178,11 @@ extension NodeCore {
                 return timers.set(.relay(relay), in: wait, &turn)
             }
             courier.lines[relay]?.isOwed = false
+            retryFull(relay, &turn)
             courier.lines[relay]?.absent = line.absent.filter { turn.now.monotonic < $0.value }
             if let next = courier.lines[relay]?.absent.values.min() {
                 courier.lines[relay]?.isOwed = true
-                timers.set(.relay(relay), in: next - turn.now.monotonic, &turn)
+                timers.hasten(.relay(relay), in: next - turn.now.monotonic, &turn)
             }
             if line.isInUse || !line.questions.isEmpty || line.isOwed {
                 if !line.isReading { timers.set(.relay(relay), in: Self.lineIdleTime, &turn) }
@@ -207,7 +216,9 @@ extension NodeCore {
             shelves.reset(relay)
             if !line.pace.hasSaidGoodbye { courier.lines[relay]?.places.fail() }
             turn.emit(.linksChanged)
-            timers.set(.relay(relay), in: delay ?? 0, &turn)
+            // One that wanted to be left alone is, also where it hung up.
+            let rest = line.pace.busyUntil - min(line.pace.busyUntil, turn.now.monotonic)
+            timers.hasten(.relay(relay), in: max(delay ?? 0, rest), &turn)
             // What waits may have another way.
             courier.outbox.noteAll()
         case .answered(let number, let answer):
@@ -252,6 +263,9 @@ extension NodeCore {
         var record = RelayRecord(
             start: welcome.starts[0].id, newest: welcome.newest,
             day: known?.day ?? welcome.day, toldDay: known?.toldDay ?? welcome.day)
+        // Whoever started it anew may have given it more room.
+        if let known, known.start != record.start { courier.lines[relay]?.full = [:] }
+        retryFull(relay, &turn)
         if let known {
             if welcome.hasLost(known.newest, toldIn: known.start) {
                 try beginAnew(with: relay, &turn)

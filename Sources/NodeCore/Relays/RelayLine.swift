@@ -163,8 +163,8 @@ struct RelayLine: Sendable {
     var underway: [SpaceNumber: [LogTag: UInt64]] = [:]
     /// Inboxes that take nothing until these moments of the monotonic clock.
     var absent: [MailboxID: UInt64] = [:]
-    /// Drops that take nothing more, and the spaces that they are of: of one day, whatever the connection.
-    var full: [MailboxID: SpaceNumber] = [:]
+    /// Drops that take nothing more: of one day, whatever the connection.
+    var full: [MailboxID: FullDrop] = [:]
     /// Something was refused that is to be tried again.
     var isOwed = false
     /// Letters that wait for the connection, the oldest first.
@@ -257,6 +257,14 @@ struct RelayRecord: Equatable {
         writer.uint32(toldDay)
         return writer.bytes
     }
+}
+
+/// A drop that takes nothing more.
+struct FullDrop: Equatable, Sendable {
+    /// The space that it is of.
+    var space: SpaceNumber
+    /// When it is tried again, on the monotonic clock: the relay's operator may have made room.
+    var until: UInt64
 }
 
 /// A mailbox that is being opened.

@@ -20,9 +20,9 @@ public struct RelayState: Equatable, Sendable {
 }
 
 extension NodeCore {
-    /// Relays that take nothing more of a space today, ascending.
+    /// Relays that had no more room for a space today when they were last asked, ascending.
     public func relaysFull(of space: SpaceNumber) -> [NoiseKey] {
-        courier.lines.filter { $0.value.full.values.contains(space) }.keys.sorted()
+        courier.lines.filter { $0.value.full.values.contains { $0.space == space } }.keys.sorted()
     }
 
     /// The relays that are called now, ascending by key.

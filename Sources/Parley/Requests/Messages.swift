@@ -153,9 +153,17 @@ public struct SendLines: NodeRequest {
     public var key: String
     /// The place of the first text in the whole, from 1.
     public var firstLine: Int
+    /// For each text the identifier of a message that it says again, which nobody accepts from the device
+    /// that wrote it: it is passed over where a device of the person has sent it again
+    /// (``ListSentAgain``). Nil where they say nothing again.
+    public var originals: [String]?
 
     /// A request with these parameters.
-    public init(conversation: String, texts: [String], key: String, firstLine: Int) {
+    public init(
+        conversation: String, texts: [String], key: String, firstLine: Int,
+        originals: [String]? = nil
+    ) {
+        self.originals = originals
         self.conversation = conversation
         self.texts = texts
         self.key = key
@@ -169,8 +177,14 @@ public struct SendLines: NodeRequest {
         guard firstLine > 0, firstLine < 1 << 32, !texts.isEmpty else {
             throw NodeError("bad-line", "Lines are counted from 1, and there must be at least one.")
         }
-        let rows = texts.enumerated().map {
-            ImportedRow(line: firstLine + $0, message: TextMessage(text: $1))
+        let names = try originals.map { try $0.map(SentAgain.Original.init(named:)) }
+        guard names?.count ?? texts.count == texts.count else {
+            throw NodeError("bad-original", "There must be as many originals as texts.")
+        }
+        let rows = texts.enumerated().map { place, text in
+            ImportedRow(
+                line: firstLine + place, message: TextMessage(text: text),
+                original: names?[place])
         }
         let reply = try await node.write(
             .importMessages(

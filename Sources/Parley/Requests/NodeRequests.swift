@@ -106,6 +106,7 @@ public enum NodeRequests {
         ListPresences.self,
         ListRelays.self,
         ListReminders.self,
+        ListSentAgain.self,
         ListStars.self,
         ListThreads.self,
         ListTokens.self,

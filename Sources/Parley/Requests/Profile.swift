@@ -72,7 +72,7 @@ public struct ChangeProfile: NodeRequest {
         ]
         for (subject, value, form) in values {
             guard let value else { continue }
-            guard let field = ProfileField(subject, value) else {
+            guard Self.isKnown(value, subject), let field = ProfileField(subject, value) else {
                 throw NodeError(
                     "bad-profile",
                     "“\(value)” cannot be used for that.", hint: "It must be \(form).")
@@ -89,6 +89,42 @@ public struct ChangeProfile: NodeRequest {
         for field in fields { _ = try await node.running.perform(.say(field)) }
         return try await node.read { try $0.profile(of: $0.ownPerson) }
     }
+}
+
+extension ChangeProfile {
+    /// Whether a value means anything, as far as this machine can tell. What others say is shown as they
+    /// say it: their time zones may be newer than those here.
+    private static func isKnown(_ value: String, _ subject: ProfileField.Subject) -> Bool {
+        switch subject {
+        case .timeZone where !value.isEmpty:
+            // Without a database there is nothing to look it up in.
+            TimeZone.knownTimeZoneIdentifiers.isEmpty || TimeZone(identifier: value) != nil
+        case .language where !value.isEmpty: LanguageTag.isWellFormed(value)
+        case .timeZone, .language, .status, .picture: true
+        }
+    }
+}
+
+/// The form of the tags that name languages.
+enum LanguageTag {
+    /// Whether a text has the form of RFC 5646: a language of 2 to 8 letters and parts of it, each of 1 to 8
+    /// letters and digits; or `x` or `i` and such parts. Something follows a single letter or digit, unless
+    /// an `x` is before it.
+    static func isWellFormed(_ tag: String) -> Bool {
+        let parts = tag.split(separator: "-", omittingEmptySubsequences: false)
+        guard let first = parts.first, let last = parts.last else { return false }
+        let isPrivate = ["x", "i"].contains(first.lowercased()) && parts.count > 1
+        let isLanguage = (2...8).contains(first.utf8.count) && first.utf8.allSatisfy(isLetter)
+        guard isPrivate || isLanguage else { return false }
+        let isOwnWord = parts.dropLast().contains { $0.lowercased() == "x" }
+        guard last.utf8.count > 1 || isOwnWord else { return false }
+        return parts.allSatisfy { part in
+            (1...8).contains(part.utf8.count)
+                && part.utf8.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) }
+        }
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
 }
 
 /// The picture of a person, or nothing where they show none.
