@@ -137,6 +137,8 @@ final class RostersAgree: Checker {
             // Its person's word is all that it takes to come in, and for that it has to know where.
             let isUntold = now.seats[peer.person] != nil && now.person(of: peer.device) == nil
             if isIn || isUntold { return nil }
+            // Who is out by a branch above a fork may hear all that vouches for it.
+            if !rosters.forks.isEmpty { return nil }
             let departure = control.departure(of: peer.device, peer.person)
             if departure.isEmpty { return "it never was a member" }
             let tag = LogTag(

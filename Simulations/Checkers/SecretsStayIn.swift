@@ -62,7 +62,9 @@ final class SecretsStayIn: Checker {
                 reading.control.now.former[$0.identity.device]?.ends.isEmpty == false
                     && !reading.control.wasBack($0.identity.device)
             }
-            if !out.isEmpty { try lookForNews(of: reading, at: out, besides: world.liars) }
+            // By what stands below a fork they may have been in, until somebody vouched for a branch.
+            let isWhole = reading.control.rosters.forks.isEmpty
+            if !out.isEmpty && isWhole { try lookForNews(of: reading, at: out, besides: world.liars) }
         }
     }
 

@@ -93,6 +93,13 @@ public struct Judge: Sendable {
         base?.names(of: log.tag, by: log.device) ?? []
     }
 
+    /// What a device that is out may know of lane 0.
+    ///
+    /// - Returns: the highest place of each log.
+    public func departure(of device: DeviceID, _ person: PersonID) -> [LogTip] {
+        graph.departure(of: device, person, below: base)
+    }
+
     /// Applies what was added.
     ///
     /// - Returns: the roster before, if it changed.

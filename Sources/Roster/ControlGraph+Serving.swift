@@ -7,23 +7,42 @@ extension ControlGraph {
     public func admits(_ device: DeviceID) -> Bool { authorities.index.devices.contains(device) }
 
     /// What a device that is out may know of the control lane: the past of everything that puts it
-    /// out, including that, and of what voids later admissions of it.
+    /// out, including that, and of what voids later admissions of it. Where a branch above a proven fork
+    /// decides that it is out, it may know as well what vouches for branches, for without that it could
+    /// not see so.
     ///
+    /// - Parameter base: the graph in which every log with a proven fork ends at its fork.
     /// - Returns: the highest place of each log.
-    public func departure(of device: DeviceID, _ person: PersonID) -> [LogTip] {
-        let index = authorities.index
+    public func departure(
+        of device: DeviceID, _ person: PersonID, below base: ControlGraph? = nil
+    ) -> [LogTip] {
+        let endings = endings(of: device, person)
         var set = ClosedSet()
-        for node in nodes {
-            guard let number = node.authority, authorities.whole.holds(number),
-                index[number].puts(device, of: person)
-            else { continue }
+        for node in endings.map({ nodes[$0] }) {
             set.formUnion(node.past)
             set.raise(node.log, to: Int(node.sequence) + 1)
         }
         if let reasons = self.set(of: ControlTips(reasons(against: device, person))) {
             set.formUnion(reasons)
         }
+        if let base, !endings.isEmpty {
+            let known = Set(base.endings(of: device, person).map { base.nodes[$0].id })
+            if endings.contains(where: { !known.contains(nodes[$0].id) }),
+                let words = self.set(of: ControlTips(base.voucherPlaces))
+            {
+                set.formUnion(words)
+            }
+        }
         return places(of: set)
+    }
+
+    /// The nodes that hold and put this device of a person out.
+    private func endings(of device: DeviceID, _ person: PersonID) -> [Int] {
+        nodes.indices.filter { number in
+            nodes[number].authority.map {
+                authorities.whole.holds($0) && authorities.index[$0].puts(device, of: person)
+            } ?? false
+        }
     }
 
     /// What the devices of a former member may know of the control lane from each other: the past

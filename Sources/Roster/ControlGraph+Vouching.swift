@@ -13,7 +13,7 @@ struct ForkWords: Sendable {
     var fresh: [Word] = []
     /// For all others the highest place that each device names, with the source: that depends on
     /// the past of the operation alone, so it is computed once.
-    var highest: [DeviceID: (voucher: ForkVoucher, name: OperationReference)] = [:]
+    var highest: [DeviceID: (voucher: ForkVoucher, name: OperationReference, node: Int)] = [:]
 }
 
 /// The rank of a device's word on a forked log: the smaller is heard first.
@@ -49,12 +49,19 @@ extension ControlGraph {
                 continue
             }
             if let voucher = voucher(word.node, against: device) {
-                known.highest[author] = (voucher, word.name)
+                known.highest[author] = (voucher, word.name, word.node)
             }
         }
         known.fresh = []
         words[log] = known
         return known.highest.values.sorted { $0.voucher < $1.voucher }.map(\.name)
+    }
+
+    /// Where the words stand of which ``names(of:by:)`` gave the names.
+    var voucherPlaces: [LogTip] {
+        words.values.flatMap(\.highest.values).map {
+            LogTip(tag: logs[nodes[$0.node].log].tag, sequence: nodes[$0.node].sequence)
+        }
     }
 
     /// The author of an operation, if their word counts about a log of this device. Of the same

@@ -232,7 +232,7 @@ extension NodeCore {
             if let person = roster.person(of: device) {
                 guard roster.isFormer(device) else { continue }
                 guard device == identity.device || person == otherPerson else { return nil }
-                places = judge.graph.departure(of: device, person)
+                places = judge.departure(of: device, person)
             } else {
                 guard device == other else { return nil }
                 places = reasons(against: device, of: otherPerson, judge)
@@ -272,6 +272,6 @@ extension NodeCore {
         guard refusal.isEmpty, judge.roster.member(person) == nil,
             !judge.roster.devicesEver(of: person).isEmpty
         else { return refusal }
-        return judge.graph.departure(of: device, person)
+        return judge.departure(of: device, person)
     }
 }
