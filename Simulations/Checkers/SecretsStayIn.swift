@@ -63,8 +63,8 @@ final class SecretsStayIn: Checker {
                     && !reading.control.wasBack($0.identity.device)
             }
             // By what stands below a fork they may have been in, until somebody vouched for a branch.
-            let isWhole = reading.control.rosters.forks.isEmpty
-            if !out.isEmpty && isWhole { try lookForNews(of: reading, at: out, besides: world.liars) }
+            guard !out.isEmpty, reading.control.rosters.forks.isEmpty else { continue }
+            try lookForNews(of: reading, at: out, besides: world.liars)
         }
     }
 
