@@ -135,4 +135,54 @@ struct ChatEventTests {
         _ = chat.screen.take(.notes(Self.id, [MessageLines.Note(second, nil, "", "ben voted")]))
         #expect(shown() == [days[1], "ben voted"])
     }
+
+    @Test("a message longer than the screen is read once its beginning and its end were shown")
+    func longMessage() {
+        let chat = Chat(60, 16, count: 2)
+        var long = Chat.messages(3...3)[0]
+        long.text = (1...40).map { "line \($0)" }.joined(separator: "\n")
+        chat.take(Chat.messages(1...2) + [long])
+        func marked() -> [MessageReference] {
+            chat.screen.noteShown().flatMap { request -> [MessageReference] in
+                if case .markRead(_, let messages, _) = request { messages } else { [] }
+            }
+        }
+        #expect(chat.has("line 40") && !chat.has("line 1 "))
+        #expect(!marked().contains(MessageReference(3)))
+        chat.press(.pageUp, .pageUp, .pageUp, .pageUp, .pageUp)
+        #expect(chat.has("line 1"))
+        #expect(!marked().contains(MessageReference(3)))
+        chat.press(.end)
+        #expect(marked() == [MessageReference(3)])
+    }
+
+    @Test("a draft waits for an edit to end, whether it is sent, dropped or refused")
+    func editBesideDraft() throws {
+        for end in [Key.escape, .enter] {
+            let chat = Chat(count: 2)
+            chat.press(.text("half a thought"))
+            chat.press(.up, .text("e"), .text(" more"))
+            #expect(chat.screen.composer.editor.text == "message 2 more")
+            let requests = chat.press(end)
+            #expect(chat.screen.composer.editor.text == "half a thought")
+            guard let edit = requests.first(where: { if case .edit = $0 { true } else { false } })
+            else { continue }
+            _ = chat.screen.take(.failed(edit, NodeError("full", "The disk is full.")))
+            #expect(chat.screen.composer.editor.text == "message 2 more")
+            chat.press(.escape)
+            #expect(chat.screen.composer.editor.text == "half a thought")
+        }
+    }
+
+    @Test("what is left half-written and cannot be kept is named when the chat ends")
+    func unkeptDraft() throws {
+        let inbox = ChatInbox()
+        let error = NodeError("too-long", "That is 2500 bytes long.", hint: "Shorten it.")
+        inbox.add(.answer(.failed(.keepDraft("0123456789abcdef", text: "a long story"), error)))
+        inbox.add(.answer(.failed(.keepDraft("0123456789abcdef", text: ""), error)))
+        let end = ChatEnd(refused: inbox.takeRefusals())
+        let reason = try #require(end.error as? NodeError)
+        #expect(reason.message == "Not sent: “a long story” in 01234567: That is 2500 bytes long.")
+        #expect(reason.hint == "Shorten it.")
+    }
 }

@@ -341,7 +341,7 @@ struct SessionTests {
         #expect(many.output == "parley:invite:168\n")
         #expect(many.talk == "works 5 times, until 14 Nov 2023 23:13\n")
         let vain = await terminal.run("invite", "--uses", "3")
-        #expect(vain.talk.contains("\nwarning: the link has no address of yours: start parley run"))
+        #expect(vain.talk.contains("\nwarning: the link has no address of yours, so nobody"))
         #expect(
             await terminal.run("invite", "list").output
                 == "0123456789abcdef  2 uses left  until 14 Nov 2023 23:13  ben\n")

@@ -323,9 +323,7 @@ actor ChatDesk {
 
     private func keep(_ text: String, in conversation: String) async throws {
         typedSince = nil
-        guard drafts[conversation] != text, text.utf8.count <= KeepDraft.byteCountMax else {
-            return
-        }
+        guard drafts[conversation] != text else { return }
         try await node.perform(KeepDraft(conversation: conversation, text: text))
         drafts[conversation] = text
     }

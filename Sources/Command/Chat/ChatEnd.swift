@@ -67,11 +67,15 @@ struct ChatEnd: Sendable {
     private func words(_ request: ChatRequest) -> String {
         switch request {
         case .send(let message):
-            let start = message.conversation.prefix(8)
-            let place = names[message.conversation].map { "\($0) (\(start))" } ?? String(start)
-            return (message.path ?? "“\(message.text)”") + " in " + place
+            return (message.path ?? "“\(message.text)”") + " in " + place(message.conversation)
+        case .keepDraft(let conversation, let text): return "“\(text)” in " + place(conversation)
         case .edit(let message, let text): return "“\(text)” in place of message \(message.text)"
         default: return ""
         }
+    }
+
+    private func place(_ conversation: String) -> String {
+        let start = conversation.prefix(8)
+        return names[conversation].map { "\($0) (\(start))" } ?? String(start)
     }
 }

@@ -13,6 +13,8 @@ struct ChatList: Equatable {
     var typing: [String: [String]] = [:]
     /// Which messages, and which edits of them, were marked as read.
     private var marked: Set<String> = []
+    /// Whose beginning was shown.
+    private var begun: Set<String> = []
     /// Above it all are forgotten, and some are marked once more.
     private static let markedCountMax = 4_096
 
@@ -64,11 +66,16 @@ struct ChatList: Equatable {
             .trimmingCharacters(in: .whitespaces)
     }
 
-    /// Those of others that were not marked yet; they are from now on.
-    mutating func mark(_ messages: ArraySlice<MessageView>) -> [MessageReference] {
+    /// Those of others that were shown to their end and were not marked yet; they are from now on. One that
+    /// is longer than the screen counts once its beginning was shown as well.
+    mutating func mark(
+        begun: ArraySlice<MessageView>, ended: ArraySlice<MessageView>
+    ) -> [MessageReference] {
         if marked.count > Self.markedCountMax { marked = [] }
-        return messages.filter { message in
-            !message.isOwn && message.number > 0
+        if self.begun.count > Self.markedCountMax { self.begun = [] }
+        self.begun.formUnion(begun.map(\.id))
+        return ended.filter { message in
+            !message.isOwn && message.number > 0 && self.begun.contains(message.id)
                 && marked.insert("\(message.id) \(message.editCount)").inserted
         }.map { MessageReference($0.number) }
     }
@@ -95,6 +102,8 @@ struct ChatComposer: Equatable {
     var isInserting = true
     /// With vi's keys: the first letter of two.
     var pending: Character?
+    /// What was being written when an edit began.
+    private var aside = ""
     /// What was written in others and not sent.
     private var kept: [String: String] = [:]
     /// What the node has stored of the text written here.
@@ -109,10 +118,20 @@ struct ChatComposer: Equatable {
 
     /// The draft to store for a conversation being left; nil if the node has it.
     mutating func leave(_ conversation: String) -> String? {
-        if case .edit = purpose { return nil }
+        endEdit()
         let text = editor.text
         if !text.isEmpty { kept[conversation] = text }
         return text == draft ? nil : text
+    }
+
+    /// An edit that was refused stands there again, as an edit where the message can still be edited.
+    mutating func giveBack(edit text: String, of message: MessageView?) {
+        if let message, message.text != nil {
+            begin(.edit(message))
+            editor.set(text)
+        } else if editor.isEmpty {
+            editor.set(text)
+        }
     }
 
     /// What the node keeps is something else now: another device wrote, or a message was sent. Where nothing was
@@ -131,8 +150,13 @@ struct ChatComposer: Equatable {
         }
     }
 
-    /// Begins something else with a text of its own.
+    /// Begins something else with a text of its own. What was being written waits for an edit to end.
     mutating func begin(_ purpose: Purpose) {
+        if case .edit = purpose {
+            if !isEditing { aside = editor.text }
+        } else {
+            endEdit()
+        }
         self.purpose = purpose
         isInserting = true
         if case .edit(let message) = purpose { editor.set(message.text ?? "") }
@@ -141,15 +165,30 @@ struct ChatComposer: Equatable {
     /// Ends a reply or an edit; an edit's text is dropped with it.
     mutating func cancel() -> Bool {
         guard purpose != .message else { return false }
-        if case .edit = purpose { editor.set("") }
+        endEdit()
         purpose = .message
         return true
     }
 
-    /// The text was sent, and with it the draft ends.
+    /// The text was sent, and with it the draft ends; an edit leaves the draft alone.
     mutating func clear() {
-        editor.set("")
-        (purpose, draft) = (.message, "")
+        if isEditing {
+            endEdit()
+        } else {
+            editor.set("")
+            draft = ""
+        }
+        purpose = .message
+    }
+
+    private var isEditing: Bool {
+        if case .edit = purpose { true } else { false }
+    }
+
+    private mutating func endEdit() {
+        guard isEditing else { return }
+        editor.set(aside)
+        aside = ""
     }
 }
 

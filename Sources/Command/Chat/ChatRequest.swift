@@ -60,6 +60,12 @@ enum ChatRequest: Equatable, Sendable {
         return message.conversation
     }
 
+    /// Whether it holds words that a person would miss.
+    var holdsWords: Bool {
+        if case .keepDraft(_, let text) = self { return !text.isEmpty }
+        return isEntered
+    }
+
     /// Whether it holds words that a person entered, and that nobody else has before it is answered.
     var isEntered: Bool {
         switch self {

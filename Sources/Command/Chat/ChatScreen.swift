@@ -208,6 +208,9 @@ struct ChatScreen {
         // One that may be saved is asked for again, and not written again.
         case .send(let message) where !error.isLoss:
             composer.giveBack(message.text, in: message.conversation, isOpen: isOpen(message))
+        case .edit(let message, let text) where !error.isLoss:
+            let known = timeline?.messages.first { MessageReference($0.number) == message }
+            composer.giveBack(edit: text, of: known)
         case .thread: thread = nil
         default: break
         }
@@ -265,7 +268,8 @@ struct ChatScreen {
         if thread == nil, let place = shown.missingPlace(shown: places) {
             requests.append(.page(shown.conversation, .from(place)))
         }
-        let fresh = list.mark(shown.messages[places])
+        let (begun, ended) = layout.edges()
+        let fresh = list.mark(begun: shown.messages[begun], ended: shown.messages[ended])
         if !fresh.isEmpty {
             requests.append(.markRead(shown.conversation, fresh, last: shown.page.last))
         }

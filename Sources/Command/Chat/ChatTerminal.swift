@@ -108,7 +108,7 @@ final class ChatInbox: Sendable {
     /// What was entered and refused, of all that happened since.
     func takeRefusals() -> [ChatEnd.Refusal] {
         takeAll().compactMap { event in
-            guard case .answer(.failed(let request, let reason)) = event, request.isEntered,
+            guard case .answer(.failed(let request, let reason)) = event, request.holdsWords,
                 !reason.isLoss
             else { return nil }
             return ChatEnd.Refusal(request: request, reason: reason)

@@ -225,6 +225,19 @@ struct TimelineLayout {
         return first..<last + 1
     }
 
+    /// The places of messages whose first row is shown, and of those whose last row is.
+    mutating func edges() -> (begun: Range<Int>, ended: Range<Int>) {
+        let rows = rows().compactMap(\.index)
+        guard let first = rows.first, let last = rows.last else { return (0..<0, 0..<0) }
+        let hidden = position.hidden
+        let count = block(first).count { $0.index == first }
+        let shown = rows.count { $0 == first } + (first == last ? hidden : 0)
+        return (
+            (shown >= count ? first : first + 1)..<last + 1,
+            first..<(hidden == 0 ? last + 1 : last)
+        )
+    }
+
     // MARK: Places
 
     /// Where the lowest row is, such that the pane is full where that can be.

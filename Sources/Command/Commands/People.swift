@@ -65,7 +65,8 @@ struct InviteCommand: NodeCommand {
         }
         guard invite.addresses.isEmpty else { return nil }
         return
-            "warning: the link has no address of yours: start parley run, then use parley "
+            "warning: the link has no address of yours, so nobody elsewhere can use it: add a relay "
+            + "with parley relays add, or start parley run where it may listen, and then use parley "
             + "invite again"
     }
 }

@@ -204,8 +204,17 @@ extension Views {
     /// The member of a conversation that an argument means; oneself where it is `me`.
     fileprivate func assignee(_ argument: String, in space: SpaceRecord) throws -> PersonID {
         if argument == "me" { return ownPerson }
-        let members = try roster(of: space)?.members.map(\.person) ?? []
-        return try person(argument, among: members)
+        guard let roster = try roster(of: space) else { return try person(argument, among: []) }
+        do {
+            return try person(argument, among: roster.members.map(\.person))
+        } catch let error as NodeError where error.code == "unknown-person" {
+            let name = space.id.short
+            throw NodeError(
+                error.code, "“\(argument)” is not in “\(try title(of: space, roster))”.",
+                hint: space.kind == .group
+                    ? "`parley group show \(name)` shows who is, and `parley group add \(name) "
+                        + "PERSON` invites somebody." : nil)
+        }
     }
 }
 
