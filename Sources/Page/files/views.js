@@ -178,7 +178,8 @@ export const short = (identifier) => identifier.slice(0, 8);
 
 /** Who might be mistaken for whom, as the node quotes them. */
 export function lookalikes(names) {
-  return names.length > 0 && h("p", { class: "warning", dir: "auto" }, t("people.resembles"), " ", namesOf(names));
+  // The elements of a browser write `false` as a word.
+  return names.length > 0 ? h("p", { class: "warning", dir: "auto" }, t("people.resembles"), " ", namesOf(names)) : "";
 }
 
 // MARK: What a view is made of
