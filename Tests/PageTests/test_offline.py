@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 from conftest import PARLEY, wait
 from test_page import rows, show, write
 
+AWAY = 'The node is away. Try again when it is back.'
 # What lies sealed in the browser: names of records, and how many bytes each has.
 SEALED = """async () => {
     const open = indexedDB.open('parley', 1);
@@ -119,6 +120,27 @@ def test_what_a_closed_window_had_to_send_goes_with_another_one(ann, visit):
     wait('both came', lambda: len(texts(ann)) == 2)
     assert set(texts(ann)) == {'of the first', 'of the second'}
     expect(rows(second)).to_have_count(2)
+
+
+def test_an_edit_that_the_node_did_not_take_is_said_and_stays(ann, visit):
+    page = visit(ann)
+    field = show(page, 'notes')
+    write(page, field, 'before')
+    expect(rows(page).locator('.delivery')).to_contain_text('Saved here')
+    ann.stop(signal.SIGKILL)
+    expect(page.locator('.banner')).to_be_visible()
+    field.press('ArrowUp')
+    expect(field).to_have_value('before')
+    write(page, field, 'after')
+    expect(page.get_by_role('alert')).to_have_text(AWAY)
+    expect(field).to_have_value('after')
+    ann.start()
+    expect(page.locator('.banner')).to_be_hidden()
+    expect(page.get_by_role('alert')).to_have_count(0)
+    expect(field).to_have_value('after')
+    field.press('Enter')
+    wait('it is edited', lambda: texts(ann) == ['after'])
+    expect(field).to_have_value('')
 
 
 def test_attack_282_nothing_but_the_page_becomes_a_worker(ann, browser, nodes):

@@ -42,6 +42,7 @@ export class Composer {
     this.line.hidden = this.isOver;
     this.#ends = [
       on("conversations", () => this.#takeDraft()),
+      on("connection", (state) => state === "here" && this.fault.textContent === t("view.away") && (this.fault.hidden = true)),
       watchOutbox(of.id, { sent: () => timeline.tail(), failed: (message, error) => this.#giveBack(message, error) }),
     ];
     queueMicrotask(() => this.#fit());
@@ -80,7 +81,7 @@ export class Composer {
   }
 
   fail(error) {
-    this.fault.textContent = t("error.failed", { reason: [error.message, error.hint].filter(Boolean).join(" ") });
+    this.fault.textContent = noteFailure(error) ? t("view.away") : t("error.failed", { reason: [error.message, error.hint].filter(Boolean).join(" ") });
     this.fault.hidden = false;
   }
 
@@ -200,7 +201,7 @@ export class Composer {
       if (text !== this.#edit.text) await rpc("edit", { message: this.#edit.id, text });
       this.#cancel();
     } catch (error) {
-      if (!noteFailure(error)) this.fail(error);
+      this.fail(error);
     }
   }
 }
