@@ -8,6 +8,7 @@ import signal
 from playwright.sync_api import expect
 
 from conftest import PARLEY, wait
+from test_messages import choose, message, row_of
 from test_page import rows, show, write
 
 AWAY = 'The node is away. Try again when it is back.'
@@ -141,6 +142,40 @@ def test_an_edit_that_the_node_did_not_take_is_said_and_stays(ann, visit):
     field.press('Enter')
     wait('it is edited', lambda: texts(ann) == ['after'])
     expect(field).to_have_value('')
+
+
+def test_what_a_node_that_is_away_does_not_do_is_said(ann, visit):
+    ann.ask('send', conversation='notes', texts=['one'])
+    page = visit(ann)
+    field = show(page, 'notes')
+    expect(rows(page)).to_have_count(1)
+    kept(page)
+    ann.stop(signal.SIGKILL)
+    expect(page.locator('.banner')).to_be_visible()
+    alert = page.get_by_role('alert')
+    for item in ('Star', 'Pin for everybody', 'Delivery', 'React'):
+        choose(page, 'one', item)
+        if item == 'React':
+            page.get_by_role('button', name='React with 🎉').click()
+        expect(alert).to_have_text(AWAY)
+        # It was read: what is typed takes its place.
+        field.fill('half')
+        field.fill('')
+        expect(alert).to_have_count(0)
+    for item in ('Archive', 'Mark as unread'):
+        page.get_by_role('button', name='More of this conversation').click()
+        page.get_by_role('menuitem', name=item, exact=True).click()
+        expect(page.get_by_role('dialog', name=AWAY)).to_be_visible()
+        page.keyboard.press('Escape')
+        expect(page.get_by_role('dialog')).to_have_count(0)
+    choose(page, 'one', 'Star')
+    expect(alert).to_have_text(AWAY)
+    ann.start()
+    expect(page.locator('.banner')).to_be_hidden()
+    expect(alert).to_have_count(0)
+    assert message(ann, 'one')['isStarred'] is False
+    choose(page, 'one', 'Star')
+    expect(row_of(page, 'one')).to_contain_text('starred')
 
 
 def test_attack_282_nothing_but_the_page_becomes_a_worker(ann, browser, nodes):

@@ -71,7 +71,6 @@ export function actor(place) {
       else if (what !== "delete") await (await load("./about.js"))[what](message);
       else ask(t("message.deleteAsk"), [], t("message.deleteDo"), () => set("delete"), { text: t("menu.deleteText"), isDangerous: true });
     } catch (error) {
-      if (noteFailure(error)) return;
       place.report(error.code ? { code: error.code, message: wordsOf(error) } : error);
     }
   };
