@@ -178,6 +178,32 @@ def test_what_a_node_that_is_away_does_not_do_is_said(ann, visit):
     expect(row_of(page, 'one')).to_contain_text('starred')
 
 
+def test_what_is_typed_in_a_thread_is_kept(ann, visit):
+    root = ann.ask('send', conversation='notes', texts=['who brings the tent?'])[0]['id']
+    ann.ask('send', conversation='notes', texts=['I do'], thread=root)
+    page = visit(ann)
+    show(page, 'notes')
+    kept(page)
+    field = page.get_by_role('textbox', name='Answer in the thread')
+    choose(page, 'who brings', 'Open the thread')
+    expect(page.get_by_text('1 answer').last).to_be_visible()
+    fill(page, field, 'half a sent')
+    # It is that of the thread, whichever answer one comes by.
+    for text in ('who brings', 'I do'):
+        page.reload()
+        expect(field).to_have_count(0)
+        choose(page, text, 'Open the thread')
+        expect(field).to_have_value('half a sent')
+    before = size(page, 'own')
+    field.press('Enter')
+    expect(field).to_have_value('')
+    wait('what was sent is kept no longer', lambda: size(page, 'own') < before)
+    page.reload()
+    choose(page, 'who brings', 'Open the thread')
+    expect(page.get_by_text('2 answers').last).to_be_visible()
+    expect(field).to_have_value('')
+
+
 def test_attack_282_nothing_but_the_page_becomes_a_worker(ann, browser, nodes):
     # What the browser says of what is tried here is no fault of the page.
     context = browser.new_context()
