@@ -6,6 +6,7 @@ import { MentionList } from "./mentions.js";
 import { isSaidByOneself } from "./message.js";
 import { byteCount, flush, noteTyped, send, typedIn, watchOutbox } from "./outbox.js";
 import { conversation, noteFailure, on, store } from "./store.js";
+import { wordsOf } from "./views.js";
 import { form } from "./voice.js";
 import { t } from "./words.js";
 
@@ -81,7 +82,7 @@ export class Composer {
   }
 
   fail(error) {
-    this.fault.textContent = noteFailure(error) ? t("view.away") : t("error.failed", { reason: [error.message, error.hint].filter(Boolean).join(" ") });
+    this.fault.textContent = noteFailure(error) ? t("view.away") : t("error.failed", { reason: wordsOf(error) });
     this.fault.hidden = false;
   }
 
