@@ -8,8 +8,10 @@ import signal
 from playwright.sync_api import expect
 
 from conftest import PARLEY, wait
+from test_messages import choose, message, row_of
 from test_page import rows, show, write
 
+AWAY = 'The node is away. Try again when it is back.'
 # What lies sealed in the browser: names of records, and how many bytes each has.
 SEALED = """async () => {
     const open = indexedDB.open('parley', 1);
@@ -119,6 +121,87 @@ def test_what_a_closed_window_had_to_send_goes_with_another_one(ann, visit):
     wait('both came', lambda: len(texts(ann)) == 2)
     assert set(texts(ann)) == {'of the first', 'of the second'}
     expect(rows(second)).to_have_count(2)
+
+
+def test_an_edit_that_the_node_did_not_take_is_said_and_stays(ann, visit):
+    page = visit(ann)
+    field = show(page, 'notes')
+    write(page, field, 'before')
+    expect(rows(page).locator('.delivery')).to_contain_text('Saved here')
+    ann.stop(signal.SIGKILL)
+    expect(page.locator('.banner')).to_be_visible()
+    field.press('ArrowUp')
+    expect(field).to_have_value('before')
+    write(page, field, 'after')
+    expect(page.get_by_role('alert')).to_have_text(AWAY)
+    expect(field).to_have_value('after')
+    ann.start()
+    expect(page.locator('.banner')).to_be_hidden()
+    expect(page.get_by_role('alert')).to_have_count(0)
+    expect(field).to_have_value('after')
+    field.press('Enter')
+    wait('it is edited', lambda: texts(ann) == ['after'])
+    expect(field).to_have_value('')
+
+
+def test_what_a_node_that_is_away_does_not_do_is_said(ann, visit):
+    ann.ask('send', conversation='notes', texts=['one'])
+    page = visit(ann)
+    field = show(page, 'notes')
+    expect(rows(page)).to_have_count(1)
+    kept(page)
+    ann.stop(signal.SIGKILL)
+    expect(page.locator('.banner')).to_be_visible()
+    alert = page.get_by_role('alert')
+    for item in ('Star', 'Pin for everybody', 'Delivery', 'React'):
+        choose(page, 'one', item)
+        if item == 'React':
+            page.get_by_role('button', name='React with 🎉').click()
+        expect(alert).to_have_text(AWAY)
+        # It was read: what is typed takes its place.
+        field.fill('half')
+        field.fill('')
+        expect(alert).to_have_count(0)
+    for item in ('Archive', 'Mark as unread'):
+        page.get_by_role('button', name='More of this conversation').click()
+        page.get_by_role('menuitem', name=item, exact=True).click()
+        expect(page.get_by_role('dialog', name=AWAY)).to_be_visible()
+        page.keyboard.press('Escape')
+        expect(page.get_by_role('dialog')).to_have_count(0)
+    choose(page, 'one', 'Star')
+    expect(alert).to_have_text(AWAY)
+    ann.start()
+    expect(page.locator('.banner')).to_be_hidden()
+    expect(alert).to_have_count(0)
+    assert message(ann, 'one')['isStarred'] is False
+    choose(page, 'one', 'Star')
+    expect(row_of(page, 'one')).to_contain_text('starred')
+
+
+def test_what_is_typed_in_a_thread_is_kept(ann, visit):
+    root = ann.ask('send', conversation='notes', texts=['who brings the tent?'])[0]['id']
+    ann.ask('send', conversation='notes', texts=['I do'], thread=root)
+    page = visit(ann)
+    show(page, 'notes')
+    kept(page)
+    field = page.get_by_role('textbox', name='Answer in the thread')
+    choose(page, 'who brings', 'Open the thread')
+    expect(page.get_by_text('1 answer').last).to_be_visible()
+    fill(page, field, 'half a sent')
+    # It is that of the thread, whichever answer one comes by.
+    for text in ('who brings', 'I do'):
+        page.reload()
+        expect(field).to_have_count(0)
+        choose(page, text, 'Open the thread')
+        expect(field).to_have_value('half a sent')
+    before = size(page, 'own')
+    field.press('Enter')
+    expect(field).to_have_value('')
+    wait('what was sent is kept no longer', lambda: size(page, 'own') < before)
+    page.reload()
+    choose(page, 'who brings', 'Open the thread')
+    expect(page.get_by_text('2 answers').last).to_be_visible()
+    expect(field).to_have_value('')
 
 
 def test_attack_282_nothing_but_the_page_becomes_a_worker(ann, browser, nodes):

@@ -143,6 +143,12 @@ def test_two_people_talk(pair, visit):
     expect(rows(ben_page)).to_have_count(2)
 
 
+def test_the_head_of_a_conversation_says_no_more_than_it_means(pair, visit):
+    page = visit(pair[0])
+    show(page, 'ben')
+    expect(page.locator('.pane > header')).to_have_text('benPolls and items')
+
+
 def test_a_node_that_goes_and_comes_loses_nothing(ann, visit):
     page = visit(ann)
     field = show(page, 'notes')

@@ -324,6 +324,16 @@ def test_what_is_typed_and_held_stays(pair, visit):
     expect(page.get_by_role('heading', name='half a name')).to_be_visible()
 
 
+def test_advice_for_a_terminal_is_not_given_here(pair, visit):
+    ann, _ = pair
+    page = visit(ann)
+    field = show(page, 'ben')
+    ann.ask('decide', person=person(ann, 'ben'), decision='block')
+    write(page, field, 'hello')
+    expect(page.get_by_role('alert')).to_have_text('That did not work: You have blocked that person.')
+    expect(field).to_have_value('hello')
+
+
 HOSTILE = ['<img src=x onerror="document.title=1">', 'x' * 250, '\u202eresrever nna', 'ann', '‮', '🧑‍🚀' * 20]
 
 

@@ -1,4 +1,6 @@
 """Devices, relays, settings, status, polls and items in the page."""
+import signal
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
@@ -158,6 +160,32 @@ def test_two_people_poll_and_do(pair, visit):
     other.get_by_role('checkbox', name='book the hut').check()
     expect(page.get_by_text('done by ben')).to_be_visible()
     assert ann.ask('items', conversation=talk)[0]['doneBy'] == 'ben'
+
+
+def test_a_choice_that_was_not_saved_does_not_stand(ann, visit):
+    talk = ann.ask('conversations')[0]['id']
+    ann.ask('askPoll', conversation=talk, question='When?', options=['Friday', 'Saturday'])
+    ann.ask('createItem', conversation=talk, title='book the hut', assignees=[])
+    page = at(visit(ann), 'together/' + talk)
+    friday, saturday = (page.get_by_role('radio', name=name) for name in ('Friday', 'Saturday'))
+    done, alert = page.get_by_role('checkbox', name='book the hut'), page.get_by_role('alert')
+    saturday.check()
+    expect(page.get_by_text('1 vote')).to_be_visible()
+    ann.stop(signal.SIGKILL)
+    expect(page.locator('.banner')).to_be_visible()
+    for box in (friday, done):
+        box.click()
+        expect(alert).to_have_text('The node is away. Try again when it is back.')
+        expect(box).not_to_be_checked()
+        expect(saturday).to_be_checked()
+    ann.start()
+    expect(page.locator('.banner')).to_be_hidden()
+    expect(alert).to_have_count(0)
+    expect(saturday).to_be_checked()
+    friday.check()
+    wait('it is saved', lambda: [each['count'] for each in ann.ask('polls', conversation=talk)[0]['options']] == [1, 0])
+    done.check()
+    expect(page.get_by_text('done by ann')).to_be_visible()
 
 
 @pytest.mark.parametrize('scheme', ['light', 'dark'])

@@ -82,9 +82,9 @@ async function attempt(body) {
   try {
     await body();
   } catch (error) {
-    if (noteFailure(error)) return;
-    if (!error.code) throw error;
-    menu(wordsOf(error), []);
+    const isAway = noteFailure(error);
+    if (!isAway && !error.code) throw error;
+    menu(isAway ? t("view.away") : wordsOf(error), []);
   }
 }
 
@@ -218,9 +218,9 @@ function tools(of) {
 }
 
 function report(error) {
-  if (noteFailure(error)) return;
-  if (error.message) shown?.composer.fail(error);
-  if (!error.code) throw error;
+  const isAway = noteFailure(error);
+  if (isAway || error.message) shown?.composer.fail(error);
+  if (!isAway && !error.code) throw error;
 }
 
 // MARK: How the node is

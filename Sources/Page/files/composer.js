@@ -6,6 +6,7 @@ import { MentionList } from "./mentions.js";
 import { isSaidByOneself } from "./message.js";
 import { byteCount, flush, noteTyped, send, typedIn, watchOutbox } from "./outbox.js";
 import { conversation, noteFailure, on, store } from "./store.js";
+import { wordsOf } from "./views.js";
 import { form } from "./voice.js";
 import { t } from "./words.js";
 
@@ -42,6 +43,7 @@ export class Composer {
     this.line.hidden = this.isOver;
     this.#ends = [
       on("conversations", () => this.#takeDraft()),
+      on("connection", (state) => state === "here" && this.fault.textContent === t("view.away") && (this.fault.hidden = true)),
       watchOutbox(of.id, { sent: () => timeline.tail(), failed: (message, error) => this.#giveBack(message, error) }),
     ];
     queueMicrotask(() => this.#fit());
@@ -80,7 +82,7 @@ export class Composer {
   }
 
   fail(error) {
-    this.fault.textContent = t("error.failed", { reason: [error.message, error.hint].filter(Boolean).join(" ") });
+    this.fault.textContent = noteFailure(error) ? t("view.away") : t("error.failed", { reason: wordsOf(error) });
     this.fault.hidden = false;
   }
 
@@ -200,7 +202,7 @@ export class Composer {
       if (text !== this.#edit.text) await rpc("edit", { message: this.#edit.id, text });
       this.#cancel();
     } catch (error) {
-      if (!noteFailure(error)) this.fail(error);
+      this.fail(error);
     }
   }
 }

@@ -3,7 +3,7 @@ import { load } from "./api.js";
 import { h } from "./dom.js";
 import { isSaidByOneself } from "./message.js";
 import { noteFailure, store } from "./store.js";
-import { ask, copy, openDialog, passOn, rpc, wordsOf } from "./views.js";
+import { ask, copy, openDialog, passOn, rpc } from "./views.js";
 import { t } from "./words.js";
 
 // MARK: A menu beside something
@@ -71,8 +71,7 @@ export function actor(place) {
       else if (what !== "delete") await (await load("./about.js"))[what](message);
       else ask(t("message.deleteAsk"), [], t("message.deleteDo"), () => set("delete"), { text: t("menu.deleteText"), isDangerous: true });
     } catch (error) {
-      if (noteFailure(error)) return;
-      place.report(error.code ? { code: error.code, message: wordsOf(error) } : error);
+      place.report(error);
     }
   };
   return act;

@@ -25,7 +25,7 @@ const keep = keeps("own", () => ({
   outbox: unsent().filter((each) => !each.attached.length),
 }));
 
-/** What is typed in a conversation; undefined where nothing was. */
+/** What is typed in a conversation, or in a thread, by the message it begins with; undefined where nothing was. */
 export const typedIn = (id) => typed.get(id);
 
 export function noteTyped(id, text) {

@@ -3,14 +3,12 @@ import { h, icon, iconButton, later, loadStyle, paths } from "./dom.js";
 import { MentionList } from "./mentions.js";
 import { rowKey } from "./menu.js";
 import { messageRow } from "./message.js";
+import { noteTyped, typedIn } from "./outbox.js";
 import { noteFailure, on, store } from "./store.js";
 import { rpc, wordsOf } from "./views.js";
 import { t } from "./words.js";
 
 await loadStyle("./thread.css");
-
-/** What was typed and not sent, by the message that one answers. */
-const typed = new Map();
 
 export class ThreadPanel {
   #root;
@@ -35,9 +33,9 @@ export class ThreadPanel {
     this.scroller = h("div", { class: "thread-scroller", tabindex: "0", role: "region", "aria-label": t("thread.title") }, this.older, this.list);
     this.field = h("textarea", {
       rows: "2", dir: "auto", "aria-label": t("thread.write"), placeholder: t("thread.write"),
-      oninput: () => (typed.set(this.at, this.field.value), this.mentions.typed()), onkeydown: (event) => this.#writingKey(event),
+      oninput: () => (noteTyped(this.at, this.field.value), this.mentions.typed()), onkeydown: (event) => this.#writingKey(event),
     });
-    this.field.value = typed.get(at) ?? "";
+    this.field.value = typedIn(at) ?? "";
     this.mentions = new MentionList(this.field, of);
     this.fault = h("p", { class: "fault", role: "alert", hidden: true });
     this.count = h("p", { class: "hint", role: "status" });
@@ -70,9 +68,18 @@ export class ThreadPanel {
     if (!page) return;
     const above = this.#answers.findIndex((each) => each.id === page.answers[0]?.id);
     if (above <= 0) this.#cursor = page.cursor;
-    [this.#root, this.at] = [page.root, page.rootID];
+    this.#root = page.root;
+    this.#beginAt(page.rootID);
     this.#answers = [...this.#answers.slice(0, Math.max(0, above)), ...page.answers];
     this.#show(page);
+  }
+
+  /** What one types is kept by the message that all of it answers, whichever answer one came by. */
+  #beginAt(id) {
+    if (id === this.at) return;
+    if (this.field.value) noteTyped(this.at, ""), noteTyped(id, this.field.value);
+    else this.field.value = typedIn(id) ?? "";
+    this.at = id;
   }
 
   async #readOlder() {
@@ -161,7 +168,7 @@ export class ThreadPanel {
       await rpc("send", { conversation: this.of.id, texts: [text], thread: this.at, once: this.#once.name });
       this.#once = null;
       this.field.value = "";
-      typed.delete(this.at);
+      noteTyped(this.at, "");
       this.fault.hidden = true;
       await this.read();
       this.scroller.scrollTop = this.scroller.scrollHeight;

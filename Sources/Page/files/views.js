@@ -41,6 +41,7 @@ export class View {
     this.heading = h("h1", { tabindex: "-1", dir: "auto" }, title);
     this.fault = h("p", { class: "fault", role: "alert", hidden: true });
     this.body = h("div", { class: "parts" }, this.fault);
+    this.ends(on("connection", (state) => state === "here" && this.fault.textContent === t("view.away") && (this.fault.hidden = true)));
     this.element = h("div", { class: "view" },
       h("header", {}, h("a", { href: back, class: `back${back === "#/" ? "" : " always"}`, "aria-label": t("view.back") }, icon(paths.back)), this.heading),
       this.body);
@@ -113,6 +114,9 @@ export class View {
       else throw error;
       this.fault.hidden = false;
       this.fault.scrollIntoView({ block: "nearest" });
+      // What was chosen and not done stands as it was drawn; what somebody fills in is theirs.
+      for (const each of this.body.querySelectorAll("section input:not(form input)")) each.checked = each.defaultChecked;
+      this.reread?.();
       return false;
     }
   }
@@ -178,7 +182,8 @@ export const short = (identifier) => identifier.slice(0, 8);
 
 /** Who might be mistaken for whom, as the node quotes them. */
 export function lookalikes(names) {
-  return names.length > 0 && h("p", { class: "warning", dir: "auto" }, t("people.resembles"), " ", namesOf(names));
+  // The elements of a browser write `false` as a word.
+  return names.length > 0 ? h("p", { class: "warning", dir: "auto" }, t("people.resembles"), " ", namesOf(names)) : "";
 }
 
 // MARK: What a view is made of
