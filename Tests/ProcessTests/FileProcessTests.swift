@@ -221,6 +221,69 @@ struct FileProcessTests {
         try await all.end()
     }
 
+    /// Once a repair removed them, and said that they would be fetched again.
+    @Test func `a repair removes nothing of a file that nobody else is known to have`()
+        async throws
+    {
+        defer { cleanUp() }
+        let all = try await Neighbours()
+        try await all.meet(all.ann, all.ben, named: "ben")
+        #expect(try await all.ben.stop() == 0)
+        let source = try make("mine.bin", 300_000)
+        _ = try await run(["send", "ben", "--file", source], at: all.ann)
+        let ann = try await all.client(all.ann)
+        let message = try #require(try await ann.perform(ListFiles()).entries.first).message
+        let blob = try #require(message.files.first?.blob)
+        #expect(try await all.ann.stop() == 0)
+        let (stored, map) = (
+            URL(filePath: "\(all.ann.home)/files/\(blob)"),
+            URL(filePath: "\(all.ann.home)/files/\(blob).map")
+        )
+        let whole = try Data(contentsOf: stored)
+        // Its bytes are all there.
+        try FileManager.default.removeItem(at: map)
+        let found = try await run(["doctor"], at: all.ann, fails: true)
+        let name = "“mine.bin” of message \(message.number) in “ben”"
+        #expect(found.contains("Damaged: \(name); nobody else is known to"), "\(found)")
+        let mended = try await run(["doctor", "--repair"], at: all.ann)
+        #expect(mended.contains("Whole again: \(name)."), "\(mended)")
+        let saved = place.appending(path: "saved.bin").path
+        _ = try await run(["files", "save", message.id, saved], at: all.ann)
+        #expect(
+            try Data(contentsOf: URL(filePath: saved)) == Data(contentsOf: URL(filePath: source)))
+        // A byte of it is not what it was.
+        var bytes = whole
+        bytes[100_000] ^= 1
+        try bytes.write(to: stored)
+        for isMapThere in [true, false] {
+            if !isMapThere { try FileManager.default.removeItem(at: map) }
+            let kept = try await run(["doctor", "--repair"], at: all.ann, fails: true)
+            #expect(kept.contains("Nothing was removed of files that nobody"), "\(kept)")
+            #expect(kept.contains("\(name); nobody else is known to have it: send it again."))
+            #expect(!kept.contains("will be fetched again"), "\(kept)")
+            #expect(try Data(contentsOf: stored) == bytes)
+        }
+        // Somebody has had it.
+        try whole.write(to: stored)
+        _ = try await run(["doctor", "--repair"], at: all.ann)
+        for node in [all.ann, all.ben] { _ = try await node.start() }
+        let ben = try await all.client(all.ben)
+        let again = try await all.client(all.ann)
+        try await eventually("ben has it", on: [all.ann, all.ben]) {
+            let mine = try await again.perform(ListFiles()).entries.first?.message.files.first
+            return try await files(ben).first?.map(\.state) == ["here"]
+                && (mine?.holders == ["ben"] || mine?.receivers == ["ben"])
+        }
+        #expect(try await all.ann.stop() == 0)
+        try bytes.write(to: stored)
+        let dropped = try await run(["doctor", "--repair"], at: all.ann)
+        #expect(dropped.contains("will be fetched again: \(name)."), "\(dropped)")
+        _ = try await all.ann.start()
+        _ = try await run(["files", "get", message.id], at: all.ann)
+        #expect(try Data(contentsOf: stored) == whole)
+        try await all.end()
+    }
+
     @Test func `what cannot be sent is told before anything is sent`() async throws {
         defer { cleanUp() }
         let all = try await Neighbours()

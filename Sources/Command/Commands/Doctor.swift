@@ -14,7 +14,8 @@ struct Doctor: AsyncParsableCommand {
             With --repair, while the node is stopped, it saves what can be read into a new \
             database, and rebuilds what follows from the log. The old database is kept beside it. \
             If a log lost something, the rest of that log is kept. What is lost comes back from \
-            your other devices and contacts when the node runs.
+            your other devices and contacts when the node runs. Of files, it removes nothing \
+            that nobody else is known to have.
 
             Exits with 1 if something is wrong, or still is after a repair.
 

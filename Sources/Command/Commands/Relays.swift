@@ -234,14 +234,21 @@ struct OutboxCommand: NodeCommand {
             let sent = Set(
                 try await node.perform(ListSentAgain(conversation: one.conversation))
                     .map(\.original))
-            let every = try await StrandedWords.messages(of: one.conversation, on: node)
-            let messages = every.filter { !sent.contains($0.id) }
-            sentCount += every.count - messages.count
+            let found = try await StrandedWords.found(in: one, on: node)
+            let messages = found.messages.filter { !sent.contains($0.id) }
+            sentCount += found.messages.count - messages.count
             let others = try await node.perform(ListUndelivered(conversation: one.conversation))
                 .filter { ["stranded", "unknown"].contains($0.state) }
-            guard !messages.isEmpty || !others.isEmpty else { continue }
-            words.append(StrandedWords(one.conversation, one.name, messages, others))
-            let lines = [MessageLines.text(messages)] + others.map { "  " + $0.line }
+            let deeds =
+                found.deeds
+                + others.map {
+                    StrandedWords.Deed(id: $0.id, time: $0.time, change: $0.change, text: $0.text)
+                }
+            guard !messages.isEmpty || !deeds.isEmpty else { continue }
+            words.append(StrandedWords(one.conversation, one.name, messages, deeds))
+            let lines =
+                [MessageLines.text(messages)]
+                + deeds.map { "  " + UndeliveredView.line($0.change, $0.text) }
             shown += [harmless(one.name) + ":"] + lines.filter { !$0.isEmpty }
         }
         try Output.show(words, json: output.json, as: shown.joined(separator: "\n"))

@@ -14,12 +14,22 @@ struct StrandedWords: Codable, Equatable {
         var text: String?
         /// The name that it had where it was imported from, which another than the person may have said.
         var importedAuthor: String?
+        /// Whether it may be the text alone that is new; earlier versions did not say it.
+        var isEdited: Bool?
+        /// The names of the files that it brought: they are not in here.
+        var files: [String]?
+        /// How the message begins that it answered.
+        var answered: String?
+
+        /// Whether there is nothing but files.
+        var isWordless: Bool { (text ?? "").allSatisfy(\.isWhitespace) }
     }
     /// Its other operations, which have to be repeated by hand.
     struct Deed: Codable, Equatable {
+        /// Of what was done about a message, that of the message.
         var id: String
         var time: UInt64
-        /// As ``UndeliveredView/change``.
+        /// As ``UndeliveredView/change``; also `message-deletion` and `reaction`.
         var change: String
         var text: String
     }
@@ -38,33 +48,70 @@ struct StrandedWords: Codable, Equatable {
 
     init(
         _ conversation: String, _ name: String, _ messages: [MessageView],
-        _ others: [UndeliveredView]
+        _ deeds: [Deed]
     ) {
         (self.conversation, self.name) = (conversation, name)
-        deeds = others.map { Deed(id: $0.id, time: $0.time, change: $0.change, text: $0.text) }
+        self.deeds = deeds
         self.messages = messages.map {
             Message(
                 id: $0.id, time: $0.time, text: $0.text,
-                importedAuthor: $0.isImported ? $0.author : nil)
+                importedAuthor: $0.isImported ? $0.author : nil,
+                isEdited: $0.waiting.contains { $0.change == "edit" },
+                files: $0.files.isEmpty ? nil : $0.files.map(\.name),
+                answered: $0.quote.map { $0.text ?? "" })
         }
     }
 
-    /// All of a conversation, oldest first.
-    static func messages(
-        of conversation: String, on node: any NodeService
-    ) async throws -> [MessageView] {
-        var found: [MessageView] = []
+    /// All of a conversation, oldest first: messages, and what was done about messages.
+    static func found(
+        in outbox: OutboxView, on node: any NodeService
+    ) async throws -> (messages: [MessageView], deeds: [Deed]) {
+        var found: (messages: [MessageView], deeds: [Deed]) = ([], [])
+        let own = try await node.perform(GetStatus()).name
+        // Of a device with two histories, nobody can tell what of it was still taken.
+        let states = outbox.strandedCount > 0 ? ["unknown", "saved", "relayed"] : ["unknown"]
         var before: String?
         while true {
             let page = try await node.perform(
-                ReadMessages(conversation: conversation, before: before, limit: pageCount))
+                ReadMessages(
+                    conversation: outbox.conversation, before: before, limit: pageCount))
             let some = page.messages.filter { message in
-                !message.isDeleted && (message.isStranded || message.state == "unknown")
+                let isEdit = message.waiting.contains {
+                    $0.change == "edit" && states.contains($0.state)
+                }
+                return !message.isDeleted
+                    && (message.isStranded || message.state == "unknown" || isEdit)
             }
-            found = some + found
+            found.messages = some + found.messages
+            found.deeds = page.messages.flatMap { deeds(about: $0, states, own) } + found.deeds
             guard page.aboveCount > 0, let cursor = page.cursor else { return found }
             before = cursor
         }
+    }
+
+    /// What was done about a message and is in one of the states.
+    private static func deeds(
+        about message: MessageView, _ states: [String], _ own: String
+    ) -> [Deed] {
+        message.waiting.filter { states.contains($0.state) }.compactMap { waiting in
+            switch waiting.change {
+            case "deletion":
+                return Deed(
+                    id: message.id, time: message.time, change: "message-deletion", text: "")
+            case "reaction":
+                let emojis = message.reactions.filter { $0.names.contains(own) }.map(\.emoji)
+                let what = emojis.isEmpty ? "taken back" : emojis.joined(separator: " ")
+                return Deed(
+                    id: message.id, time: message.time, change: "reaction",
+                    text: "\(what) to \(start(of: message.text))")
+            default: return nil
+            }
+        }
+    }
+
+    /// How a text begins, in quotation marks.
+    static func start(of text: String?) -> String {
+        "“\(harmless(String((text ?? "").prefix(40))))”"
     }
 
     /// The content of a file made by `parley outbox --stranded --json`.
@@ -123,33 +170,102 @@ extension Send {
             )
         }
         let texts = words.messages.filter { $0.importedAuthor == nil && $0.text != nil }
-        var said: [StrandedWords.Message] = []
-        for message in texts where try await !isHeld(message.id, on: node) { said.append(message) }
-        if said.count < texts.count {
-            World.current.say(
-                "notice: \(counted(texts.count - said.count, "message")) left out: this device has "
-                    + "what arrived")
-        }
+        let missing = try await missing(of: texts, on: node)
         let left = words.messages.count - texts.count
         if left > 0 {
             World.current.say(
                 "notice: \(counted(left, "message")) left out: import again what was "
                     + "imported; of the others there is no text here")
         }
-        let deeds = words.deeds ?? []
-        for deed in deeds {
-            World.current.say(
-                "notice: left out, please do this again: "
-                    + UndeliveredView.line(deed.change, deed.text))
+        for deed in words.deeds ?? [] { try await tell(deed, on: node) }
+        // Nobody can send what is not in the file.
+        for message in missing where message.isWordless {
+            for name in message.files ?? [] {
+                World.current.say(
+                    "notice: left out, please send again: file \(harmless(name))")
+            }
         }
+        var said = missing.filter { !$0.isWordless }
         guard !said.isEmpty else {
-            return try sayNothing("nothing to send again: no message of the file is missing here")
+            return try sayNothing(
+                missing.isEmpty
+                    ? "nothing to send again: no message of the file is missing here"
+                    : "nothing to send again but files")
         }
         said = try await unsent(said, with: node)
+        for message in said {
+            let start = StrandedWords.start(of: message.text)
+            for name in message.files ?? [] {
+                World.current.say(
+                    "notice: \(start) goes without its file, please send it again: "
+                        + harmless(name))
+            }
+            if let answered = message.answered {
+                World.current.say(
+                    "notice: \(start) goes as no answer: it answered "
+                        + StrandedWords.start(of: answered))
+            }
+        }
         try await send(
             Composition.batches(said.compactMap(\.text)), count: said.count,
             named: said.map(\.id).joined(separator: " "),
             originals: again ? nil : said.map(\.id), with: node)
+    }
+
+    /// Those of the messages that have not come here. Of one that came without its newest text, it
+    /// says so: that could be older than the text that is here.
+    private func missing(
+        of texts: [StrandedWords.Message], on node: any NodeService
+    ) async throws -> [StrandedWords.Message] {
+        var missing: [StrandedWords.Message] = []
+        var heldCount = 0
+        for message in texts {
+            guard try await isHeld(message.id, on: node) else {
+                missing.append(message)
+                continue
+            }
+            let held = try await heldText(message.id, on: node)
+            guard message.isEdited == true, let held, held != message.text else {
+                heldCount += 1
+                continue
+            }
+            let text = harmless(message.text ?? "").split { $0.isNewline }
+            World.current.say(
+                "notice: left out, please do this again: edit of "
+                    + "\(StrandedWords.start(of: held)): \(text.joined(separator: " "))")
+        }
+        if heldCount > 0 {
+            World.current.say(
+                "notice: \(counted(heldCount, "message")) left out: this device has what arrived")
+        }
+        return missing
+    }
+
+    /// Says what to do again. Of a deletion it looks whether there is anything to delete.
+    private func tell(_ deed: StrandedWords.Deed, on node: any NodeService) async throws {
+        var text = deed.text
+        if deed.change == "message-deletion" {
+            guard try await isHeld(deed.id, on: node),
+                let held = try await heldText(deed.id, on: node)
+            else { return }
+            text = StrandedWords.start(of: held)
+        }
+        World.current.say(
+            "notice: left out, please do this again: " + UndeliveredView.line(deed.change, text))
+    }
+
+    /// The text that a message has here; nil where it was deleted.
+    private func heldText(_ id: String, on node: any NodeService) async throws -> String? {
+        var from = 0
+        while true {
+            let page = try await node.perform(
+                GetMessageHistory(message: MessageReference(id), from: from))
+            guard let next = page.next else {
+                guard page.count > 0 else { return nil }
+                return page.versions.last { $0.state == nil }?.text ?? ""
+            }
+            from = next
+        }
     }
 
     /// Those of the messages that no device of the person has sent again; with `--again`, all.
@@ -160,9 +276,9 @@ extension Send {
         for message in messages {
             let copies = sent.filter { $0.original == message.id && !$0.isDeleted }
             guard copies.count > 1, let last = copies.last else { continue }
-            let start = harmless(String((message.text ?? "").prefix(40)))
+            let start = StrandedWords.start(of: message.text)
             World.current.say(
-                "notice: “\(start)” stands twice: two devices of yours sent it again before they "
+                "notice: \(start) stands twice: two devices of yours sent it again before they "
                     + "met. `parley delete \(last.message)` deletes one")
         }
         if again { return messages }
@@ -196,11 +312,11 @@ extension Send {
 
 extension UndeliveredView {
     /// `poll: when do we go? (Friday, Saturday)`.
-    var line: String { Self.line(change, text) }
-
     static func line(_ change: String, _ text: String) -> String {
         let noun =
             switch change {
+            case "message-deletion": "deletion of a message"
+            case "reaction": "reaction"
             case "vote": "answer to a poll"
             case "close": "closing of a poll"
             case "deletion": "deletion of a poll, an item, a note or a decision"

@@ -87,9 +87,7 @@ extension Node {
                 report.mended.append("The search indexes are being rebuilt.")
             }
             if found.needsFiles {
-                try await node.mendFiles()
-                report.mended.append(
-                    "Damaged parts of files were removed; they will be fetched again.")
+                report.mended += try await node.mendFiles()
             }
             if let name = try await node.running.read({ try $0.formerName() }) {
                 // A device that may not write yet is reported as such.
@@ -106,6 +104,8 @@ extension Node {
                 $0 == DoctorReport.rejoin || $0 == DoctorReport.alone
             }
             if report.advice.isEmpty || !isHeldBack { report.advice = after.advice }
+            // It has just been done.
+            report.advice.removeAll { $0 == DoctorReport.mendsFiles }
             if report.mended.isEmpty { report.mended.append("Nothing had to be repaired.") }
         } catch {
             await node.shutdown()
@@ -192,6 +192,12 @@ extension DoctorReport {
         + "new device: "
         + NodeError.movingOn
 
+    /// What to do about files that are not as they should be.
+    static let mendsFiles =
+        "`parley doctor --repair` makes files whole whose bytes are all there. Of others it removes "
+        + "damaged parts and fetches them again, but only where somebody else is known to have "
+        + "them."
+
     private func hasFailed(_ beginning: String) -> Bool {
         checks.contains { !$0.isFine && $0.name.hasPrefix(beginning) }
     }
@@ -206,10 +212,7 @@ extension DoctorReport {
         } else if needsFolding || needsIndexing {
             advice.append("`parley doctor --repair` rebuilds that from the messages.")
         } else if needsFiles {
-            advice.append(
-                "`parley doctor --repair` removes damaged parts of files, and fetches them again "
-                    + "from others."
-            )
+            advice.append(Self.mendsFiles)
         } else {
             advice.append(isAlone ? Self.alone : Self.rejoin)
         }

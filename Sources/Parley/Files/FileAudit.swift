@@ -46,15 +46,35 @@ struct FileAudit: Sendable {
         return damaged
     }
 
-    /// Drops what does not hold, so that it is fetched again.
-    func mend(in folder: BlobFolder) throws {
-        for (blob, chunks) in damaged {
-            for chunk in chunks { try folder.loseChunk(chunk, of: blob) }
+    /// Writes down again what is held of the files whose bytes are all there. Of the others it drops
+    /// what does not hold, so that it is fetched again: but nothing of what nobody else is known to
+    /// have.
+    ///
+    /// - Parameter findings: what is known of the files that are not as they should be.
+    /// - Returns: those that are whole again, and those of which something was dropped.
+    func mend(
+        _ findings: [FileFinding], in folder: BlobFolder
+    ) throws -> (whole: [FileFinding], dropped: [FileFinding]) {
+        var mended: (whole: [FileFinding], dropped: [FileFinding]) = ([], [])
+        for finding in findings {
+            if let shape = finding.shape, try folder.rebuildMap(of: finding.blob, shape) {
+                mended.whole.append(finding)
+                continue
+            }
+            guard finding.isElsewhere || finding.message == nil else { continue }
+            mended.dropped.append(finding)
+            if unreadable.contains(finding.blob) {
+                try folder.removeBlob(finding.blob)
+                continue
+            }
+            for chunk in damaged.first(where: { $0.blob == finding.blob })?.chunks ?? [] {
+                try folder.loseChunk(chunk, of: finding.blob)
+            }
         }
-        for blob in unreadable { try folder.removeBlob(blob) }
+        return mended
     }
 
-    /// Files that a repair takes something of.
+    /// Files that are not as they should be.
     var touched: [BlobID] { (damaged.map(\.blob) + unreadable).sorted() }
 
     var outcome: DoctorReport.Outcome {
@@ -70,23 +90,41 @@ struct FileAudit: Sendable {
 }
 
 extension Node {
-    /// Compares all sealed files with their hashes.
-    func compareFiles() async -> DoctorReport.Outcome {
-        do { return try await depot.audit().outcome } catch {
-            return .wrong("cannot be read: \(words(of: error))")
+    /// Compares all sealed files with their hashes. Of each that is not as it should be, a sentence
+    /// tells who has it.
+    func compareFiles() async -> (outcome: DoctorReport.Outcome, sentences: [String]) {
+        do {
+            let audit = try await depot.audit()
+            let findings = try await running.read { try $0.findings(audit.touched) }
+            return (audit.outcome, FileFinding.sentences(findings))
+        } catch {
+            return (.wrong("cannot be read: \(words(of: error))"), [])
         }
     }
 
-    /// Drops the damaged parts of files, and wants them again.
-    func mendFiles() async throws {
-        let touched = try await depot.audit(mending: true).touched
-        for blob in touched {
-            await running.reread(blob)
-            let naming = try await running.read { views in
-                try views.store.naming(blob, limit: 1)
-            }
-            guard let message = naming.first?.operation else { continue }
+    /// Mends files where that takes nothing away that nobody else has, and wants again what it
+    /// dropped. Returns what it did, each a sentence.
+    func mendFiles() async throws -> [String] {
+        let audit = try await depot.audit()
+        let findings = try await running.read { try $0.findings(audit.touched) }
+        let mended = try await depot.mend(audit, findings)
+        for finding in findings { await running.reread(finding.blob) }
+        for message in mended.dropped.compactMap(\.message) {
             _ = try await running.perform(.file(.fetch(message)))
         }
+        var sentences: [String] = []
+        if !mended.whole.isEmpty {
+            sentences.append("Whole again: \(FileFinding.names(mended.whole)).")
+        }
+        if !mended.dropped.isEmpty {
+            sentences.append(
+                "Damaged parts of files were removed; they will be fetched again: "
+                    + "\(FileFinding.names(mended.dropped)).")
+        }
+        if mended.whole.count + mended.dropped.count < findings.count {
+            sentences.append(
+                "Nothing was removed of files that nobody else is known to have.")
+        }
+        return sentences
     }
 }

@@ -164,18 +164,23 @@ final class FileDepot: Sendable {
     // MARK: Looking after what is here
 
     /// Looks at all sealed files.
-    ///
-    /// - Parameter isMending: whether what does not hold is dropped.
-    func audit(mending isMending: Bool = false) async throws -> FileAudit {
+    func audit() async throws -> FileAudit {
         try await withCheckedThrowingContinuation { continuation in
             queue.async {
                 continuation.resume(
-                    with: Result {
-                        let folder = BlobFolder(self.folder)
-                        let audit = try FileAudit(of: folder)
-                        if isMending { try audit.mend(in: folder) }
-                        return audit
-                    })
+                    with: Result { try FileAudit(of: BlobFolder(self.folder)) })
+            }
+        }
+    }
+
+    /// As ``FileAudit/mend(_:in:)``.
+    func mend(
+        _ audit: FileAudit, _ findings: [FileFinding]
+    ) async throws -> (whole: [FileFinding], dropped: [FileFinding]) {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async {
+                continuation.resume(
+                    with: Result { try audit.mend(findings, in: BlobFolder(self.folder)) })
             }
         }
     }

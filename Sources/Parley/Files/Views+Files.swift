@@ -218,7 +218,7 @@ extension Views {
     }
 
     /// The authors of the messages with a file.
-    private func senders(of blob: BlobID) throws -> Set<PersonID> {
+    func senders(of blob: BlobID) throws -> Set<PersonID> {
         var senders: Set<PersonID> = []
         for entry in try store.naming(blob, limit: NodeCore.namingCountMax) {
             guard let stored = try store.operation(entry.operation),
@@ -248,7 +248,7 @@ extension Views {
         try sortedNames(of: persons).joined(separator: ", ")
     }
 
-    private func sortedNames(of persons: Set<PersonID>) throws -> [String] {
+    func sortedNames(of persons: Set<PersonID>) throws -> [String] {
         try persons.map { try name(of: $0) }.sorted()
     }
 }

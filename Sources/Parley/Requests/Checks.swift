@@ -23,10 +23,11 @@ public struct CheckStore: NodeRequest {
         let models = await node.checkModels()
         report.add("Every model is as it was installed.", isDamage: false) { models }
         let files = await node.compareFiles()
-        report.add("Every file matches its hash.", isDamage: false) { files }
+        report.add("Every file matches its hash.", isDamage: false) { files.outcome }
         // Where that cannot be told, others may have it.
         let isAlone = (try? await node.running.read { try $0.isAlone() }) ?? false
         report.advise(isAlone: isAlone)
+        report.advice += files.sentences
         return report
     }
 }

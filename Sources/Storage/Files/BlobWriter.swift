@@ -79,20 +79,7 @@ public final class BlobWriter {
         guard leaves.count == shape.chunkCount else {
             throw HomeError(.other, path: path, detail: "the file became shorter")
         }
-        let indices = (0..<shape.sectionCount).map { SectionIndex(clamping: UInt64($0)) }
-        let sections = indices.map { BlobHash.section(leaves[shape.chunks(of: $0)]) }
-        let blob = BlobHash.blob(shape.size, sections)
-        let written = try BlobMap(shape, in: map)
-        for index in indices {
-            try written.write(
-                BlobSection(
-                    blob: blob, size: shape.size, sections: sections, index: index,
-                    leaves: Array(leaves[shape.chunks(of: index)])))
-        }
-        let all = ChunkSet.all(of: shape.chunkCount)
-        for chunk in stride(from: 0, to: shape.chunkCount, by: 8) {
-            try written.write(all, around: chunk)
-        }
+        let blob = try BlobMap(shape, in: map).write(whole: leaves)
         try data.synchronize()
         try map.synchronize()
         isFinished = true
