@@ -235,10 +235,8 @@ struct FileProcessTests {
         let message = try #require(try await ann.perform(ListFiles()).entries.first).message
         let blob = try #require(message.files.first?.blob)
         #expect(try await all.ann.stop() == 0)
-        let (stored, map) = (
-            URL(filePath: "\(all.ann.home)/files/\(blob)"),
-            URL(filePath: "\(all.ann.home)/files/\(blob).map")
-        )
+        let stored = URL(filePath: "\(all.ann.home)/files/\(blob)")
+        let map = stored.appendingPathExtension("map")
         let whole = try Data(contentsOf: stored)
         // Its bytes are all there.
         try FileManager.default.removeItem(at: map)

@@ -24,17 +24,7 @@ struct StrandedDeedsTests {
         }
         let ids = try await page(lost).map(\.id)
         try await lost.perform(SetOffline(on: true))
-        let (alone, along) = (pair.folder.path + "/pic.bin", pair.folder.path + "/map.bin")
-        for path in [alone, along] {
-            try Data(repeating: 7, count: 5_000).write(to: URL(filePath: path))
-        }
-        for words in [
-            ["edit", ids[0], "meet at five"], ["react", ids[1], "👍"], ["delete", ids[2]],
-            ["send", "ben", "--file", alone], ["send", "ben", "the map", "--file", along],
-            ["reply", "ben", ids[1], "gladly"],
-        ] {
-            try await run(words, at: phone)
-        }
+        try await change(ids, at: phone, in: pair.folder.path)
         try await laptop.perform(RevokeDevice(device: "phone"))
         try await lost.perform(SetOffline(on: false))
         try await eventually("the phone knows", on: [phone]) {
@@ -72,6 +62,23 @@ struct StrandedDeedsTests {
         #expect(!twice.output.contains("edit of"), "\(twice.output)")
         #expect(!twice.output.contains("deletion of"), "\(twice.output)")
         for node in [pair.ann, phone] { #expect(try await node.stop() == 0) }
+    }
+
+    /// An edit, a reaction, a deletion, files and an answer.
+    private func change(
+        _ ids: [String], at phone: NodeProcess, in folder: String
+    ) async throws {
+        let (alone, along) = (folder + "/pic.bin", folder + "/map.bin")
+        for path in [alone, along] {
+            try Data(repeating: 7, count: 5_000).write(to: URL(filePath: path))
+        }
+        for words in [
+            ["edit", ids[0], "meet at five"], ["react", ids[1], "👍"], ["delete", ids[2]],
+            ["send", "ben", "--file", alone], ["send", "ben", "the map", "--file", along],
+            ["reply", "ben", ids[1], "gladly"],
+        ] {
+            try await run(words, at: phone)
+        }
     }
 
     private func run(_ words: [String], at node: NodeProcess) async throws {
