@@ -9,7 +9,9 @@ import ParleyWire
 ///
 /// A device in the roster gets no content at or below its horizon, and of nobody's log more than
 /// the removals leave. A device that is out gets lane 0 up to and including what put it out; a
-/// member's that never was in gets lane 0, and a stranger's nothing. Which frames leave is what counts, not what a node believes.
+/// member's that never was in gets lane 0, and a stranger's nothing. Which frames leave is what counts,
+/// not what a node believes. Where a fork of lane 0 is proven, what of lane 0 goes to those who are out
+/// is not judged: the words about a branch go there as well.
 final class RostersAgree: Checker {
     static let invariant = "I9"
     /// The first byte of OPS. Source: Protocol/06-sync.md, "Frames".

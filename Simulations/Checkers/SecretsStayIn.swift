@@ -8,7 +8,8 @@ import ParleyWire
 
 /// I16: who is out reads nothing new, whatever they kept: no secret in their store opens an epoch
 /// that was made for others, and nothing is in it whose author knew that they were out. And who is
-/// in can open what is sealed for those who are.
+/// in can open what is sealed for those who are. Words are not judged where a fork of lane 0 is proven:
+/// by what stands below it, those who are out may have been in.
 ///
 /// Whoever is out is tried with all that they have saved, thieves and liars as well.
 /// Source: `Protocol/09-epochs.md`.
