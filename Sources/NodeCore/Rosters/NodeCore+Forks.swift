@@ -88,7 +88,6 @@ extension NodeCore {
         try turn.store.addFork(evidence, in: log.number)
         try count(.forkedLog, turn.store)
         turn.emit(.linksChanged)
-        try learnedMore(of: space.number, &turn)
         _ = try Self.chooseBranches(in: space, among: [log.tag], turn.store)
         try spread(evidence, in: space, &turn)
         if !peer.hasToldAll {
@@ -103,6 +102,8 @@ extension NodeCore {
             try refold(space, &turn)
         }
         try admit(in: space, from: peer.link, &turn)
+        // What waited for the proof has been taken in: a list of what is held names that as well.
+        try learnedMore(of: space.number, &turn)
     }
 
     /// The place below a fork where this node holds another history than both branches, or nil.
