@@ -172,12 +172,15 @@ extension World {
     }
 
     /// Whether who knows that they are out of a space can still tell somebody so: who is no contact is
-    /// turned away on a link. Others may tell it.
+    /// turned away on a link, and letters go to those whom they took for members. Others may tell it.
     private func mayTell(
         of space: SpaceID, _ one: SimulatedNode, to other: SimulatedNode
     ) throws -> Bool {
-        guard relays.isEmpty, try isOut(one, of: space) else { return true }
-        return other.core.linkedPeers.contains { $0.device == one.identity.device }
+        guard try isOut(one, of: space) else { return true }
+        if other.core.linkedPeers.contains(where: { $0.device == one.identity.device }) {
+            return true
+        }
+        return try !relays.isEmpty && isIn(space, other, by: one)
     }
 
     /// Whether a node knows that it is out of a space, or has not accepted to be in it again: it passes
