@@ -103,10 +103,8 @@ extension NodeCore {
     func pendingJoin(
         through person: PersonID, _ store: some Store
     ) throws(StoreError) -> GroupLink? {
-        for link in try PendingJoin.all(store) where CardReader.person(of: link.card) == person {
-            return link
-        }
-        return nil
+        // The card was verified before the link was kept, and this is asked at every letter and card.
+        try PendingJoin.all(store).first { CardReader.claimed($0.card)?.person == person }
     }
 
     /// What shows this member that one was invited, and wants to come; nil where one does not.
@@ -158,7 +156,7 @@ extension NodeCore {
         _ space: SpaceID, from person: PersonID, _ store: some Store
     ) throws(StoreError) -> Bool {
         try PendingJoin.all(store).contains {
-            $0.space == space && CardReader.person(of: $0.card) == person
+            $0.space == space && CardReader.claimed($0.card)?.person == person
         }
     }
 
