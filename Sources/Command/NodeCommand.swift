@@ -33,15 +33,16 @@ struct MessageArgument: ExpressibleByArgument {
 
 /// Bounds on arguments, checked before anything is opened.
 enum Check {
-    static func text(_ text: String) throws {
-        guard !text.allSatisfy(\.isWhitespace) else {
-            throw ValidationError("a message needs a text")
-        }
-        try bound(text, Limits.messageByteCountMax, "a message")
+    /// A text in which something can be seen.
+    static func text(
+        _ text: String, _ what: String = "the message", max: Int = Limits.messageByteCountMax
+    ) throws {
+        guard !VisibleName.drawsNothing(text) else { throw ValidationError("\(what) is empty") }
+        try bound(text, max, what)
     }
 
     static func name(_ name: String, _ what: String) throws {
-        guard !name.allSatisfy(\.isWhitespace) else { throw ValidationError("\(what) is empty") }
+        guard !VisibleName.drawsNothing(name) else { throw ValidationError("\(what) is empty") }
         try bound(name, Limits.nameByteCountMax, what)
     }
 

@@ -34,13 +34,17 @@ struct Desk: Sendable {
     let uploads: Uploads
     /// The address that is listened on, before its port was known.
     private let host: LoopbackAddress
+    /// Adds to advised commands which home they are about.
+    private let completeHint: @Sendable (String) -> String
 
     init(
         node: any NodeService, tokens: AccessTokens, page: PageDoor?, gate: Gate,
-        uploads: Uploads, host: LoopbackAddress
+        uploads: Uploads, host: LoopbackAddress,
+        completeHint: @escaping @Sendable (String) -> String
     ) {
         self.node = node
-        requests = RequestDesk(node: node)
+        self.completeHint = completeHint
+        requests = RequestDesk(node: node, completeHint: completeHint)
         self.tokens = tokens
         self.page = page
         self.gate = gate
@@ -170,6 +174,8 @@ struct Desk: Sendable {
     ) async throws {
         let isOver =
             head.method != .get && (head.byteCount ?? Int.max) > Self.unwantedByteCountMax
+        var refusal = refusal
+        refusal.reason.hint = refusal.reason.hint.map(completeHint)
         let body = refusal.body
         try await writer.write(
             response: refusal.head(closing: isOver), body: ResponseBody(byteBuffer: body))

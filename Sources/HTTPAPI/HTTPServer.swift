@@ -21,26 +21,31 @@ public final class HTTPServer: Sendable {
     ///
     /// - Throws: ``NodeError`` where somebody else listens there.
     ///
-    /// - Parameter page: the browser sessions; nil for no page.
+    /// - Parameters:
+    ///   - page: the browser sessions; nil for no page.
+    ///   - completeHint: adds to advised commands which home they are about.
     public static func start(
         node: any NodeService, tokens: AccessTokens, page: PageSessions? = nil, home: String,
-        on wanted: LoopbackAddress
+        on wanted: LoopbackAddress, completeHint: @escaping @Sendable (String) -> String = { $0 }
     ) async throws -> HTTPServer {
         try await start(
-            node: node, tokens: tokens, page: page, home: home, on: wanted, times: Times())
+            node: node, tokens: tokens, page: page, home: home, on: wanted, times: Times(),
+            completeHint: completeHint)
     }
 
     /// The same, with other patience.
     static func start(
         node: any NodeService, tokens: AccessTokens, page: PageSessions? = nil, home: String,
-        on wanted: LoopbackAddress, times: Times
+        on wanted: LoopbackAddress, times: Times,
+        completeHint: @escaping @Sendable (String) -> String = { $0 }
     ) async throws -> HTTPServer {
         let door = try page.map { PageDoor(sessions: $0, host: try $0.host()) }
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let gate = Gate()
         let uploads = Uploads(node: node, home: home, times: times)
         let desk = Desk(
-            node: node, tokens: tokens, page: door, gate: gate, uploads: uploads, host: wanted)
+            node: node, tokens: tokens, page: door, gate: gate, uploads: uploads, host: wanted,
+            completeHint: completeHint)
         let channel = GuardedChannel(gate: gate, times: times) { request, writer, channel in
             try await desk.respond(request, writer, channel)
         }

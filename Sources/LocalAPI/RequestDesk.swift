@@ -17,9 +17,17 @@ public struct RequestDesk: Sendable {
     }
 
     private let node: any NodeService
+    private let completeHint: @Sendable (String) -> String
 
     /// A desk that asks this node.
-    public init(node: any NodeService) { self.node = node }
+    ///
+    /// - Parameter completeHint: adds to advised commands which home they are about.
+    public init(
+        node: any NodeService, completeHint: @escaping @Sendable (String) -> String = { $0 }
+    ) {
+        self.node = node
+        self.completeHint = completeHint
+    }
 
     /// Answers what these bytes ask, as far as the token allows it.
     ///
@@ -88,7 +96,9 @@ public struct RequestDesk: Sendable {
             let result = try await method.answer(request.arguments, from: node, holding: grant)
             return request.id == nil ? nil : Answer(id: id, result: AnyResult(value: result))
         } catch {
-            return Answer(id: id, error: Failure(error))
+            var failure = Failure(error)
+            failure.data.hint = failure.data.hint.map(completeHint)
+            return Answer(id: id, error: failure)
         }
     }
 

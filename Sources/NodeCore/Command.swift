@@ -253,7 +253,7 @@ public enum CommandRefusal: Error, Equatable, Sendable {
     case unchanged
     /// It is longer than may be sent: so many UTF-8 bytes, of at most so many.
     case tooLong(byteCount: Int, limit: Int)
-    /// The text is empty.
+    /// The text, title or name is empty, or nothing of it can be seen.
     case empty
     /// It is not one emoji.
     case noEmoji

@@ -190,7 +190,7 @@ extension NodeCore {
             return try change(number, byAuthor: true, &turn) {
                 MessageEdit(text: text, mentions: mentions).draft(of: $0)
             } unless: {
-                Self.refusal(text: text)
+                VisibleName.drawsNothing(text) ? .empty : Self.refusal(text: text)
             }
         case .delete(let number):
             return try change(number, byAuthor: false, &turn) {

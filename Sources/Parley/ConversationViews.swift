@@ -69,4 +69,7 @@ public struct DigestView: Codable, Equatable, Sendable {
     public var digest: String
     /// Operations held.
     public var operationCount: Int
+    /// Whether it is in no list: another conversation of the same two has its place, and nothing was
+    /// said in it.
+    public var isSuperseded = false
 }

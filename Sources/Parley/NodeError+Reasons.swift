@@ -69,7 +69,7 @@ extension NodeError {
                 "too-long", "That is \(byteCount) bytes long; at most \(limit) can be sent.",
                 hint: "Nothing was sent. Split it, or shorten it.")
         case .empty:
-            self.init("empty", "The text is empty.")
+            self.init("empty", "It is empty, or nothing of it can be seen.")
         case .noEmoji:
             self.init(
                 "no-emoji", "A reaction must be one emoji.",
@@ -99,7 +99,7 @@ extension NodeError {
         case .deleted:
             self.init("deleted", "That message was deleted.")
         case .impossibleTime:
-            self.init("bad-time", "Its original time is not possible: it is after the year 2248.")
+            self.init("bad-time", "That time is not possible: it is after the year 2248.")
         default: preconditionFailure("a refusal that is not about what is written")
         }
     }

@@ -64,7 +64,7 @@ public struct PollView: Codable, Equatable, Sendable {
     public var mayAnswer = true
     /// What this person did about it that is not delivered.
     public var waiting: [MessageView.Waiting] = []
-    /// Whether one may close it and take it back.
+    /// Whether one may close it: it is not closed, and one asked it, or is an admin of the group.
     public var mayClose: Bool
     /// The message right below it, by its `id`; nil if it is below all.
     public var below: String? = nil
@@ -159,7 +159,7 @@ extension Views {
             isAnswered: !own.isEmpty || poll.uncounted.contains(ownPerson),
             mayAnswer: mayWrite && poll.closing == nil && !isOver,
             waiting: try marks(on: poll.reference, in: space, roster),
-            mayClose: mayWrite && (poll.author == ownPerson || isAdmin),
+            mayClose: mayWrite && poll.closing == nil && (poll.author == ownPerson || isAdmin),
             below: try message(below: poll.order, in: space.number), order: poll.order.text)
     }
 }
@@ -197,7 +197,7 @@ extension NodeError {
             self.init("too-many-tags", "A decision can have at most \(limit) tags.")
         case .unknownReminder:
             self.init(
-                "unknown-reminder", "There is no such reminder, or several begin like that.",
+                "unknown-reminder", "There is no such reminder.",
                 hint: "`parley reminders list --all` shows them.")
         case .tooManyReminders(let limit):
             self.init(

@@ -64,7 +64,7 @@ extension Views {
         else { return nil }
         let counts = try waitingCounts(in: space, roster)
         let parts = [(counts.saved + counts.relayed, "message"), (counts.changes, "change")]
-            .filter { $0.0 > 0 }.map { "\($0) \($1)\($0 == 1 ? "" : "s")" }
+            .filter { $0.0 > 0 }.map { counted($0, $1) }
         if parts.isEmpty { return nil }
         return NodeError(
             "undelivered",

@@ -103,7 +103,7 @@ extension Views {
 
     private static func warnings(ofStranded count: Int) -> [String] {
         guard count > 0 else { return [] }
-        let what = count == 1 ? "1 message or change" : "\(count) messages and changes"
+        let what = counted(count, "message or change", "messages and changes")
         return [
             "\(what) of yours never \(count == 1 ? "leaves" : "leave") this device, which wrote "
                 + "two histories: nobody accepts more from it, and no backup holds them. "
@@ -152,9 +152,9 @@ extension Views {
                     + "is lost, `parley doctor --repair` saves what can be read.")
         }
         warnings += try lostByRepairs().map { loss in
-            let noun = loss.operationCount == 1 ? "operation" : "operations"
             // Of a conversation whose records were damaged nobody knows how many there were.
-            let part = loss.operationCount > 0 ? "\(loss.operationCount) \(noun) of " : ""
+            let count = counted(loss.operationCount, "operation")
+            let part = loss.operationCount > 0 ? "\(count) of " : ""
             return "A repair of the database lost \(part)\(loss.name), which did not come back: "
                 + "`parley doctor` says who may have them."
         }
@@ -211,7 +211,8 @@ extension Views {
                     conversation: space.id.description, name: try view(of: space).name,
                     digest: try ViewDigest.digest(of: space, roster: roster, in: store)
                         .description,
-                    operationCount: logs.reduce(0) { $0 + $1.heldCount }))
+                    operationCount: logs.reduce(0) { $0 + $1.heldCount },
+                    isSuperseded: try isSuperseded(space, roster)))
         }
         return views.sorted { ($0.name, $0.conversation) < ($1.name, $1.conversation) }
     }

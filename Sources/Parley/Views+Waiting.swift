@@ -10,7 +10,7 @@ extension Views {
     /// What must come before anything is written in a conversation; nil where nothing must.
     func waiting(in space: SpaceRecord) throws -> String? {
         guard let count = try core.missingOwnCount(of: space.number, in: store) else { return nil }
-        let what = count == 1 ? "1 earlier operation" : "\(count) earlier operations"
+        let what = counted(count, "earlier operation")
         return "waiting for \(what) of this device"
     }
 

@@ -328,9 +328,9 @@ extension Views {
                 since: began?.time),
             Fact(
                 about: "in it",
-                what: (roster.members.count == 1 ? "1 person" : "\(roster.members.count) people")
+                what: counted(roster.members.count, "person", "people")
                     + " with "
-                    + (roster.devices.count == 1 ? "1 device" : "\(roster.devices.count) devices"),
+                    + counted(roster.devices.count, "device"),
                 source: "the conversation's operations"),
         ]
         if let epoch = try epoch(of: space) {

@@ -20,7 +20,7 @@ extension Rejoin {
         case .anotherInstance:
             (needsPeer, text) = (true, "the guard file belongs to another database")
         case .behind(let count):
-            let logs = count == 1 ? "1 log ends" : "\(count) logs end"
+            let logs = counted(count, "log ends", "logs end")
             (needsPeer, text) = (false, "\(logs) before the last operation that this device wrote")
         }
         self.init(reason: text, ends: ends, needsPeer: needsPeer)

@@ -17,6 +17,15 @@ public enum VisibleName {
         }
     }
 
+    /// Whether nothing of a text can be seen. A character that Unicode did not know when this was
+    /// written counts as visible, unlike in a name: it may be a new emoji.
+    public static func drawsNothing(_ text: String) -> Bool {
+        text.unicodeScalars.allSatisfy { scalar in
+            scalar.properties.isWhitespace || drawsNothing(scalar)
+                || scalar.properties.generalCategory == .control
+        }
+    }
+
     /// What is shown in place of a hidden mark.
     static let standIn: Unicode.Scalar = "\u{FFFD}"
 

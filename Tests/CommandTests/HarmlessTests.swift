@@ -29,6 +29,27 @@ struct HarmlessTests {
         }
     }
 
+    /// Once each mark of such a flag was drawn by itself.
+    @Test("has the flags of parts of countries, and no other text behind a flag")
+    func flags() {
+        func tagged(_ name: String) -> String {
+            let tags = name.unicodeScalars.compactMap { Unicode.Scalar(0xE0000 + $0.value) }
+            return String(String.UnicodeScalarView(["\u{1F3F4}"] + tags + ["\u{E007F}"]))
+        }
+        for name in ["gbeng", "gbsct", "gbwls"] {
+            #expect(harmless("a \(tagged(name)) b") == "a \(tagged(name)) b")
+            #expect(columnCount(tagged(name)) == 2 && column(tagged(name), 3).count == 2)
+        }
+        #expect(harmless(tagged("hi")) == "🏴���")
+        #expect(
+            harmless(
+                tagged("gbeng").unicodeScalars.dropLast().reduce(into: "") {
+                    $0.unicodeScalars.append($1)
+                }) == "🏴�����")
+        #expect(harmless("\u{E0041}\u{E0080}\u{E0FFF}") == "���")
+        #expect(harmless("葛\u{E0100}") == "葛\u{E0100}")
+    }
+
     @Test("cannot reach the terminal from a text, a name, an emoji or an error")
     func everywhere() async {
         let node = FakeNode()

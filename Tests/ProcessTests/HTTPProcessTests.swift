@@ -61,6 +61,13 @@ struct HTTPProcessTests {
         let fresh = try await Self.token("rotate", "early", of: node.home)
         #expect(try await Self.get("/metrics", of: node.home, token: early).status == 401)
         #expect(try await Self.get("/metrics", of: node.home, token: fresh).status == 200)
+        // Whoever reads the advice need not know which home it is.
+        let advice = "parley token new --home \(node.home) NAME --scope"
+        let stranger = try await Self.get("/metrics", of: node.home, token: early)
+        #expect(stranger.text.contains("\(advice) read"), "\(stranger.text)")
+        let wish = #"{"jsonrpc":"2.0","id":1,"method":"invite","params":{"hours":1}}"#
+        let beyond = try await Self.get("/rpc", of: node.home, token: fresh, body: wish)
+        #expect(beyond.text.contains("parley token new --home"), "\(beyond.text)")
         let revoked = try await Program.run("token", "revoke", "late", "--home", node.home)
         #expect(revoked.status == 0)
         #expect(try await Self.get("/metrics", of: node.home, token: late).status == 401)

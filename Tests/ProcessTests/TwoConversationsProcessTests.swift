@@ -150,6 +150,9 @@ struct TwoConversationsProcessTests {
         for (node, other) in [(ann, "ben"), (ben, "ann")] {
             let list = try await client(of: node).perform(ListConversations())
             #expect(list.map(\.name) == [other] && list.map(\.id) == [began.values.min()])
+            // Once the empty one had a line as well.
+            let digest = try await run("digest", at: node)
+            #expect(digest.split(separator: "\n").count == 1 && digest.hasPrefix("\(other)  "))
         }
         try await end(relays)
     }

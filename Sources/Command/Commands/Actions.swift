@@ -1,5 +1,6 @@
 import ArgumentParser
 import Parley
+import ParleyWire
 
 struct ActionCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -54,7 +55,7 @@ struct ActionNew: NodeCommand {
 
     func validate() throws {
         try Check.name(conversation, "a conversation's name")
-        try Check.text(title)
+        try Check.text(title, "the title", max: Limits.itemTitleByteCountMax)
         for person in assignees { try Check.name(person, "a person's name") }
         try ActionEdit.check(due)
     }
@@ -149,7 +150,7 @@ struct ActionEdit: NodeCommand {
     }
 
     func validate() throws {
-        if let title { try Check.text(title) }
+        if let title { try Check.text(title, "the title", max: Limits.itemTitleByteCountMax) }
         for person in adding + removing { try Check.name(person, "a person's name") }
         if due?.isEmpty == false { try Self.check(due) }
         if title == nil, due == nil, notes == nil, adding.isEmpty, removing.isEmpty {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Parley
+import ParleyWire
 import Synchronization
 
 struct BackupCommand: AsyncParsableCommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Parley
+import ParleyWire
 
 struct Conversations: NodeCommand {
     static let configuration = CommandConfiguration(
@@ -118,7 +119,7 @@ struct Conversations: NodeCommand {
             parts.append("unread")
         }
         let count = conversation.unreadMentions
-        if count > 0 { parts.append(count == 1 ? "1 mentions you" : "\(count) mention you") }
+        if count > 0 { parts.append(counted(count, "mentions you", "mention you")) }
         return parts.joined(separator: ", ")
     }
 

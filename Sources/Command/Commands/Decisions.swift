@@ -1,5 +1,6 @@
 import ArgumentParser
 import Parley
+import ParleyWire
 
 struct DecisionCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -60,8 +61,8 @@ struct DecisionPropose: NodeCommand {
 
     func validate() throws {
         try Check.name(conversation, "a conversation's name")
-        if let title { try Check.text(title) }
-        for tag in tags { try Check.text(tag) }
+        if let title { try Check.text(title, "the title", max: Limits.decisionTitleByteCountMax) }
+        for tag in tags { try Check.text(tag, "the tag", max: Limits.decisionTagByteCountMax) }
         if source != nil, poll != nil { throw ValidationError("one of --from and --from-poll") }
         if title == nil, poll == nil {
             throw ValidationError(
@@ -265,7 +266,7 @@ struct DecisionListing: NodeCommand {
         if let state, !states.contains(state) {
             throw ValidationError("--state is proposed, accepted, rejected or superseded")
         }
-        if let tag { try Check.text(tag) }
+        if let tag { try Check.text(tag, "the tag") }
         try ActionEdit.check(since)
         try ActionEdit.check(until)
         guard (1...ListDecisions.limitMax).contains(limit) else {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Parley
+import ParleyWire
 
 struct DeviceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -267,7 +268,7 @@ struct DeviceAcceptLink: AsyncParsableCommand {
             if world.talk.isTerminal, status.operationCount != shown {
                 shown = status.operationCount
                 world.sayInPlace(
-                    "\(status.conversationCount) conversations, \(shown) operations")
+                    counted(status.conversationCount, "conversation") + ", \(shown) operations")
             }
             // One space may be done before the next is begun: only a while without anything counts.
             quietCount = status.isCatchingUp ? 0 : quietCount + 1

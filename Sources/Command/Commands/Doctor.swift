@@ -1,6 +1,7 @@
 import ArgumentParser
 import Parley
 import ParleyLocalAPI
+import ParleyWire
 
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -29,7 +29,7 @@ struct DraftCommand: NodeCommand {
 
     func validate() throws {
         try Check.name(conversation, "a conversation's name")
-        if let text { try Check.text(text) }
+        if let text { try Check.text(text, "the draft", max: KeepDraft.byteCountMax) }
         if [text != nil, send, remove].count(where: { $0 }) > 1 {
             throw ValidationError("one of a text, --send and --remove")
         }

@@ -21,7 +21,7 @@ struct GroupDescribe: OneGroupCommand {
     var remove = false
 
     func validate() throws {
-        if let text { try Check.text(text) }
+        if let text { try Check.text(text, "the description", max: DescribeGroup.byteCountMax) }
         if (text == nil) != remove { throw ValidationError("one of a text and --remove") }
     }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Parley
+import ParleyWire
 
 struct InvitationsCommand: NodeCommand {
     static let configuration = CommandConfiguration(

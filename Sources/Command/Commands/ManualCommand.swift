@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Parley
+import ParleyWire
 
 struct ManualCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

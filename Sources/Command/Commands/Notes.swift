@@ -252,12 +252,7 @@ struct NoteRename: NodeCommand {
     var title: String
 
     static func check(_ title: String) throws {
-        guard !title.allSatisfy(\.isWhitespace) else {
-            throw ValidationError("a note needs a title")
-        }
-        guard title.utf8.count <= Limits.noteTitleByteCountMax else {
-            throw ValidationError("a title has at most \(Limits.noteTitleByteCountMax) bytes")
-        }
+        try Check.text(title, "the title", max: Limits.noteTitleByteCountMax)
     }
 
     func validate() throws { try Self.check(title) }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Parley
+import ParleyWire
 
 struct InviteCommand: NodeCommand {
     static let configuration = CommandConfiguration(
@@ -174,7 +175,7 @@ struct InviteList: AsyncParsableCommand {
         let lost = all.filter(\.leadsNowhere)
         guard let one = lost.first ?? all.first else { return }
         let count = lost.isEmpty ? all.count : lost.count
-        let what = count == 1 ? "1 open invite names" : "\(count) open invites name"
+        let what = counted(count, "open invite names", "open invites name")
         World.current.advise(
             one.leadsNowhere
                 ? "\(what) a relay that is no longer used or answers without its key, "

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Parley
+import ParleyWire
 
 struct PollCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -51,8 +52,8 @@ struct PollNew: NodeCommand {
 
     func validate() throws {
         try Check.name(conversation, "a conversation's name")
-        try Check.text(question)
-        for option in options { try Check.text(option) }
+        try Check.text(question, "the question", max: Limits.pollQuestionByteCountMax)
+        for option in options { try Check.text(option, "an answer", max: Limits.nameByteCountMax) }
         guard (2...AskPoll.optionCountMax).contains(options.count) else {
             throw ValidationError("a poll has from 2 to \(AskPoll.optionCountMax) answers")
         }
@@ -90,9 +91,6 @@ struct PollVote: NodeCommand {
     var retract = false
 
     func validate() throws {
-        guard answers.allSatisfy({ (1...AskPoll.optionCountMax).contains($0) }) else {
-            throw ValidationError("answers are counted from 1")
-        }
         if answers.isEmpty != retract {
             throw ValidationError(
                 retract

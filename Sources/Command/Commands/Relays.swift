@@ -1,5 +1,6 @@
 import ArgumentParser
 import Parley
+import ParleyWire
 
 struct RelaysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

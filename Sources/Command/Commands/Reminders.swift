@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Parley
+import ParleyWire
 
 struct RemindCommand: NodeCommand {
     static let configuration = CommandConfiguration(
@@ -33,7 +34,7 @@ struct RemindCommand: NodeCommand {
     var time: RingTime
 
     func validate() throws {
-        if let text { try Check.text(text) }
+        if let text { try Check.text(text, "the text", max: Limits.reminderByteCountMax) }
         if message != nil, item != nil { throw ValidationError("one of --message and --item") }
         if text == nil, message == nil, item == nil {
             throw ValidationError("give a text, --message or --item")
@@ -177,9 +178,14 @@ enum RingTime: Equatable {
 
     init(argument: String) throws {
         let units: [Character: UInt64] = ["m": 1, "h": 60, "d": 24 * 60]
-        if let unit = argument.last.flatMap({ units[$0] }), let count = UInt64(argument.dropLast()),
-            (1...366 * 24 * 60 / unit).contains(count)
+        if let unit = argument.last.flatMap({ units[$0] }), argument.count > 1,
+            argument.dropLast().allSatisfy({ $0.isASCII && $0.isNumber })
         {
+            guard let count = UInt64(argument.dropLast()),
+                (1...366 * 24 * 60 / unit).contains(count)
+            else {
+                throw ValidationError("from now it can be 1m to 366d: give a day for later")
+            }
             self = .minutes(count * unit)
             return
         }
@@ -190,7 +196,12 @@ enum RingTime: Equatable {
             self = .clock(hour: hour, minute: minute)
             return
         }
-        guard let day = CalendarDay.day(String(parts[0])) else { throw Self.malformed }
+        guard let day = CalendarDay.day(String(parts[0])) else {
+            let isWritten = parts[0].split(separator: "-").map(\.count) == [4, 2, 2]
+            throw isWritten
+                ? ValidationError("a day is one of the calendar, up to 2199-12-31")
+                : Self.malformed
+        }
         self = .day(day, hour: hour, minute: minute)
     }
 

@@ -144,7 +144,8 @@ struct Run: AsyncParsableCommand {
         func start(_ address: LoopbackAddress) async throws -> HTTPServer {
             try await HTTPServer.start(
                 node: running.node, tokens: running.tokens,
-                page: page ? running.pageSessions : nil, home: home, on: address)
+                page: page ? running.pageSessions : nil, home: home, on: address,
+                completeHint: Advice.completer)
         }
         let web: HTTPServer
         if let wanted {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Parley
+import ParleyWire
 
 struct SearchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -302,7 +303,7 @@ struct Ask: NodeCommand {
         guard !question.allSatisfy(\.isWhitespace) else {
             throw ValidationError("a question needs words")
         }
-        try Check.text(question)
+        try Check.text(question, "the question")
         guard (1...20).contains(limit) else { throw ValidationError("--limit is 1 to 20") }
     }
 

@@ -290,7 +290,7 @@ enum Composition {
         }
         let lines = input.split(omittingEmptySubsequences: false) { $0.isNewline }
         let texts = areLines ? lines.map(String.init) : [trimmed(input)]
-        let written = texts.filter { !$0.allSatisfy(\.isWhitespace) }
+        let written = texts.filter { !VisibleName.drawsNothing($0) }
         guard !written.isEmpty else { throw NodeError("empty", "there is nothing to send") }
         for (index, text) in texts.enumerated()
         where text.utf8.count > Limits.messageByteCountMax {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Parley
+import ParleyWire
 
 struct StatsCommand: NodeCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Parley
+import ParleyWire
 
 struct Status: NodeCommand {
     static let configuration = CommandConfiguration(
@@ -70,7 +71,7 @@ struct Status: NodeCommand {
             "\(bytes(status.sentByteCount)) sent, \(bytes(status.receivedByteCount)) received")
         let waiting = status.pendingCount
         table.add(
-            "waiting", waiting == 1 ? "1 message or change" : "\(waiting) messages and changes")
+            "waiting", counted(waiting, "message or change", "messages and changes"))
         for (title, line) in FileLines.lines(status.files) { table.add(title, line) }
         if status.strandedCount > 0 {
             table.add("stays here", "\(status.strandedCount), which nobody will ever accept")
@@ -102,7 +103,7 @@ struct Status: NodeCommand {
     private static func addWhatFailed(_ status: NodeStatus, to table: inout Table) {
         if status.unknownCount > 0 {
             let count = status.unknownCount
-            let what = count == 1 ? "1 message or change" : "\(count) messages and changes"
+            let what = counted(count, "message or change", "messages and changes")
             table.add(
                 "not known", "whether \(what) of yours arrived: this device no longer learns of it")
         }
@@ -135,8 +136,10 @@ struct DigestCommand: NodeCommand {
 
     func run(with node: any NodeService) async throws {
         let digests = try await node.perform(ListDigests())
+        // Those that are in no list are for programs.
+        let shown = digests.filter { !$0.isSuperseded }
         let table = Table(
-            digests.map { [$0.name, counted($0.operationCount, "operation"), $0.digest] })
+            shown.map { [$0.name, counted($0.operationCount, "operation"), $0.digest] })
         try Output.show(digests, json: output.json, as: table.text)
     }
 }
@@ -148,9 +151,6 @@ extension NodeStatus.Link {
         return address.hasPrefix("through ") ? "\(name) \(address)" : "\(name) at \(address)"
     }
 }
-
-/// `1 message`, `2 messages`.
-func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
 /// `512 B`, `1.5 MB`.
 func bytes(_ count: Int) -> String {

@@ -38,6 +38,14 @@ enum Advice {
         return shown + rest
     }
 
+    /// ``complete(_:)`` for the home that is meant now, wherever it is called.
+    static var completer: @Sendable (String) -> String {
+        let (home, profile) = (home, profile)
+        return { text in
+            $home.withValue(home) { $profile.withValue(profile) { complete(text) } }
+        }
+    }
+
     /// Whether the command that a text begins with says itself which home it is about.
     private static func namesHome(_ text: Substring) -> Bool {
         let command = text.prefix { !"`,;\n".contains($0) }

@@ -49,7 +49,7 @@ struct CallLines {
 
     /// How long it was, as minutes and seconds.
     private static func length(_ call: CallView) -> String {
-        call.milliseconds.map { ", after \(clock($0 / 1000))" } ?? ""
+        call.milliseconds.map { ", after \(playTime($0))" } ?? ""
     }
 
     /// How far a call is, in a word.
@@ -67,8 +67,8 @@ struct CallLines {
         let others = (record.wasIn && !record.isOwn ? ["you"] : []) + record.others.map(harmless)
         switch record.outcome {
         case "talked":
-            let seconds = record.milliseconds / 1000
-            return "\(name) called \(others.joined(separator: ", ")), \(clock(seconds))"
+            let length = playTime(record.milliseconds)
+            return "\(name) called \(others.joined(separator: ", ")), \(length)"
         case "begun": return "\(name) called"
         case "unanswered": return "\(name) called, and nobody answered"
         case "cancelled": return "\(name) called, and gave up"
@@ -79,10 +79,6 @@ struct CallLines {
         }
     }
 
-    private static func clock(_ seconds: Int) -> String {
-        "\(seconds / 60):\(seconds % 60 < 10 ? "0" : "")\(seconds % 60)"
-    }
-
     /// All calls in one table.
     static func table(_ calls: [CallView]) -> String {
         Table(
@@ -90,7 +86,7 @@ struct CallLines {
                 [
                     String(call.call.prefix(8)), call.name, word(call),
                     call.members.map(\.name).joined(separator: ", "),
-                    call.milliseconds.map { clock($0 / 1000) } ?? "",
+                    call.milliseconds.map(playTime) ?? "",
                     call.reason ?? "",
                 ]
             }

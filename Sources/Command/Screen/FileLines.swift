@@ -1,4 +1,5 @@
 import Parley
+import ParleyWire
 
 /// Files of messages as lines.
 enum FileLines {
@@ -11,10 +12,10 @@ enum FileLines {
         var marks: [String] = []
         if file.isVoice {
             let bars = bars(file.waveform)
-            marks.append("voice \(duration(file.duration))" + (bars.isEmpty ? "" : " " + bars))
+            marks.append("voice \(playTime(file.duration))" + (bars.isEmpty ? "" : " " + bars))
         } else {
             marks.append(kind(file.type) + harmless(file.name))
-            if file.duration > 0 { marks.append(duration(file.duration)) }
+            if file.duration > 0 { marks.append(playTime(file.duration)) }
             if file.width > 0, file.height > 0 { marks.append("\(file.width)×\(file.height)") }
             marks.append(size(file.size))
         }
@@ -101,11 +102,5 @@ enum FileLines {
         return value < 9.95
             ? "\(tenths / 10).\(tenths % 10) \(units[unit])"
             : "\(Int(value.rounded())) \(units[unit])"
-    }
-
-    private static func duration(_ milliseconds: Int) -> String {
-        let seconds = (milliseconds + 500) / 1_000
-        let rest = seconds % 60
-        return "\(seconds / 60):\(rest < 10 ? "0" : "")\(rest)"
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import ParleyImporting
+import ParleyWire
 
 /// The result of an import, as it is shown and as programs get it.
 struct ImportReport: Encodable {

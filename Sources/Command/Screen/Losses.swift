@@ -1,4 +1,5 @@
 import Parley
+import ParleyWire
 
 /// Messages about data that a repair of the database lost.
 enum Losses {

@@ -1,4 +1,5 @@
 import Parley
+import ParleyWire
 
 /// Membership changes, as lines between messages.
 enum MembershipLines {
@@ -27,7 +28,7 @@ enum MembershipLines {
 
     private static func hidden(_ event: MembershipView) -> String {
         guard let count = event.hiddenCount else { return "" }
-        let what = count == 1 ? "1 message of theirs is" : "\(count) messages of theirs are"
+        let what = counted(count, "message of theirs is", "messages of theirs are")
         return ": \(what) no longer shown, because whoever did that did not have "
             + (count == 1 ? "it" : "them")
     }

@@ -1,4 +1,5 @@
 import Parley
+import ParleyWire
 
 /// Notes as lines.
 ///

@@ -1,4 +1,5 @@
 import Parley
+import ParleyWire
 
 /// Polls as lines.
 ///

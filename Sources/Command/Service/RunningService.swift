@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import Parley
+import ParleyWire
 
 /// The surroundings of a running node: its log, its service manager, and notifications.
 struct RunningService: Sendable {

@@ -16,6 +16,10 @@ extension NodeCore {
         let messages = try shelved(messages, &turn)
         for message in messages {
             if let refusal = Self.refusal(message) { return .failure(refusal) }
+            // Lines of logs may be blank; nobody writes such a message on purpose.
+            if message.files.isEmpty, VisibleName.drawsNothing(message.text) {
+                return .failure(.empty)
+            }
             for blob in message.files.compactMap(\.blob)
             where try !mayPassOn(blob, turn.store) { return .failure(.fileNotHeld) }
         }

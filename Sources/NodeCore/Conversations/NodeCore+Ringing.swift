@@ -58,9 +58,8 @@ extension NodeCore {
         guard count <= Limits.reminderByteCountMax else {
             return .failure(.tooLong(byteCount: count, limit: Limits.reminderByteCountMax))
         }
-        guard (turn.now.wall + 1..<Limits.wallClockMax).contains(time) else {
-            return .failure(.together(.alreadyOver))
-        }
+        guard time < Limits.wallClockMax else { return .failure(.impossibleTime) }
+        guard time > turn.now.wall else { return .failure(.together(.alreadyOver)) }
         guard all.count < Limits.reminderCountMax else {
             return .failure(.together(.tooManyReminders(limit: Limits.reminderCountMax)))
         }

@@ -45,7 +45,8 @@ extension Views {
             }
         }
         report.add("Every operation follows from the one before it.", isDamage: true) {
-            let figures = "\(audit.operationCount) operations, \(audit.brokenCount) wrong"
+            let figures =
+                "\(counted(audit.operationCount, "operation")), \(audit.brokenCount) wrong"
             let orphans = try store.orphanCount()
             var strays = 0
             for log in heldLogs.flatMap(\.logs) { strays += try store.strayCount(in: log) }
@@ -53,7 +54,9 @@ extension Views {
                 return .fine(figures)
             }
             var words = [figures]
-            if unreadable > 0 { words.append("\(unreadable) logs break off") }
+            if unreadable > 0 {
+                words.append(counted(unreadable, "log breaks off", "logs break off"))
+            }
             if orphans > 0 { words.append("\(orphans) of logs that are not listed") }
             if strays > 0 { words.append("\(strays) at the wrong places") }
             return .wrong(words.joined(separator: ", "))
@@ -61,7 +64,8 @@ extension Views {
         report.add("Every log ends on a signature of its device.", isDamage: true) {
             let awaited = audit.awaitedCount > 0 ? ", \(audit.awaitedCount) to come" : ""
             let figures =
-                "\(audit.headCount) signatures, \(audit.unsignedCount) missing or wrong\(awaited)"
+                "\(counted(audit.headCount, "signature")), "
+                + "\(audit.unsignedCount) missing or wrong\(awaited)"
             return audit.unsignedCount == 0 ? .fine(figures) : .wrong(figures)
         }
         guard unreadable + audit.brokenCount + audit.unsignedCount > 0 else { return }
@@ -233,7 +237,7 @@ extension Views {
         }
         if different.isEmpty, broken.isEmpty {
             let count = spaces.count { $0.kind != .own }
-            return .fine("\(count) \(count == 1 ? "conversation" : "conversations") compared")
+            return .fine("\(counted(count, "conversation")) compared")
         }
         let words = [
             different.isEmpty ? nil : "different: " + different.joined(separator: ", "),

@@ -77,11 +77,28 @@ public struct AnswerPoll: NodeRequest {
 
     /// Answers the request.
     public func perform(on node: Node) async throws -> PollView {
-        guard choices.allSatisfy({ (1...AskPoll.optionCountMax).contains($0) }) else {
-            throw NodeError("no-such-option", "Answers are counted from 1.")
-        }
         let number = try await node.number(ofPoll: poll)
+        let options = try await node.shown(number).options
+        guard choices.allSatisfy({ (1...options.count).contains($0) }) else {
+            throw Self.noSuchOption(options)
+        }
         return try await node.poll(.vote(number, PollChoices(choices.map { $0 - 1 })))
+    }
+}
+
+extension AnswerPoll {
+    /// So many characters of each answer are repeated where none was meant.
+    private static let repeatedCharacterCountMax = 40
+
+    private static func noSuchOption(_ options: [PollView.Option]) -> NodeError {
+        var error = NodeError(together: .noSuchOption(count: options.count))
+        let all = options.enumerated().map { place, option in
+            let isLong = option.text.count > repeatedCharacterCountMax
+            return "\(place + 1) \(option.text.prefix(repeatedCharacterCountMax))"
+                + (isLong ? "…" : "")
+        }
+        error.hint = "They are: \(all.joined(separator: "; "))."
+        return error
     }
 }
 

@@ -240,7 +240,7 @@ extension Node {
         var warnings: [String] = []
         let lostCount = own.map { told($0) }.count { $0.leadsNowhere }
         if lostCount > 0 {
-            let what = lostCount == 1 ? "1 open invite names" : "\(lostCount) open invites name"
+            let what = counted(lostCount, "open invite names", "open invites name")
             warnings.append(
                 "\(what) a relay that is no longer used, or at whose address another one answers: "
                     + "whoever accepts it never gets an answer. `parley invite list` shows it, "

@@ -160,14 +160,28 @@ extension Views {
             .map { try view($0) }
     }
 
+    /// Fewer digits name no reminder.
+    private static let reminderDigitCountMin = 4
+
     /// The reminder that an argument means: its identifier, or a start of that.
     fileprivate func reminder(named argument: String) throws -> Reminder.ID {
         guard let own = core.ownSpace else { throw NodeError(together: .unknownReminder) }
+        guard argument.count >= Self.reminderDigitCountMin,
+            argument.unicodeScalars.allSatisfy({ $0.isASCII && $0.properties.isASCIIHexDigit })
+        else {
+            throw NodeError(
+                "bad-reminder", "“\(argument)” is no identifier of a reminder, nor a start of one.",
+                hint: "At least \(Self.reminderDigitCountMin) of its digits are needed: "
+                    + "`parley reminders list --all` shows them.")
+        }
         let found = try Overview.reminders(ownSpace: own.number, in: store).filter {
             LogTag($0.id.rawValue).description.hasPrefix(argument.lowercased())
         }
-        guard argument.count >= 4, let first = found.first, found.count == 1 else {
-            throw NodeError(together: .unknownReminder)
+        guard let first = found.first else { throw NodeError(together: .unknownReminder) }
+        guard found.count == 1 else {
+            throw NodeError(
+                "ambiguous", "\(found.count) reminders begin with “\(argument)”.",
+                hint: "Give more digits: `parley reminders list --all --json` shows them all.")
         }
         return first.id
     }

@@ -1,6 +1,7 @@
 import ParleyLedger
 import ParleySearch
 import ParleyStorage
+import ParleyWire
 
 extension Node {
     /// What is wrong with installed models.
@@ -163,16 +164,21 @@ extension DoctorReport {
             .init(
                 name: "every indexed text can be found by its words",
                 isFine: words.missing == 0,
-                detail: words.missing == 0 ? "none is missing" : "\(words.missing) are missing"),
+                detail: words.missing == 0
+                    ? "none is missing" : counted(words.missing, "is missing", "are missing")),
             .init(
                 name: "the word index holds nothing that was erased",
                 isFine: words.strange == 0,
-                detail: words.strange == 0 ? "nothing" : "\(words.strange) rows belong to no text"),
+                detail: words.strange == 0
+                    ? "nothing"
+                    : counted(words.strange, "row belongs", "rows belong") + " to no text"),
             .init(
                 name: "every vector belongs to a text and to a known model", isFine: left == 0,
                 detail: left > 0
-                    ? "\(left) do not, and nothing may be removed here"
-                    : removed == 0 ? "all do" : "\(removed) did not, and were removed"),
+                    ? counted(left, "does", "do") + " not, and nothing may be removed here"
+                    : removed == 0
+                        ? "all do"
+                        : counted(removed, "did not, and was", "did not, and were") + " removed"),
         ])
     }
 }

@@ -1,5 +1,6 @@
 import ParleyLedger
 import ParleySealing
+import ParleyWire
 
 /// What can be said of a home's files where its node does not open.
 public struct HomeFinding: Equatable, Sendable {
@@ -21,8 +22,7 @@ public struct HomeFinding: Equatable, Sendable {
         }
         guard let first = lines.first else { return "it is damaged" }
         let rest = lines.count - 1
-        let word = rest == 1 ? "fault" : "faults"
-        let more = rest == 0 ? "" : ", and at least \(rest) more such \(word)"
+        let more = rest == 0 ? "" : ", and at least \(counted(rest, "more such fault"))"
         return first.prefix(complaintLengthMax) + more
     }
 }
@@ -51,7 +51,7 @@ extension Home {
             guard !lacksDatabase, disk.exists(database) else {
                 throw HomeError(.databaseGone, path: database)
             }
-            return "\(disk.byteCount(database) ?? 0) bytes"
+            return counted(disk.byteCount(database) ?? 0, "byte")
         }
         guard findings.last?.isFine == true else { return findings }
         look("The database is sound.") {
@@ -70,9 +70,10 @@ extension Home {
                 guard gaps == 0 else {
                     throw HomeError(
                         .databaseDamaged, path: database,
-                        detail: "table \(table.name): \(rows) rows, and at least \(gaps) gaps")
+                        detail: "table \(table.name): \(counted(rows, "row")), and at least "
+                            + counted(gaps, "gap"))
                 }
-                return "\(rows) rows"
+                return counted(rows, "row")
             }
         }
         return findings

@@ -1,6 +1,7 @@
 public import ParleyLedger
 import ParleyNodeCore
 public import ParleySealing
+import ParleyWire
 
 /// A row whose content does not open, in a database whose other rows are rescued.
 struct StrangeRow {
@@ -225,9 +226,8 @@ extension SQLiteStore {
     private func dropStrangeRows(_ report: inout RescueReport) throws(StoreError) {
         let renewedCount = try renewLogs(&report)
         if renewedCount > 0 {
-            let noun = renewedCount == 1 ? "row" : "rows"
             report.losses.append(
-                "\(renewedCount) \(noun) about who wrote what could not be decrypted, and were "
+                "\(counted(renewedCount, "row")) about who wrote what could not be decrypted, and were "
                     + "rebuilt from the rest"
             )
         }
@@ -239,9 +239,7 @@ extension SQLiteStore {
             let count = strangeRows.count { $0.table == table.name }
             if count == 0 { continue }
             report.losses.append(
-                count == 1
-                    ? "1 row about \(table.meaning) cannot be decrypted"
-                    : "\(count) rows about \(table.meaning) cannot be decrypted")
+                "\(counted(count, "row")) about \(table.meaning) cannot be decrypted")
             report.lost(from: table)
         }
         try begin(.full)
@@ -258,7 +256,7 @@ extension SQLiteStore {
             guard table == "operation" else { continue }
             let count = connection.changeCount
             report.losses.append(
-                (count == 1 ? "1 of the messages is" : "\(count) messages are")
+                counted(count, "message is", "messages are")
                     + " from logs of which nothing else is left")
         }
         try commit()

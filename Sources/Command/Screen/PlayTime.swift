@@ -1,0 +1,8 @@
+/// How long something was, as minutes and seconds, `4:05`, or with hours, `1:04:05`; to the nearest
+/// second, as the page says it.
+func playTime(_ milliseconds: Int) -> String {
+    let seconds = (milliseconds + 500) / 1_000
+    func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    let (hours, minutes) = (seconds / 3_600, seconds / 60 % 60)
+    return (hours > 0 ? "\(hours):\(two(minutes))" : "\(minutes)") + ":" + two(seconds % 60)
+}

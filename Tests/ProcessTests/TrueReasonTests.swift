@@ -1,0 +1,102 @@
+import Parley
+import ParleyLocalAPI
+import Testing
+
+/// What a command refuses, and why.
+@Suite("Commands say the true reason", .timeLimit(.minutes(3)))
+struct TrueReasonTests {
+    private let folder: TemporaryFolder
+    private let home: String
+
+    init() async throws {
+        folder = try TemporaryFolder()
+        home = folder.home("ann")
+        _ = try await NodeProcess(home: home, name: "ann", port: 1)
+        _ = try await run("group", "create", "club")
+    }
+
+    private func run(_ words: String..., status: Int32 = 0) async throws -> String {
+        try await run(words, status: status)
+    }
+
+    private func run(_ words: [String], status: Int32) async throws -> String {
+        let program = try Program(words + ["--home", home])
+        #expect(try await program.ended() == status, "\(words): \(program.output)")
+        return program.output
+    }
+
+    /// Once a message was said to need a text, and what could not be seen was sent.
+    @Test("what is empty, or cannot be seen, is named")
+    func empty() async throws {
+        let cases = [
+            (["action", "new", "club", ""], "the title is empty"),
+            (["poll", "new", "club", " ", "a", "b"], "the question is empty"),
+            (["poll", "new", "club", "when?", "", "b"], "an answer is empty"),
+            (["note", "new", "club", "\u{200B}"], "the title is empty"),
+            (["decision", "propose", "club", "\u{2060}"], "the title is empty"),
+            (["decision", "propose", "club", "tea", "--tag", ""], "the tag is empty"),
+            (["remind", " ", "--at", "2h"], "the text is empty"),
+            (["send", "club", "\u{200B}\u{FEFF} \u{AD}"], "the message is empty"),
+            (["edit", "1", "\u{200D}"], "the message is empty"),
+            (["group", "describe", "club", "\u{3164}"], "the description is empty"),
+        ]
+        for (words, reason) in cases {
+            let told = try await run(words, status: 64)
+            #expect(told.contains(reason), "\(words): \(told)")
+        }
+        _ = try await run("send", "club", "👋")
+        #expect(try await run("read", "club").contains("👋"))
+    }
+
+    @Test("a text that cannot be seen is refused whoever sends it")
+    func unseen() async throws {
+        let node = NodeProcess(home: home, address: "127.0.0.1:1")
+        let client = try await node.start(isHidden: true)
+        let sent = try await client.perform(SendMessages(conversation: "club", texts: ["tea"]))
+        let number = MessageReference(try #require(sent.first).number)
+        for blank in ["\u{200B}", " \u{2060}\u{FE0F}", "\u{115F}\n"] {
+            let error = await #expect(throws: NodeError.self) {
+                try await client.perform(SendMessages(conversation: "club", texts: [blank]))
+            }
+            #expect(error?.code == "empty")
+            let change = await #expect(throws: NodeError.self) {
+                try await client.perform(EditMessage(message: number, text: blank))
+            }
+            #expect(change?.code == "empty")
+        }
+        #expect(try await node.stop() == 0)
+    }
+
+    @Test("reminders: what is no identifier, and what is no time")
+    func reminders() async throws {
+        for word in ["zz", "12", "12345g"] {
+            let told = try await run("reminders", "done", word, status: 1)
+            #expect(told.contains("“\(word)” is no identifier of a reminder"), "\(told)")
+        }
+        let absent = try await run("reminders", "done", "1a2b3c4d", status: 1)
+        #expect(absent.contains("There is no such reminder.") && !absent.contains("several"))
+        for time in ["9999-01-01 09:00", "2026-02-30 09:00"] {
+            let told = try await run("remind", "tea", "--at", time, status: 64)
+            #expect(told.contains("a day is one of the calendar, up to 2199-12-31"), "\(told)")
+        }
+        let far = try await run("remind", "tea", "--at", "9999d", status: 64)
+        #expect(far.contains("1m to 366d"), "\(far)")
+        let other = try await run("remind", "tea", "--at", "soon", status: 64)
+        #expect(other.contains("a time is written as"), "\(other)")
+    }
+
+    @Test("a poll says which answers there are, and that a closed one cannot be closed")
+    func poll() async throws {
+        _ = try await run("poll", "new", "club", "when?", "Friday", "Saturday")
+        let list = try await run("poll", "list", "--json")
+        let number = try #require(list.firstMatch(of: #/"number":([0-9]+)/#)).output.1
+        #expect(list.contains(#""mayClose":true"#))
+        for answer in ["3", "99"] {
+            let told = try await run("poll", "vote", String(number), answer, status: 1)
+            #expect(told.contains("That poll has the answers 1 to 2."), "\(told)")
+            #expect(told.contains("1 Friday; 2 Saturday"), "\(told)")
+        }
+        _ = try await run("poll", "close", String(number))
+        #expect(try await run("poll", "list", "--json").contains(#""mayClose":false"#))
+    }
+}
