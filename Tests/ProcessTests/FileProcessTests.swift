@@ -191,7 +191,7 @@ struct FileProcessTests {
         bytes[100_000] ^= 1
         try bytes.write(to: stored)
         let found = try await run(["doctor"], at: all.ben, fails: true)
-        #expect(found.contains("1 file, 3 MB, 1 parts of 1 are damaged"), "\(found)")
+        #expect(found.contains("1 file, 3 MB, 1 part of 1 file is damaged"), "\(found)")
         #expect(found.contains("; the database itself is not damaged"), "\(found)")
         let told = try await run(["doctor", "--json"], at: all.ben, fails: true)
         #expect(told.contains("\"isDatabaseDamaged\":false"), "\(told)")
@@ -279,6 +279,64 @@ struct FileProcessTests {
         _ = try await all.ann.start()
         _ = try await run(["files", "get", message.id], at: all.ann)
         #expect(try Data(contentsOf: stored) == whole)
+        try await all.end()
+    }
+
+    /// Once a check passed over such a file, and sending it again left the message without it.
+    @Test func `a sent file of which nothing is left is told, and whole once it is sent again`()
+        async throws
+    {
+        defer { cleanUp() }
+        let all = try await Neighbours()
+        try await all.meet(all.ann, all.ben, named: "ben")
+        #expect(try await all.ben.stop() == 0)
+        let source = try make("mine.bin", 140_000)
+        _ = try await run(["send", "ben", "--file", source], at: all.ann)
+        let ann = try await all.client(all.ann)
+        let message = try #require(try await ann.perform(ListFiles()).entries.first).message
+        let blob = try #require(message.files.first?.blob)
+        #expect(try await all.ann.stop() == 0)
+        for name in [blob, "\(blob).map"] {
+            try FileManager.default.removeItem(atPath: "\(all.ann.home)/files/\(name)")
+        }
+        let missing = "Missing: “mine.bin” of message \(message.number) in “ben”; nobody else is"
+        for words in [["doctor"], ["doctor", "--repair"]] {
+            let found = try await run(words, at: all.ann, fails: true)
+            #expect(found.contains("0 files, 0 MB, 1 missing"), "\(found)")
+            #expect(found.contains("\(missing) known to have it: send it again."), "\(found)")
+            #expect(!found.contains("Nothing was removed"), "\(found)")
+        }
+        _ = try await all.ann.start()
+        _ = try await run(["send", "ben", "--file", source], at: all.ann)
+        let again = try await all.client(all.ann)
+        #expect(try await files(again).map { $0.map(\.state) } == [["here"], ["here"]])
+        #expect(try await files(again).map { $0.map(\.blob) } == [[blob], [blob]])
+        #expect(try await run(["doctor"], at: all.ann).contains("1 file, 0 MB"))
+        // Nobody else has it: it is not given up by itself.
+        let room = try await run(
+            ["files", "room", "--limit", "1M", "--keep-days", "0"], at: all.ann)
+        #expect(room.contains("of 1.0 MB"), "\(room)")
+        let kept = try await run(["files", "forget", message.id], at: all.ann, fails: true)
+        #expect(!kept.contains("freed 1"), "\(kept)")
+        #expect(try await files(again).map { $0.map(\.state) } == [["here"], ["here"]])
+        // Once somebody has had it, a repair has it brought again.
+        _ = try await all.ben.start()
+        let ben = try await all.client(all.ben)
+        try await eventually("ben has it", on: [all.ann, all.ben]) {
+            let mine = try await again.perform(ListFiles()).entries.map(\.message.files.first)
+            return try await files(ben).map { $0.map(\.state) } == [["here"], ["here"]]
+                && mine.contains { $0?.receivers == ["ben"] || $0?.holders == ["ben"] }
+        }
+        for node in [all.ann, all.ben] { #expect(try await node.stop() == 0) }
+        for name in [blob, "\(blob).map"] {
+            try FileManager.default.removeItem(atPath: "\(all.ann.home)/files/\(name)")
+        }
+        let brought = try await run(["doctor", "--repair"], at: all.ann)
+        #expect(brought.contains("Missing files will be fetched again: “mine"), "\(brought)")
+        #expect(brought.contains("1 to be fetched again"), "\(brought)")
+        for node in [all.ann, all.ben] { _ = try await node.start() }
+        _ = try await run(["files", "get", message.id], at: all.ann)
+        #expect(try await run(["doctor"], at: all.ann).contains("1 file, 0 MB"))
         try await all.end()
     }
 

@@ -28,6 +28,12 @@ struct BlobContractTests {
 
     /// Seals a file as a node does, and takes it in.
     private func sealed(_ byteCount: Int, into folder: BlobFolder) throws -> BlobWriter.Finished {
+        let finished = try finished(byteCount, key)
+        try folder.take(finished)
+        return finished
+    }
+
+    private func finished(_ byteCount: Int, _ key: [UInt8]) throws -> BlobWriter.Finished {
         let shape = try #require(BlobShape(BlobSize(clamping: UInt64(byteCount))))
         let writer = try BlobWriter(into: place, named: 7, shape, key: key)
         let plain = plain(byteCount)
@@ -36,9 +42,7 @@ struct BlobContractTests {
             try writer.add(Array(plain[done..<done + writer.nextByteCount]))
             done = min(byteCount, done + Limits.plainChunkByteCount)
         }
-        let finished = try writer.finish()
-        try folder.take(finished)
-        return finished
+        return try writer.finish()
     }
 
     private func pieces(
@@ -192,6 +196,30 @@ struct BlobContractTests {
         let folder = BlobFolder(place)
         try folder.beginBlob(finished.blob, finished.shape)
         #expect(try folder.heldBlob(finished.blob)?.chunks.count == 0)
+        // Nothing of a map that was not counted comes back at the next start.
+        #expect(try BlobFolder(place).heldBlob(finished.blob)?.chunks.count == 0)
+    }
+
+    @Test func `a map without its chunks counts for nothing once the file is begun again`() throws {
+        defer { cleanUp() }
+        let finished = try sealed(300_000, into: BlobFolder(place))
+        try FileManager.default.removeItem(atPath: "\(place)/\(finished.blob)")
+        try BlobFolder(place).beginBlob(finished.blob, finished.shape)
+        #expect(try BlobFolder(place).heldBlob(finished.blob)?.chunks.count == 0)
+    }
+
+    @Test func `a file that is sealed again with its key has its name again`() throws {
+        defer { cleanUp() }
+        let folder = BlobFolder(place)
+        let finished = try sealed(300_000, into: folder)
+        try folder.removeBlob(finished.blob)
+        let other = try self.finished(300_000, key.map { $0 ^ 1 })
+        #expect(other.blob != finished.blob)
+        let again = try other.sealed(with: key, into: place, named: 9)
+        #expect(again.blob == finished.blob && again.content == finished.content)
+        try folder.take(again)
+        #expect(try folder.heldBlob(finished.blob)?.chunks.isWhole == true)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: place).count == 2)
     }
 
     @Test func `what was being sealed when a process ended goes at the next start`() throws {

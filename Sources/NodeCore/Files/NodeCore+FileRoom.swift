@@ -52,13 +52,18 @@ extension NodeCore {
     /// A file that is on the disk, that a message names and of which nothing is noted; else nil.
     private func unnoted(_ blob: BlobID, _ turn: some Turn) throws(StoreError) -> HeldFile? {
         guard let held = try turn.store.blobs.heldBlob(blob) else { return nil }
-        let naming = try turn.store.naming(blob, limit: Self.namingCountMax)
-        guard !naming.isEmpty else { return nil }
-        var isOwn = false
-        for entry in naming where try isWrittenHere(entry, turn.store) { isOwn = true }
+        guard try turn.store.names(blob) else { return nil }
         return HeldFile(
             blob: blob, shape: held.shape, state: held.chunks.isWhole ? .whole : .begun,
-            lastUse: WallTime(clamping: turn.now.wall), cameFromOthers: !isOwn)
+            lastUse: WallTime(clamping: turn.now.wall),
+            cameFromOthers: try !isSentHere(blob, turn.store))
+    }
+
+    /// Whether a message of this device names a file.
+    private func isSentHere(_ blob: BlobID, _ store: some Store) throws(StoreError) -> Bool {
+        for entry in try store.naming(blob, limit: Self.namingCountMax)
+        where try isWrittenHere(entry, store) { return true }
+        return false
     }
 
     private func isWrittenHere(_ entry: Entry, _ store: some Store) throws(StoreError) -> Bool {
@@ -99,10 +104,14 @@ extension NodeCore {
         if row == nil || row?.state == .givenUp {
             fileDesk.room.take(shape.sealedByteCount)
         }
+        // A file that this device sealed may have been made whole from its own bytes.
+        let isOwn = try isSentHere(blob, turn.store)
+        let cameFromOthers = row?.cameFromOthers ?? !isOwn
         try HeldFile(
             blob: blob, shape: shape, state: .whole, lastUse: WallTime(clamping: turn.now.wall),
-            cameFromOthers: true
+            cameFromOthers: cameFromOthers
         ).keep(in: turn.store)
+        if !cameFromOthers { fileDesk.holders.add(blob) }
         try holdBound(&turn)
     }
 

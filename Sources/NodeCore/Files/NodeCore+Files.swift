@@ -83,7 +83,10 @@ extension NodeCore {
                 try noteOwnFiles(message.files, areNew: areNew, &turn)
                 try noteShelves(of: message, &turn)
                 isOwn = isOwn || !message.files.isEmpty
-                if areNew { continue }
+                if areNew {
+                    try endWants(of: message.files, &turn)
+                    continue
+                }
             } else {
                 try noteFileReceipts(of: number, &turn)
             }
@@ -93,6 +96,18 @@ extension NodeCore {
         guard isOwn else { return }
         try holdBound(&turn)
         for link in peers.links.keys.sorted() { try inquireAfterFiles(on: link, &turn) }
+    }
+
+    /// Files that this device sends again are whole again: nobody else has to bring them.
+    private mutating func endWants(
+        of files: [Attachment], _ turn: inout some Turn
+    ) throws(StoreError) {
+        for blob in files.compactMap(\.blob)
+        where try WantedFile.kept(blob, in: turn.store) != nil {
+            guard try turn.store.blobs.heldBlob(blob)?.chunks.isWhole == true else { continue }
+            fileDesk.fetcher.stop(blob)
+            try completed(blob, &turn)
+        }
     }
 
     /// Wants the files of a message that are fetched automatically, and says whether any is not

@@ -1,6 +1,7 @@
 import ParleyLedger
 import ParleyNodeCore
 import ParleyStorage
+import ParleyWire
 
 extension Node {
     /// Compares the indexes of the search with the messages.
@@ -10,8 +11,9 @@ extension Node {
             let vectors = try await strangeVectorCount()
             if words.missing + words.strange + vectors == 0 { return .fine("all of them") }
             return .wrong(
-                "\(words.missing) texts cannot be found; \(words.strange) rows of words and "
-                    + "\(vectors) vectors belong to no text")
+                "\(counted(words.missing, "text")) cannot be found; "
+                    + "\(counted(words.strange, "row")) of words and "
+                    + "\(counted(vectors, "vector")) without a text")
         } catch {
             return .wrong("cannot be read: \(error)")
         }
@@ -195,8 +197,8 @@ extension DoctorReport {
     /// What to do about files that are not as they should be.
     static let mendsFiles =
         "`parley doctor --repair` makes files whole whose bytes are all there. Of others it removes "
-        + "damaged parts and fetches them again, but only where somebody else is known to have "
-        + "them."
+        + "damaged parts, and fetches these and missing ones again, but only where somebody else "
+        + "is known to have them."
 
     private func hasFailed(_ beginning: String) -> Bool {
         checks.contains { !$0.isFine && $0.name.hasPrefix(beginning) }

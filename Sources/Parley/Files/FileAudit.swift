@@ -15,6 +15,16 @@ struct FileAudit: Sendable {
     /// Files whose held parts cannot be determined.
     var unreadable: [BlobID] = []
 
+    /// What a repair did about files.
+    struct Mended: Sendable {
+        /// Those that are whole again.
+        var whole: [FileFinding] = []
+        /// Those of which it dropped what did not hold.
+        var dropped: [FileFinding] = []
+        /// Those of which parts are missing that somebody else has or has had.
+        var missing: [FileFinding] = []
+    }
+
     /// Looks at every part of every file. Nothing is changed.
     init(of folder: BlobFolder) throws {
         for blob in try folder.blobs() {
@@ -51,17 +61,18 @@ struct FileAudit: Sendable {
     /// have.
     ///
     /// - Parameter findings: what is known of the files that are not as they should be.
-    /// - Returns: those that are whole again, and those of which something was dropped.
-    func mend(
-        _ findings: [FileFinding], in folder: BlobFolder
-    ) throws -> (whole: [FileFinding], dropped: [FileFinding]) {
-        var mended: (whole: [FileFinding], dropped: [FileFinding]) = ([], [])
+    func mend(_ findings: [FileFinding], in folder: BlobFolder) throws -> Mended {
+        var mended = Mended()
         for finding in findings {
             if let shape = finding.shape, try folder.rebuildMap(of: finding.blob, shape) {
                 mended.whole.append(finding)
                 continue
             }
             guard finding.isElsewhere || finding.message == nil else { continue }
+            if finding.isMissing {
+                mended.missing.append(finding)
+                continue
+            }
             mended.dropped.append(finding)
             if unreadable.contains(finding.blob) {
                 try folder.removeBlob(finding.blob)
@@ -74,42 +85,51 @@ struct FileAudit: Sendable {
         return mended
     }
 
-    /// Files that are not as they should be.
+    /// Files of which something is here that is not as it should be.
     var touched: [BlobID] { (damaged.map(\.blob) + unreadable).sorted() }
 
-    var outcome: DoctorReport.Outcome {
-        let figures =
-            "\(fileCount) \(fileCount == 1 ? "file" : "files"), \(byteCount / 1_000_000) MB"
-        guard !touched.isEmpty else { return .fine(figures) }
-        var words = [figures]
-        let partCount = damaged.reduce(0) { $0 + $1.chunks.count }
-        if partCount > 0 { words.append("\(partCount) parts of \(damaged.count) are damaged") }
+    /// - Parameter findings: all that is known of files that are not as they should be.
+    func outcome(_ findings: [FileFinding]) -> DoctorReport.Outcome {
+        var words = [counted(fileCount, "file"), "\(byteCount / 1_000_000) MB"]
+        let awaitedCount = findings.count(where: \.isAwaited)
+        if awaitedCount > 0 { words.append("\(awaitedCount) to be fetched again") }
+        let missingCount = findings.count { $0.isMissing && !$0.isAwaited }
+        guard !touched.isEmpty || missingCount > 0 else {
+            return .fine(words.joined(separator: ", "))
+        }
+        if !damaged.isEmpty {
+            let partCount = damaged.reduce(0) { $0 + $1.chunks.count }
+            words.append(
+                "\(counted(partCount, "part")) of \(counted(damaged.count, "file")) "
+                    + (partCount == 1 ? "is damaged" : "are damaged"))
+        }
         if !unreadable.isEmpty { words.append("\(unreadable.count) cannot be read") }
+        if missingCount > 0 { words.append("\(missingCount) missing") }
         return .wrong(words.joined(separator: ", "))
     }
 }
 
 extension Node {
-    /// Compares all sealed files with their hashes. Of each that is not as it should be, a sentence
-    /// tells who has it.
+    /// Compares all sealed files with their hashes, and those that should be here with those that
+    /// are. Of each that is not as it should be, a sentence tells who has it.
     func compareFiles() async -> (outcome: DoctorReport.Outcome, sentences: [String]) {
         do {
             let audit = try await depot.audit()
             let findings = try await running.read { try $0.findings(audit.touched) }
-            return (audit.outcome, FileFinding.sentences(findings))
+            return (audit.outcome(findings), FileFinding.sentences(findings))
         } catch {
             return (.wrong("cannot be read: \(words(of: error))"), [])
         }
     }
 
     /// Mends files where that takes nothing away that nobody else has, and wants again what it
-    /// dropped. Returns what it did, each a sentence.
+    /// dropped and what is missing. Returns what it did, each a sentence.
     func mendFiles() async throws -> [String] {
         let audit = try await depot.audit()
         let findings = try await running.read { try $0.findings(audit.touched) }
         let mended = try await depot.mend(audit, findings)
         for finding in findings { await running.reread(finding.blob) }
-        for message in mended.dropped.compactMap(\.message) {
+        for message in (mended.dropped + mended.missing).compactMap(\.message) {
             _ = try await running.perform(.file(.fetch(message)))
         }
         var sentences: [String] = []
@@ -121,7 +141,12 @@ extension Node {
                 "Damaged parts of files were removed; they will be fetched again: "
                     + "\(FileFinding.names(mended.dropped)).")
         }
-        if mended.whole.count + mended.dropped.count < findings.count {
+        if !mended.missing.isEmpty {
+            sentences.append(
+                "Missing files will be fetched again: \(FileFinding.names(mended.missing)).")
+        }
+        let done = Set((mended.whole + mended.dropped + mended.missing).map(\.blob))
+        if findings.contains(where: { !$0.isMissing && !done.contains($0.blob) }) {
             sentences.append(
                 "Nothing was removed of files that nobody else is known to have.")
         }

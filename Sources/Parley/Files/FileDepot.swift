@@ -1,6 +1,7 @@
 import Foundation
 import ParleyConversation
 import ParleyFiles
+import ParleyNodeCore
 import ParleySealing
 import ParleyStorage
 import ParleyWire
@@ -141,7 +142,7 @@ final class FileDepot: Sendable {
                 attachment.content = .inline(bytes)
                 attachment.size = BlobSize(clamping: UInt64(bytes.count))
             case .blob(let finished):
-                let (blob, key) = try await running.take(finished)
+                let (blob, key) = try await running.take(sealedAsBefore(finished))
                 attachment.content = .blob(blob, key: key)
                 attachment.size = finished.shape.size
             }
@@ -161,6 +162,26 @@ final class FileDepot: Sendable {
         }
     }
 
+    /// A file whose sealed form is no longer here gets the same one: every message that names it has
+    /// it again.
+    private func sealedAsBefore(
+        _ finished: BlobWriter.Finished
+    ) async throws -> BlobWriter.Finished {
+        guard let lost = try await running.lostFile(finished.content) else { return finished }
+        var random = SystemRandom()
+        let nonce = random.next()
+        return try await withCheckedThrowingContinuation { continuation in
+            queue.async {
+                continuation.resume(
+                    with: Result {
+                        try Node.explaining {
+                            try finished.sealed(with: lost.key, into: self.folder, named: nonce)
+                        }
+                    })
+            }
+        }
+    }
+
     // MARK: Looking after what is here
 
     /// Looks at all sealed files.
@@ -176,7 +197,7 @@ final class FileDepot: Sendable {
     /// As ``FileAudit/mend(_:in:)``.
     func mend(
         _ audit: FileAudit, _ findings: [FileFinding]
-    ) async throws -> (whole: [FileFinding], dropped: [FileFinding]) {
+    ) async throws -> FileAudit.Mended {
         try await withCheckedThrowingContinuation { continuation in
             queue.async {
                 continuation.resume(

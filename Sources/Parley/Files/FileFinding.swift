@@ -21,6 +21,11 @@ struct FileFinding: Sendable {
     var isElsewhere: Bool
     /// Who, as a clause.
     var who: String
+    /// Whether parts of it are not here that should be, and nothing that is here is wrong.
+    var isMissing = false
+    /// Whether it will be fetched again: somebody asked for it, and another device has it or has
+    /// had it.
+    var isAwaited = false
 
     /// `“a.txt” of message 4 in ann`, and so on.
     static func names(_ findings: [FileFinding]) -> String {
@@ -31,16 +36,36 @@ struct FileFinding: Sendable {
 
     /// What is said about each of them.
     static func sentences(_ findings: [FileFinding]) -> [String] {
-        var sentences = findings.prefix(namedCountMax).map { "Damaged: \($0.name); \($0.who)." }
-        let more = findings.count - namedCountMax
-        if more > 0 { sentences.append("\(more) more files are damaged.") }
+        let wrong = findings.filter { !$0.isAwaited }
+        var sentences = wrong.prefix(namedCountMax).map {
+            "\($0.isMissing ? "Missing" : "Damaged"): \($0.name); \($0.who)."
+        }
+        let more = wrong.count - namedCountMax
+        if more > 0 {
+            sentences.append(
+                "\(counted(more, "more file is", "more files are")) damaged or missing.")
+        }
         return sentences
     }
 }
 
 extension Views {
     /// What is known of files that are not as they should be.
-    func findings(_ blobs: [BlobID]) throws -> [FileFinding] {
+    ///
+    /// - Parameter damaged: those of which something is here that is wrong.
+    func findings(_ damaged: [BlobID]) throws -> [FileFinding] {
+        let missing = try missingFiles().subtracting(damaged).sorted()
+        return try findings(of: damaged)
+            + findings(of: missing).map { finding in
+                var finding = finding
+                finding.isMissing = true
+                let isWanted = try WantedFile.kept(finding.blob, in: store)?.isAskedFor ?? false
+                finding.isAwaited = isWanted && finding.isElsewhere
+                return finding
+            }
+    }
+
+    private func findings(of blobs: [BlobID]) throws -> [FileFinding] {
         try blobs.map { blob in
             let entries = try store.naming(blob, limit: NodeCore.namingCountMax)
             for entry in entries {

@@ -45,6 +45,18 @@ extension RunningNode {
         return (finished.blob, finished.key)
     }
 
+    /// How a file with this content was sealed before, if this device does not hold all of that any
+    /// more.
+    func lostFile(_ content: Digest) throws -> OwnFile? {
+        guard let store = opened else { return nil }
+        return try Node.explaining {
+            guard let known = try OwnFile.kept(content, in: store),
+                try store.blobs.heldBlob(known.blob)?.chunks.isWhole != true
+            else { return nil }
+            return known
+        }
+    }
+
     /// A file is named by a message now, or is not to be: nobody else names it, so it goes.
     func unstage(_ blob: BlobID) {
         guard let count = stagedFiles[blob] else { return }

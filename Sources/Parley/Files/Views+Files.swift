@@ -142,7 +142,7 @@ extension Views {
         let heldLine =
             held == 0
             ? "Nothing of it is on this device."
-            : "\(held) of its \(file.size.value) bytes are on this device."
+            : "\(held) of its \(counted(file.size.value, "byte")) are on this device."
         if state == "absent" {
             let isGivenUp = try HeldFile.kept(blob, in: store)?.state == .givenUp
             return [
@@ -234,7 +234,7 @@ extension Views {
     private static func line(_ shelf: ShelfState) -> String {
         let place = shelf.addresses.first ?? "a relay"
         let devices =
-            shelf.lackingCount == 1 ? "1 device" : "\(shelf.lackingCount) devices"
+            counted(shelf.lackingCount, "device")
         if shelf.isTooLarge { return "It is larger than the relay at \(place) accepts." }
         guard shelf.laidCount >= shelf.pieceCount else {
             let count = "\(shelf.laidCount) of its \(shelf.pieceCount) pieces"

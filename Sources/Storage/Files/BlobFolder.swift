@@ -67,6 +67,8 @@ public final class BlobFolder: BlobStore {
             guard let data = try SparseFile(dataFile(blob), makes: true),
                 let map = try SparseFile(mapFile(blob), makes: true)
             else { return }
+            // A map that cannot be read says nothing: none of its bits may count later.
+            try map.setByteCount(0)
             try data.setByteCount(shape.sealedByteCount)
             keep(
                 OpenBlob(

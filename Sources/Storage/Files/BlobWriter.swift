@@ -89,6 +89,33 @@ public final class BlobWriter {
     }
 }
 
+extension BlobWriter.Finished {
+    /// The same file, sealed with another key. This one goes.
+    ///
+    /// - Parameters:
+    ///   - key: one that was drawn for this content before.
+    ///   - folder: where sealed files lie.
+    ///   - name: as for ``BlobWriter/init(into:named:_:key:)``.
+    public func sealed(
+        with key: [UInt8], into folder: String, named name: UInt64
+    ) throws(HomeError) -> Self {
+        defer { BlobFolder.drop(self) }
+        let writer = try BlobWriter(into: folder, named: name, shape, key: key)
+        guard let seal = FileSeal(key: self.key, shape: shape),
+            let source = try SparseFile(data, makes: false)
+        else { throw HomeError(.other, path: data, detail: "it is gone") }
+        for number in 0..<shape.chunkCount {
+            let index = ChunkIndex(clamping: UInt64(number))
+            let sealed = try source.read(shape.byteCount(of: index), at: shape.offset(of: index))
+            guard let plain = seal.open(sealed, as: index) else {
+                throw HomeError(.other, path: data, detail: "it is damaged")
+            }
+            try writer.add(plain)
+        }
+        return try writer.finish()
+    }
+}
+
 extension BlobFolder {
     /// Takes in a file that was sealed beside it. One that is here as a whole stays as it is.
     public func take(_ finished: BlobWriter.Finished) throws(HomeError) {
