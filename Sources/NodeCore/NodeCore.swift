@@ -126,6 +126,7 @@ public struct NodeCore: Sendable {
             return
         }
         watchClock(&turn)
+        let lastBefore = turn.store.lastOperation
         switch input {
         case .started: try start(&turn)
         case .linkOpened(let link, let peer): try opened(link, peer, &turn)
@@ -148,6 +149,7 @@ public struct NodeCore: Sendable {
         }
         try writeKept(&turn)
         try heedChanges(&turn)
+        try endTyping(since: lastBefore, &turn)
         try tendSignals(&turn)
         try tendRelays(&turn)
         try tendShelves(&turn)

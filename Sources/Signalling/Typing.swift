@@ -29,6 +29,9 @@ public struct Typing: Equatable, Sendable {
     /// When ``due(at:)`` has to be called, on the monotonic clock.
     public var deadline: UInt64? { shown.values.min() }
 
+    /// Whether anybody is shown as typing.
+    public var isShown: Bool { !shown.isEmpty }
+
     /// The persons shown as typing in a space, ascending.
     public func persons(in space: SpaceID) -> [PersonID] {
         shown.keys.filter { $0.space == space }.map(\.person).sorted()

@@ -2,7 +2,7 @@
 public enum Condition: Hashable, Sendable {
     /// A word, whatever its ending.
     case word([UInt8])
-    /// A word that begins like this, with three letters at least.
+    /// A word that begins like this. The index knows three letters and more.
     case beginning([UInt8])
     /// These words, as they are and one after the other.
     case phrase([[UInt8]])

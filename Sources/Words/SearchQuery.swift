@@ -120,10 +120,10 @@ public struct SearchQuery: Equatable, Sendable {
             if !word.isUnspaced { found.append(.word(word.folded)) }
         }
         if !run.isEmpty { found.append(.phrase(run.map(\.folded))) }
-        if isLast, case .word(let word)? = found.last,
-            Terms.beginning(of: word, Terms.beginningLengths[0]) != nil
-        {
-            found[found.count - 1] = .beginning(word)
+        if isLast, case .word(let word)? = found.last {
+            // What is to be left out is not guessed from a letter or two.
+            let isTelling = Terms.beginning(of: word, Terms.beginningLengths[0]) != nil
+            if isTelling || !part.isNegated { found[found.count - 1] = .beginning(word) }
         }
         return found
     }

@@ -17,7 +17,8 @@ struct ChatScreenTests {
         for focus in [ChatScreen.Focus.list, .timeline, .composer] {
             chat.screen.focus = focus
             for mode in [
-                ChatScreen.Mode.plain, .finding(.init()), .searching(.init()), .help,
+                ChatScreen.Mode.plain, .finding(.init()), .searching(.init()), .help(from: 0),
+                .quitting,
                 .deleting("id-3"), .reacting("id-3", LineEditor("👍")),
                 .saving("id-3", LineEditor()),
             ] {

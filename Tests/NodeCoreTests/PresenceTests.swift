@@ -26,6 +26,22 @@ struct PresenceTests {
         #expect(ann.core.typing.persons(in: home.space).isEmpty)
     }
 
+    /// Once it was shown for some seconds beside what they had written.
+    @Test("a message ends the typing of its author, and of nobody else")
+    func written() throws {
+        let home = try Families(seed: 13)
+        let (world, ann) = (home.world, home.ann)
+        let person = home.bens[0].identity.person
+        _ = try world.perform(.types(home.space, true), on: home.bens[0])
+        world.run(for: 500)
+        try ann.type("of ann", in: home.space)
+        world.run(for: 500)
+        #expect(ann.core.typing.persons(in: home.space) == [person])
+        try home.bens[0].type("of ben", in: home.space)
+        world.run(for: 500)
+        #expect(ann.core.typing.persons(in: home.space).isEmpty)
+    }
+
     @Test("who is there is told on linking, at each change and again, and ends with the link")
     func presence() throws {
         let telephony = Telephony(seed: 12)

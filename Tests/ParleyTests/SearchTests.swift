@@ -66,6 +66,11 @@ struct SearchTests {
             let reply = try await node.perform(SearchMessages("datab", isTyping: true))
             #expect(reply.hits.count == 1)
             #expect(try await found(node, "datab").isEmpty)
+            // Also where a letter or two were typed.
+            for text in ["da", "d", "databases ev", "databases e"] {
+                let reply = try await node.perform(SearchMessages(text, isTyping: true))
+                #expect(reply.hits.count == 1, "\(text)")
+            }
         }
     }
 

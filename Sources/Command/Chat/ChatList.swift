@@ -96,6 +96,19 @@ struct ChatComposer: Equatable {
         case edit(MessageView)
     }
 
+    /// What is being written in a conversation that is not open.
+    private struct Writing: Equatable {
+        var text: String
+        var purpose = Purpose.message
+        var aside = ""
+
+        /// The message whose edit would be lost with it.
+        var edited: MessageView? {
+            guard case .edit(let message) = purpose, text != message.text else { return nil }
+            return message
+        }
+    }
+
     var editor = LineEditor()
     var purpose = Purpose.message
     /// With vi's keys: whether letters are written.
@@ -105,23 +118,37 @@ struct ChatComposer: Equatable {
     /// What was being written when an edit began.
     private var aside = ""
     /// What was written in others and not sent.
-    private var kept: [String: String] = [:]
+    private var kept: [String: Writing] = [:]
     /// What the node has stored of the text written here.
     private var draft = ""
 
-    /// Continues a draft in a conversation.
+    /// Continues what was being written in a conversation, or its draft.
     mutating func enter(_ conversation: String, draft: String) {
         self.draft = draft
-        editor = LineEditor(kept.removeValue(forKey: conversation) ?? draft)
-        purpose = .message
+        let writing = kept.removeValue(forKey: conversation) ?? Writing(text: draft)
+        (editor, purpose, aside) = (LineEditor(writing.text), writing.purpose, writing.aside)
     }
 
-    /// The draft to store for a conversation being left; nil if the node has it.
+    /// The draft to store for a conversation being left; nil if the node has it. An edit or a reply
+    /// waits for the person to come back.
     mutating func leave(_ conversation: String) -> String? {
-        endEdit()
-        let text = editor.text
-        if !text.isEmpty { kept[conversation] = text }
+        if !editor.isEmpty || purpose != .message { kept[conversation] = writing }
+        let text = isEditing ? aside : editor.text
         return text == draft ? nil : text
+    }
+
+    /// Drops what is being written here; what waits elsewhere stays.
+    mutating func abandon() {
+        var other = ChatComposer()
+        other.kept = kept
+        self = other
+    }
+
+    private var writing: Writing { Writing(text: editor.text, purpose: purpose, aside: aside) }
+
+    /// Messages whose edits are begun and not saved, here and in other conversations.
+    var unsavedEdits: [MessageView] {
+        ([writing] + kept.values).compactMap(\.edited).sorted { $0.number < $1.number }
     }
 
     /// An edit that was refused stands there again, as an edit where the message can still be edited.
@@ -144,9 +171,13 @@ struct ChatComposer: Equatable {
     /// What could not be sent stands there again.
     mutating func giveBack(_ text: String, in conversation: String, isOpen: Bool) {
         if isOpen {
-            if editor.isEmpty { editor.set(text) }
+            if isEditing {
+                if aside.isEmpty { aside = text }
+            } else if editor.isEmpty {
+                editor.set(text)
+            }
         } else if kept[conversation] == nil {
-            kept[conversation] = text
+            kept[conversation] = Writing(text: text)
         }
     }
 

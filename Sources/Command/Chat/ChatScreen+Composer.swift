@@ -7,6 +7,12 @@ extension ChatScreen {
         case .plain: break
         case .help: return ([""], nil)
         case .deleting: return (["Delete it for everyone? y/n"], nil)
+        case .quitting:
+            let edits = composer.unsavedEdits
+            let what =
+                edits.count == 1
+                ? "your edit of #\(edits[0].number)" : "\(edits.count) unsaved edits"
+            return (["Quit and drop \(what)? y/n"], nil)
         case .finding(let chooser): return prompt("go to: ", chooser.editor, geometry)
         case .searching(let chooser): return prompt("search: ", chooser.editor, geometry)
         case .saving(_, let editor): return prompt("save to: ", editor, geometry)
@@ -29,7 +35,7 @@ extension ChatScreen {
         above = above.map { Columns.cut($0, to: max(1, geometry.paneWidth - 1)) }
         let sign = terminal.isVi && !composer.isInserting ? ": " : "> "
         let (lines, cursor) = prompt(
-            sign, composer.editor, geometry, rowsMax: max(1, geometry.rows / 3 - above.count))
+            sign, composer.editor, geometry, rowsMax: max(1, geometry.partRowsMax - above.count))
         var place = focus == .composer ? cursor : nil
         place?.row += above.count
         return (above + lines, place)

@@ -11,6 +11,8 @@ struct ChatGeometry {
     let rows: Int
     /// The rows of the composer, with those above it.
     var composerRows = 1
+    /// The rows between the messages and the composer.
+    var talkRows = 1
 
     var isWide: Bool { columns >= Self.wideColumnCount }
     /// The columns of the list.
@@ -18,8 +20,10 @@ struct ChatGeometry {
     /// Where the other pane begins.
     var paneStart: Int { isWide ? listWidth + 2 : 0 }
     var paneWidth: Int { columns - paneStart }
-    /// The rows between the heading and what is said below: a line of talk, the composer, the keys.
-    var bodyRows: Int { max(1, rows - 3 - composerRows) }
+    /// The rows between the heading and what is said below: the talk, the composer, the keys.
+    var bodyRows: Int { max(1, rows - 2 - talkRows - composerRows) }
+    /// What is written, and what is said above it, may each take so many rows.
+    var partRowsMax: Int { max(1, rows / 3) }
     /// The rows of the list below its heading and above the keys.
     var listRows: Int { rows - 2 }
     var isTooSmall: Bool { columns < Self.columnCountMin || rows < Self.rowCountMin }
@@ -29,6 +33,7 @@ extension ChatScreen {
     var geometry: ChatGeometry {
         var geometry = ChatGeometry(columns: terminal.columnCount, rows: terminal.rowCount)
         geometry.composerRows = composed(in: geometry).lines.count
+        geometry.talkRows = talk(geometry).lines.count
         return geometry
     }
 
@@ -72,6 +77,11 @@ extension ChatScreen {
         lines.append(StyledLine.cut(keyLine(geometry), to: geometry.columns))
         return Frame(
             columnCount: geometry.columns, lines: lines, cursor: isPaneShown ? cursor : nil)
+    }
+
+    /// The line from which on the rest of the help fills the pane; 0 if it all fits.
+    func helpStartMax(_ geometry: ChatGeometry) -> Int {
+        max(0, Self.helpLines(isVi: terminal.isVi).count - geometry.bodyRows)
     }
 
     // MARK: The list
@@ -122,9 +132,12 @@ extension ChatScreen {
         let body = Self.filled(body(geometry, screen), to: geometry.bodyRows)
         let composed = composed(in: geometry)
         var cursor = composed.cursor
-        cursor?.row += 2 + geometry.bodyRows
+        cursor?.row += 1 + geometry.bodyRows + geometry.talkRows
         cursor?.column += geometry.paneStart
-        return ([heading] + body + [talk(screen, geometry.paneWidth)] + composed.lines, cursor)
+        let talk = talk(geometry)
+        var talkLines = talk.lines.map { screen.styled($0, notice.isEmpty ? .faint : .strong) }
+        talkLines[talkLines.count - 1] += "  " + talk.end
+        return ([heading] + body + talkLines + composed.lines, cursor)
     }
 
     private var heading: String {
@@ -161,7 +174,9 @@ extension ChatScreen {
                 }, height: geometry.bodyRows)
         case .searching(let chooser):
             return hitLines(chooser, screen, geometry.bodyRows)
-        case .help: return Self.helpLines(isVi: terminal.isVi)
+        case .help(let first):
+            let lines = Self.helpLines(isVi: terminal.isVi)
+            return Array(lines.dropFirst(min(first, helpStartMax(geometry))))
         default: break
         }
         guard let timeline = active else {
@@ -193,8 +208,9 @@ extension ChatScreen {
         return Self.around(chooser.chosen, of: blocks, height: height - notes.count) + none + notes
     }
 
-    /// The line above the composer: what the person is told, who types, and what is below.
-    private func talk(_ screen: Screen, _ width: Int) -> String {
+    /// The lines above the composer: what the person is told, or who types; and what stands behind
+    /// the last of them: which message is chosen, and what is below.
+    private func talk(_ geometry: ChatGeometry) -> (lines: [String], end: String) {
         let names = timeline.flatMap { list.typing[$0.conversation] } ?? []
         let typing = names.isEmpty ? "" : names.joined(separator: ", ") + " …"
         var below = ""
@@ -204,9 +220,14 @@ extension ChatScreen {
         }
         let number = focus == .timeline ? active?.selected.map { "#\($0.number)" } ?? "" : ""
         let end = [number, below].filter { !$0.isEmpty }.joined(separator: "  ")
-        let room = max(1, width - columnCount(end) - 2)
-        let text = column(notice.isEmpty ? typing : notice, room)
-        return screen.styled(text, notice.isEmpty ? .faint : .strong) + "  " + end
+        let room = max(1, geometry.paneWidth - columnCount(end) - 2)
+        guard !notice.isEmpty else { return ([column(typing, room)], end) }
+        var lines = Columns.wrap(harmless(notice), to: room)
+        if lines.count > geometry.partRowsMax {
+            let rest = lines[(geometry.partRowsMax - 1)...].joined(separator: " ")
+            lines = lines.prefix(geometry.partRowsMax - 1) + [rest]
+        }
+        return (lines.map { column($0, room) }, end)
     }
 
     /// The keys that matter here, as many as there is room for.
@@ -217,14 +238,13 @@ extension ChatScreen {
             case (.reacting, _): ["1-8 or an emoji", "Enter react", "Esc back"]
             case (.saving, _): ["Enter save", "Esc back"]
             case (.deleting, _): ["y delete it for everyone", "any other key: keep it"]
-            case (.help, _): ["any key goes back"]
+            case (.quitting, _): ["y quit", "any other key: go on"]
+            case (.help, _):
+                helpStartMax(geometry) > 0
+                    ? ["↑↓ scroll", "any other key goes back"] : ["any key goes back"]
             case (.plain, .list):
                 ["Enter open", "↑↓ choose", "Ctrl-K go to", "/ search", "? help", "Ctrl-Q quit"]
-            case (.plain, .timeline):
-                [
-                    "r reply", "+ react", "e edit", "d delete", "t thread", "? help", "i write",
-                    "s save", "o where", "/ search", "n next", "← list", "Ctrl-Q quit",
-                ]
+            case (.plain, .timeline): timelineKeys
             case (.plain, .composer):
                 [
                     "Enter send", "↑ messages", "Tab list", "F1 help", "Ctrl-Q quit",
@@ -238,6 +258,15 @@ extension ChatScreen {
             line = longer
         }
         return screen(geometry.columns).styled(line, .faint)
+    }
+
+    private var timelineKeys: [String] {
+        let chosen = active?.selected
+        let isOwn = chosen?.isOwn == true && chosen?.isDeleted == false
+        return ["r reply", "+ react"] + (isOwn ? ["e edit", "d delete"] : [])
+            + ["t thread", "? help", "i write"]
+            + (chosen?.files.isEmpty == false ? ["s save", "o where"] : [])
+            + ["/ search", "n next", "← list", "Ctrl-Q quit"]
     }
 
     // MARK: Pieces

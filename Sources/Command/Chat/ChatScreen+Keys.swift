@@ -8,7 +8,7 @@ extension ChatScreen {
             terminal.isFocused = key == .focusIn
             return []
         case .control("c"):
-            if isQuitting { return leave() + [.quit] }
+            if isQuitting { return quit() }
             (isQuitting, mode) = (true, .plain)
             _ = composer.cancel()
             notice = "Ctrl-C again ends the chat"
@@ -17,24 +17,45 @@ extension ChatScreen {
         }
         (isQuitting, notice) = (false, "")
         switch key {
-        case .control("q"): return leave() + [.quit]
+        case .control("q"): return quit()
         case .control("l"): return [.redraw]
         case .control("z"): return [.suspend]
         case .help:
-            mode = mode == .help ? .plain : .help
+            if case .help = mode { mode = .plain } else { mode = .help(from: 0) }
             return []
         default: break
         }
         switch mode {
         case .plain: return handlePlain(key)
-        case .help:
-            mode = .plain
+        case .help(let first):
+            handleHelp(key, from: first)
             return []
         default: return handlePrompt(key)
         }
     }
 
     // MARK: Everywhere
+
+    /// Scrolls through what the keys do, where it is longer than the pane. Any other key ends it.
+    private mutating func handleHelp(_ key: Key, from first: Int) {
+        let last = helpStartMax(geometry)
+        let page = max(1, geometry.bodyRows - 1)
+        let step: Int? =
+            switch key {
+            case .up, .wheelUp, .text("k"), .control("p"): -1
+            case .down, .wheelDown, .text("j"), .control("n"): 1
+            case .pageUp: -page
+            case .pageDown, .text(" "): page
+            case .home: -last
+            case .end: last
+            default: nil
+            }
+        guard last > 0, let step else {
+            mode = .plain
+            return
+        }
+        mode = .help(from: min(max(0, first + step), last))
+    }
 
     private mutating func handlePlain(_ key: Key) -> [ChatRequest] {
         switch key {
@@ -120,7 +141,7 @@ extension ChatScreen {
             if let id = list.chosenID { return open(id) }
         case .escape: if timeline != nil { enter(.composer) }
         case .text("/"): mode = .searching(Chooser())
-        case .text("?"): mode = .help
+        case .text("?"): mode = .help(from: 0)
         case .text(let letters) where letters.count > 1: return handleEach(of: letters)
         default: break
         }
@@ -209,7 +230,7 @@ extension ChatScreen {
         case .escape:
             if thread != nil { thread = nil } else { enter(.composer) }
         case .text("/"): mode = .searching(Chooser())
-        case .text("?"): mode = .help
+        case .text("?"): mode = .help(from: 0)
         case .text("n"): return showHit(1)
         case .text("N"): return showHit(-1)
         case .text("gg"): return showFirst()
@@ -221,6 +242,8 @@ extension ChatScreen {
         return []
     }
 
+    private static let isDeleted = "That message was deleted."
+
     /// A command about the message that is chosen.
     private mutating func command(_ letter: String) -> [ChatRequest] {
         guard let timeline = active, let message = timeline.selected else { return [] }
@@ -231,8 +254,12 @@ extension ChatScreen {
             enter(.composer)
         case "+": mode = .reacting(message.id, LineEditor())
         case "e":
-            guard message.isOwn, message.text != nil else {
+            guard message.isOwn else {
                 notice = "You can edit only your own messages."
+                break
+            }
+            guard !message.isDeleted, message.text != nil else {
+                notice = message.isDeleted ? Self.isDeleted : "That message has no text."
                 break
             }
             guard !message.isImported else {
@@ -244,6 +271,10 @@ extension ChatScreen {
         case "d":
             guard message.isOwn else {
                 notice = "You can delete only your own messages."
+                break
+            }
+            guard !message.isDeleted else {
+                notice = Self.isDeleted
                 break
             }
             mode = .deleting(message.id)

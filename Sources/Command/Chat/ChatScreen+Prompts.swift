@@ -30,6 +30,12 @@ extension ChatScreen {
             mode = .plain
             guard key == .text("y"), let message = message(id) else { return [] }
             return [.delete(MessageReference(message.number))]
+        case .quitting:
+            guard key == .text("y") else {
+                mode = .plain
+                return []
+            }
+            return quit()
         case .plain, .help: return []
         }
     }
@@ -117,7 +123,7 @@ extension ChatScreen {
         guard text.contains(where: { !$0.isWhitespace }) else { return [] }
         guard text.utf8.count <= Limits.messageByteCountMax else {
             let excess = text.utf8.count - Limits.messageByteCountMax
-            notice = "It is \(excess) bytes too long for a message."
+            notice = "It is \(counted(excess, "byte")) too long for a message."
             return []
         }
         if case .edit(let message) = composer.purpose {
@@ -147,7 +153,7 @@ extension ChatScreen {
         switch word {
         case "help":
             composer.editor.set("")
-            mode = .help
+            mode = .help(from: 0)
             return false
         case "file":
             guard !rest.isEmpty else {

@@ -19,8 +19,10 @@ struct ChatScreen {
         case saving(String, LineEditor)
         /// Whether a message is to be deleted.
         case deleting(String)
-        /// What the keys do.
-        case help
+        /// Whether the chat is to end, and edits with it that are not saved.
+        case quitting
+        /// What the keys do, from a line on.
+        case help(from: Int)
     }
 
     /// Something that is chosen from a list while one types.
@@ -96,6 +98,13 @@ struct ChatScreen {
         return kept + [.page(conversation, place), .notes(conversation)]
     }
 
+    /// Ends the chat; where an edit would be lost with it, the person is asked first.
+    mutating func quit() -> [ChatRequest] {
+        guard mode != .quitting, !composer.unsavedEdits.isEmpty else { return leave() + [.quit] }
+        mode = .quitting
+        return []
+    }
+
     /// Stores the draft before something else is shown.
     mutating func leave() -> [ChatRequest] {
         guard let former = timeline?.conversation else { return [] }
@@ -116,7 +125,8 @@ struct ChatScreen {
 
     /// Shows no conversation any more, where the open one was deleted elsewhere.
     private mutating func close(_ conversation: ConversationView) {
-        (timeline, thread, composer) = (nil, nil, ChatComposer())
+        (timeline, thread) = (nil, nil)
+        composer.abandon()
         (mode, focus) = (.plain, .list)
         notice = "“\(harmless(conversation.name))” is not on this device any more"
     }

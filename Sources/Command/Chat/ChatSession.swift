@@ -32,11 +32,14 @@ struct ChatSession {
     mutating func run(
         _ conversation: ConversationView?, isRunning: Bool
     ) async throws -> ChatEnd {
-        screen.list.ownName = try await node.perform(GetStatus()).name
+        let status = try await node.perform(GetStatus())
+        screen.list.ownName = status.name
         // While this is open it is the node, and holds the home: one that is started beside it finds that
         // in use.
         if !isRunning {
-            screen.notice = Advice.complete("No other node runs: Ctrl-Q, then parley run")
+            screen.notice =
+                status.readOnlyReason.map { "You can only read: \($0)." }
+                ?? Advice.complete("No other node runs: Ctrl-Q, then parley run")
         }
         let changes = try await node.changes()
         let following = Task { [inbox] in

@@ -247,6 +247,30 @@ extension NodeCore {
         }
     }
 
+    /// A message ends the typing of its author.
+    ///
+    /// - Parameter last: the last operation before this step.
+    mutating func endTyping(
+        since last: OperationNumber, _ turn: inout some Turn
+    ) throws(StoreError) {
+        guard desk.typing.isShown else { return }
+        var ended: Set<SpaceNumber> = []
+        for case .changed(let changes) in turn.effects {
+            for case .message(let number, let message) in changes where message > last {
+                guard let stored = try turn.store.operation(message),
+                    let log = try turn.store.log(stored.log),
+                    let space = try turn.store.space(number),
+                    let person = rosters.judges[number]?.roster.person(of: log.device)
+                else { continue }
+                let isNews = desk.typing.heard(
+                    false, from: person, in: space.id, at: turn.now.monotonic)
+                if isNews { ended.insert(number) }
+            }
+        }
+        guard !ended.isEmpty else { return }
+        turn.emit(.changed(ended.sorted().map { .typing($0) }))
+    }
+
     /// Writes down what became of a call, where this device may still write.
     private mutating func write(_ note: Calls.Note, _ turn: inout some Turn) throws(StoreError) {
         guard let space = try turn.store.space(note.space),
