@@ -73,8 +73,8 @@ static const unsigned char settings_js[] = {
 static const unsigned char polls_js[] = {
 #embed "files/polls.js"
 };
-static const unsigned char settings_css[] = {
-#embed "files/settings.css"
+static const unsigned char later_css[] = {
+#embed "files/later.css"
 };
 static const unsigned char views_css[] = {
 #embed "files/views.css"
@@ -227,7 +227,7 @@ static const struct parley_page_file files[] = {
     FILE_OF("/groups.js", SCRIPT, groups_js),
     FILE_OF("/settings.js", SCRIPT, settings_js),
     FILE_OF("/polls.js", SCRIPT, polls_js),
-    FILE_OF("/settings.css", CSS, settings_css),
+    FILE_OF("/later.css", CSS, later_css),
     FILE_OF("/views.css", CSS, views_css),
     FILE_OF("/files.css", CSS, files_css),
     FILE_OF("/upload.js", SCRIPT, upload_js),
