@@ -186,6 +186,7 @@ export default {
   "called.cancelled": "Anruf von {name}, vor der Antwort aufgelegt",
   "called.refused": "Anruf von {name}, niemand konnte annehmen",
   "called.declined": "Anruf von {name}, niemand wollte annehmen",
+  "called.declinedBy": "Anruf von {name}, {other} hat abgelehnt",
   "called.declinedByYou": "Anruf von {name}, du hast abgelehnt",
   "called.failed": "Anruf von {name}, es kam keine Verbindung zustande",
   "called.own": "dir",

@@ -186,6 +186,7 @@ export default {
   "called.cancelled": "{name} called, and gave up",
   "called.refused": "{name} called, and nobody could come",
   "called.declined": "{name} called, and everybody declined",
+  "called.declinedBy": "{name} called, and {other} declined",
   "called.declinedByYou": "{name} called, and you declined",
   "called.failed": "{name} called, and no connection could be made",
   "called.own": "You",

@@ -186,6 +186,7 @@ export default {
   "called.cancelled": "Llamada de {name}: colgó antes de la respuesta",
   "called.refused": "Llamada de {name}: nadie podía responder",
   "called.declined": "Llamada de {name}: nadie quiso responder",
+  "called.declinedBy": "Llamada de {name}: {other} la rechazó",
   "called.declinedByYou": "Llamada de {name}: la rechazaste",
   "called.failed": "Llamada de {name}: no hubo conexión",
   "called.own": "ti",
