@@ -265,6 +265,19 @@ export function openDialog(title, ...children) {
   return element;
 }
 
+let isOpening = false;
+
+/** Opens a dialog that is there in a moment; null where one is on its way: pressed twice, it comes once. */
+export async function alone(open) {
+  if (isOpening) return null;
+  isOpening = true;
+  try {
+    return await open();
+  } finally {
+    isOpening = false;
+  }
+}
+
 /** Asks for values; whoever cancels gives none. */
 export function ask(title, fields, label, send, options = {}) {
   const element = openDialog(title, options.text && h("p", { dir: "auto" }, options.text),
