@@ -1,11 +1,15 @@
 """Devices, relays, settings, status, polls and items in the page."""
+import base64
+import os
+import re
 import signal
+import subprocess
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from conftest import PARLEY, Node, wait
+from conftest import PARLEY, PATIENCE, Node, wait
 from test_messages import row_of
 from test_page import show, write
 from test_people import HOSTILE, at, press
@@ -139,6 +143,37 @@ def test_a_relay_that_is_none_is_refused(ann, visit):
     press(page, 'Add', within=page.get_by_role('dialog'))
     expect(page.get_by_role('alert').filter(has_text='nothing').or_(page.get_by_role('alert').filter(has_text='relay'))).to_be_visible()
     assert ann.ask('relays') == []
+
+
+@pytest.fixture
+def relay(folder):
+    """A relay that keeps little for each, and what adds it."""
+    log = open(folder + '/relay.log', 'w+')
+    process = subprocess.Popen(
+        [PARLEY, 'relay', 'run', '--home', folder + '/relay', '--listen', '127.0.0.1:0', '--mailbox', '1'],
+        stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+    yield wait('it runs', lambda: re.search('^parley-relay:.*', open(log.name).read(), re.M))[0]
+    process.terminate()
+    process.wait(PATIENCE)
+
+
+def test_a_relay_that_has_no_more_room_is_named(pair, relay, visit):
+    ann, ben = pair
+    for node in pair:
+        node.ask('addRelay', text=relay, tickets=[])
+    for node in pair:
+        wait('it is used', lambda: node.ask('relays')[0]['state'] == 'connected')
+    ben.stop()
+    ann.ask('send', conversation='ben', texts=['hello'])
+    wait('it is there', lambda: ann.ask('outbox')[0]['relayedCount'] == 1)
+    for _ in range(60):
+        ann.ask('send', conversation='ben', texts=[base64.b64encode(os.urandom(24_000)).decode()])
+    key, = wait('it is full', lambda: ann.ask('outbox')[0].get('fullRelays'))
+    page = at(visit(ann), 'status')
+    card = page.locator('.card').filter(has_text='no more room')
+    expect(card).to_contain_text(f'The relay {ann.ask("relays")[0]["addresses"][0]} ({key[:8]}) has no more room for it.')
+    expect(card.get_by_role('link', name='ben')).to_be_visible()
+    expect(page.get_by_text('Nothing waits.')).to_have_count(0)
 
 
 def test_two_people_poll_and_do(pair, visit):
