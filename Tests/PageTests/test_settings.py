@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from conftest import PARLEY, PATIENCE, Node, wait
-from test_messages import row_of
+from test_messages import choose, looks_well, row_of
 from test_page import show, write
 from test_people import HOSTILE, at, press
 
@@ -79,6 +79,51 @@ def test_a_revoked_device_says_so(pair, visit):
         expect(page.locator('.banner')).to_contain_text('revoked this one')
         found = Axe().run(page)
         assert found.violations_count == 0, found.generate_report()
+    finally:
+        phone.stop()
+
+
+def test_what_is_being_written_as_a_device_is_revoked_stays(pair, visit):
+    ann, ben = pair
+    phone = linked(ann, 'phone')
+    phone.start()
+    try:
+        page = visit(phone, permissions=['clipboard-read', 'clipboard-write'])
+        field = show(page, 'ben')
+        wait('it may write', lambda: phone.ask('status')['links'])
+        write(page, field, 'it was sent')
+        root = wait('it is there', lambda: phone.ask('messages', conversation='ben', limit=1)['messages'])[0]['id']
+        choose(page, 'it was sent', 'Open the thread')
+        answer = page.get_by_role('textbox', name='Answer in the thread')
+        answer.fill('half an answer')
+        page.get_by_role('button', name='Close', exact=True).click()
+        field.fill('half a sentence')
+        # Someone else writes, which is read only once nothing can be told of that any more.
+        at(page, 'devices')
+        ben.ask('send', conversation='ann', texts=['are you there?'])
+        wait('it came', lambda: len(phone.ask('messages', conversation='ben', limit=9)['messages']) == 2)
+        show(page, 'ben')
+        page.keyboard.press('Home')
+        choose(page, 'it was sent', 'Edit')
+        field.fill('it was changed')
+        ann.ask('revokeDevice', device='phone')
+        expect(page.get_by_text('Nothing can be sent from this device any more.')).to_be_visible()
+        left = page.get_by_role('textbox', name='What you wrote and did not send')
+        expect(left).to_have_value('half a sentence\nit was changed')
+        expect(left).not_to_be_editable()
+        for name in ('Send', 'Save', 'Attach files', 'Record a voice message'):
+            expect(page.get_by_role('button', name=name)).to_have_count(0)
+        left.press('Enter')
+        page.get_by_role('button', name='Copy the text').click()
+        wait('it was copied', lambda: page.evaluate('navigator.clipboard.readText()') == 'half a sentence\nit was changed')
+        choose(page, 'it was sent', 'Open the thread')
+        thread = page.get_by_role('complementary', name='Thread')
+        expect(thread.get_by_role('textbox')).to_have_value('half an answer')
+        expect(thread.get_by_role('textbox')).not_to_be_editable()
+        looks_well(page, 1100)
+        page.reload()
+        expect(left).to_have_value('half a sentence\nit was changed')
+        assert len(phone.ask('messages', conversation='ben', limit=9)['messages']) == 2 and phone.ask('thread', message=root, limit=9)['answers'] == []
     finally:
         phone.stop()
 

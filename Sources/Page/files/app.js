@@ -174,6 +174,15 @@ function show(of, at, thread) {
   showList();
 }
 
+/** Nothing can be written any more: what was being written stays, to be copied. */
+function showRevoked({ id, composer, panel }) {
+  const now = conversation(id);
+  if (!now) return;
+  composer.keepEdit();
+  show(now);
+  if (panel) openThread(now, panel.at).catch(report);
+}
+
 /** A thread beside the timeline, or over it. What is written or edited elsewhere is shown there. */
 async function openThread(of, at) {
   const { ThreadPanel } = await load("./thread.js");
@@ -325,8 +334,7 @@ async function begin() {
   });
   on("revoked", () => {
     showConnection(store.connection);
-    const now = shown && conversation(shown.id);
-    if (now) show(now);
+    if (shown) showRevoked(shown);
   });
   on("notice", showList);
   watchCalls();
