@@ -145,6 +145,9 @@ static const unsigned char callmedia_js[] = {
 static const unsigned char calls_css[] = {
 #embed "files/calls.css"
 };
+static const unsigned char gallery_js[] = {
+#embed "files/gallery.js"
+};
 static const unsigned char callover_js[] = {
 #embed "files/callover.js"
 };
@@ -254,6 +257,7 @@ static const struct parley_page_file files[] = {
     FILE_OF("/waiting.js", SCRIPT, waiting_js),
     FILE_OF("/callmedia.js", SCRIPT, callmedia_js),
     FILE_OF("/calls.css", CSS, calls_css),
+    FILE_OF("/gallery.js", SCRIPT, gallery_js),
     FILE_OF("/callover.js", SCRIPT, callover_js),
     FILE_OF("/calls.js", SCRIPT, calls_js),
     FILE_OF("/callwatch.js", SCRIPT, callwatch_js),

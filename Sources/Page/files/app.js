@@ -219,6 +219,7 @@ function tools(of) {
   const more = iconButton(paths.more, t("chat.more"), () => popupMenu(t("chat.more"), [
     [t("threads.title"), () => (location.hash = `#/threads/${of.id}`)],
     [t("pins.title"), () => (location.hash = `#/pins/${of.id}`)],
+    [t("gallery.title"), () => (location.hash = `#/files/${of.id}`)],
     [t("day.title"), () => load("./marked.js").then(({ askDay }) => askDay(of, shown.timeline)).catch(report)],
     ...conversationActions(conversation(of.id) ?? of, attempt, () => (location.hash = "#/")),
   ], more), { "aria-haspopup": "menu" });

@@ -365,6 +365,13 @@ export default {
   "pins.none": "Hier ist nichts angeheftet.",
   "marked.absent": "{n} weitere sind nicht auf diesem Gerät.",
   "marked.absent.one": "Eine weitere ist nicht auf diesem Gerät.",
+  "gallery.none": "In dieser Unterhaltung gibt es keine Dateien.",
+  "gallery.which": "Welche Dateien",
+  "gallery.all": "Alle Dateien",
+  "gallery.picture": "Bild",
+  "gallery.video": "Video",
+  "gallery.sound": "Ton",
+  "gallery.other": "Datei",
   "day.label": "Tag",
   "day.go": "Los",
   // Anrufe.

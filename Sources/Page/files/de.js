@@ -178,6 +178,7 @@ export default {
   "mentions.everyone": "alle, die hier sind",
   "stars.title": "Mit Stern",
   "pins.title": "Angeheftet",
+  "gallery.title": "Dateien und Bilder",
   "day.title": "Zu einem Tag gehen",
   "call.voice": "Anrufen",
   "call.video": "Mit Bild anrufen",

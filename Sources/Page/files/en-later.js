@@ -365,6 +365,13 @@ export default {
   "pins.none": "Nothing is pinned here.",
   "marked.absent": "{n} more are not on this device.",
   "marked.absent.one": "One more is not on this device.",
+  "gallery.none": "There are no files in this conversation.",
+  "gallery.which": "Which files",
+  "gallery.all": "All files",
+  "gallery.picture": "Picture",
+  "gallery.video": "Video",
+  "gallery.sound": "Sound",
+  "gallery.other": "File",
   "day.label": "Day",
   "day.go": "Go",
   // Calls.

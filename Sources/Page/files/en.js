@@ -178,6 +178,7 @@ export default {
   "mentions.everyone": "everybody in this conversation",
   "stars.title": "Starred",
   "pins.title": "Pinned",
+  "gallery.title": "Files and pictures",
   "day.title": "Go to a day",
   "call.voice": "Call",
   "call.video": "Video call",

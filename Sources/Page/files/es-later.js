@@ -365,6 +365,13 @@ export default {
   "pins.none": "Aquí no hay nada fijado.",
   "marked.absent": "Otros {n} no están en este dispositivo.",
   "marked.absent.one": "Otro no está en este dispositivo.",
+  "gallery.none": "No hay archivos en esta conversación.",
+  "gallery.which": "Qué archivos",
+  "gallery.all": "Todos los archivos",
+  "gallery.picture": "Imagen",
+  "gallery.video": "Vídeo",
+  "gallery.sound": "Sonido",
+  "gallery.other": "Archivo",
   "day.label": "Día",
   "day.go": "Ir",
   // Llamadas.

@@ -178,6 +178,7 @@ export default {
   "mentions.everyone": "todos los que están aquí",
   "stars.title": "Destacados",
   "pins.title": "Fijados",
+  "gallery.title": "Archivos e imágenes",
   "day.title": "Ir a un día",
   "call.voice": "Llamar",
   "call.video": "Llamar con vídeo",

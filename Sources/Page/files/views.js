@@ -10,7 +10,7 @@ const known = [];
 const modules = [
   [/^#\/(waiting|people|me|meet|p\/.*)$/, "./people.js"], [/^#\/(group|g\/.*)$/, "./groups.js"],
   [/^#\/(stars|mentions|pins\/.*|threads\/.*)$/, "./marked.js"], [/^#\/together\/.*$/, "./polls.js"],
-  [/^#\/(devices|relays|settings|status)$/, "./settings.js"],
+  [/^#\/files\/.*$/, "./gallery.js"], [/^#\/(devices|relays|settings|status)$/, "./settings.js"],
 ];
 
 /** Notes that what a pattern of the address finds is shown by `open`, which is given what was found. */
