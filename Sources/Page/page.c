@@ -73,8 +73,8 @@ static const unsigned char settings_js[] = {
 static const unsigned char polls_js[] = {
 #embed "files/polls.js"
 };
-static const unsigned char settings_css[] = {
-#embed "files/settings.css"
+static const unsigned char later_css[] = {
+#embed "files/later.css"
 };
 static const unsigned char views_css[] = {
 #embed "files/views.css"
@@ -144,6 +144,12 @@ static const unsigned char callmedia_js[] = {
 };
 static const unsigned char calls_css[] = {
 #embed "files/calls.css"
+};
+static const unsigned char gallery_js[] = {
+#embed "files/gallery.js"
+};
+static const unsigned char callover_js[] = {
+#embed "files/callover.js"
 };
 static const unsigned char calls_js[] = {
 #embed "files/calls.js"
@@ -227,7 +233,7 @@ static const struct parley_page_file files[] = {
     FILE_OF("/groups.js", SCRIPT, groups_js),
     FILE_OF("/settings.js", SCRIPT, settings_js),
     FILE_OF("/polls.js", SCRIPT, polls_js),
-    FILE_OF("/settings.css", CSS, settings_css),
+    FILE_OF("/later.css", CSS, later_css),
     FILE_OF("/views.css", CSS, views_css),
     FILE_OF("/files.css", CSS, files_css),
     FILE_OF("/upload.js", SCRIPT, upload_js),
@@ -251,6 +257,8 @@ static const struct parley_page_file files[] = {
     FILE_OF("/waiting.js", SCRIPT, waiting_js),
     FILE_OF("/callmedia.js", SCRIPT, callmedia_js),
     FILE_OF("/calls.css", CSS, calls_css),
+    FILE_OF("/gallery.js", SCRIPT, gallery_js),
+    FILE_OF("/callover.js", SCRIPT, callover_js),
     FILE_OF("/calls.js", SCRIPT, calls_js),
     FILE_OF("/callwatch.js", SCRIPT, callwatch_js),
     FILE_OF("/lobby.js", SCRIPT, lobby_js),

@@ -108,6 +108,13 @@ def test_two_people_see_and_hear_each_other(pages):
         expect(panel(page, name)).to_have_count(0)
     expect(ann_page.get_by_text('The call is over: ben hung up.')).to_be_visible()
     expect(ben_page.get_by_text('The call is over: you hung up.')).to_be_visible()
+    # It goes once its person does something else, and not before it could be read.
+    over = ben_page.locator('.call-over')
+    ben_page.keyboard.press('Shift')
+    expect(over).to_be_visible()
+    ben_page.wait_for_timeout(2100)
+    ben_page.get_by_role('textbox', name='Write to ann').click()
+    expect(over).to_have_count(0)
     # What became of it stands in the conversation, above what is said later.
     expect(ann_page.locator('.called')).to_contain_text(re.compile(r'You called ben · 0:\d\d'))
     expect(ben_page.locator('.called')).to_contain_text(re.compile(r'ann called you · 0:\d\d'))
@@ -136,7 +143,7 @@ def test_a_ring_is_refused(pages):
     expect(ben_page).not_to_have_title(re.compile('calls'))
     expect(panel(ann_page, 'ben')).to_have_count(0)
     expect(ann_page.get_by_text('The call is over: ben declined.')).to_be_visible()
-    expect(ann_page.locator('.called')).to_contain_text('You called, and everybody declined')
+    expect(ann_page.locator('.called')).to_contain_text('You called, and ben declined')
     # One that is given up was missed.
     call(ann_page, 'ben')
     expect(ring(ben_page, 'ann')).to_be_visible()
@@ -197,6 +204,60 @@ def test_three_people_see_and_hear_each_other_and_a_node_that_goes_ends_it(pair,
     expect(pages[0].locator(OTHER)).to_have_count(1)
     pages[0].get_by_role('button', name='Hang up').click()
     expect(panel(pages[1], 'trip')).to_have_count(0)
+
+
+OVER = """async (words) => {
+    const { load } = await import(new URL('api.js', document.querySelector('script[type=module]').src));
+    (await load('./callover.js')).showOver(...words);
+}"""
+
+
+def test_that_a_call_is_over_is_said_for_a_while(ann, visit):
+    page = visit(ann)
+    page.clock.install()
+    over = page.locator('.call-over')
+    page.evaluate(OVER, ['\u05d0\u05dc\u05d9 1 hung up', ['\u05d0\u05dc\u05d9', '\u05d0\u05dc\u05d9 1', 'ann']])
+    expect(over).to_have_text('The call is over: \u05d0\u05dc\u05d9 1 hung up.')
+    expect(over.locator('bdi[dir=auto]')).to_have_text('\u05d0\u05dc\u05d9 1')
+    # Who points at it reads it.
+    over.hover()
+    page.clock.run_for(16_000)
+    expect(over).to_be_visible()
+    page.mouse.move(5, 400)
+    page.clock.run_for(500)
+    expect(over).to_have_count(0)
+    page.evaluate(OVER, [None, []])
+    page.clock.run_for(14_000)
+    expect(over).to_have_text('The call is over.')
+    page.clock.run_for(2000)
+    expect(over).to_have_count(0)
+
+
+CALLED = """async (calls) => {
+    const { messageRow } = await import(new URL('message.js', document.querySelector('script[type=module]').src));
+    const row = messageRow({ number: 1, id: '0', author: 'ann', isOwn: true, text: 'x', mentions: [], files: [], editCount: 0, time: 0,
+        forwardedFrom: '\u05d0\u05dc\u05d9', reactions: [{ emoji: '🎉', count: 2, names: ['\u05d0\u05dc\u05d9', 'ann'] }] },
+        { own: 'ann', calls: calls.map((each) => ({ caller: 'ben', isOwn: true, others: [], time: 0, milliseconds: 0, ...each })) });
+    return { called: [...row.querySelectorAll('.called > span')].map((each) => [each.textContent, [...each.querySelectorAll('bdi')].map((name) => name.textContent)]),
+        notes: row.querySelector('.notes').textContent, from: row.querySelector('.notes bdi').textContent, reaction: row.querySelector('.reactions button').title };
+}"""
+
+
+def test_what_became_of_a_call_is_said_as_commands_say_it(pair, visit):
+    ann, ben = pair
+    rtl, talk = '\u05d0\u05dc\u05d9', ann.ask('conversations')[0]['id']
+    ann.ask('setAlias', person='ben', alias=rtl)
+    page = visit(ann)
+    expect(page.get_by_role('link', name=rtl)).to_be_visible()
+    found = page.evaluate(CALLED, [
+        {'outcome': 'talked', 'milliseconds': 119_999, 'others': [rtl, 'cleo']}, {'outcome': 'declined'},
+        {'outcome': 'declined', 'conversation': talk}, {'outcome': 'unanswered', 'isMissed': True, 'isOwn': False, 'caller': rtl}])
+    # Of a second that is not over nothing counts, and names keep their own direction.
+    assert found['called'] == [
+        [f'You called {rtl}, cleo · 1:59', [rtl, 'cleo']], ['You called, and everybody declined', []],
+        [f'You called, and {rtl} declined', [rtl]], [f'Missed call from {rtl}', [rtl]]]
+    assert (found['notes'], found['from']) == (f'Forwarded from {rtl}', rtl)
+    assert found['reaction'] == f'\u2068{rtl}\u2069, \u2068ann\u2069'
 
 
 @pytest.mark.parametrize('scheme', ['light', 'dark'])

@@ -204,6 +204,49 @@ def test_a_file_is_fetched_and_waited_for(pair, visit, folder):
     assert saved(page, 'large.bin') == ('large.bin', content)
 
 
+@pytest.mark.parametrize('scheme', ['light', 'dark'])
+@pytest.mark.parametrize('width', [320, 1280])
+def test_all_files_of_a_conversation_are_listed(ann, visit, folder, scheme, width):
+    for number in range(50):
+        ann.ask('send', conversation='notes', texts=[f'line {number}'])
+    names = ['dot.png', 'a ' * 100 + '.txt', 'שלום.pdf']
+    paths = [file(folder, name, content) for name, content in zip(names, [png(40, 30), b'text', b'%PDF'])]
+    ann.say('send', 'notes', 'the first', *[word for path in paths for word in ('--file', path)])
+    for number in range(60):
+        ann.ask('send', conversation='notes', texts=[f'more {number}'])
+    page = visit(ann, color_scheme=scheme, viewport={'width': width, 'height': 700})
+    show(page, 'notes')
+    page.get_by_role('button', name='More of this conversation').click()
+    page.get_by_role('menuitem', name='Files and pictures').click()
+    listed = page.locator('.gallery').get_by_role('listitem')
+    expect(listed).to_have_count(3)
+    expect(listed.first).to_contain_text(re.compile(r'dot\.png.*Picture · .*You · '))
+    expect(listed.first.locator('img')).to_have_js_property('naturalWidth', 40)
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+    assert page.evaluate("[...document.querySelectorAll('.parts')].every((each) => each.scrollWidth <= each.clientWidth)")
+    # Those of one kind alone; the picture over all of the window; the message in its place.
+    page.get_by_role('combobox', name='Which files').select_option('File')
+    expect(listed.filter(visible=True)).to_have_count(2)
+    page.get_by_role('combobox', name='Which files').select_option('Picture')
+    expect(listed.filter(visible=True)).to_have_count(1)
+    button = page.get_by_role('button', name='Open dot.png')
+    button.focus()
+    page.keyboard.press('Enter')
+    expect(page.get_by_role('dialog', name='dot.png')).to_be_visible()
+    page.keyboard.press('Escape')
+    expect(button).to_be_focused()
+    page.keyboard.press('Tab')
+    page.keyboard.press('Enter')
+    row = rows(page).filter(has_text='the first')
+    expect(row).to_be_focused()
+    expect(page.get_by_role('textbox', name='Write to notes')).to_be_visible()
+    ann.ask('delete', message=ann.ask('files', conversation='notes')['entries'][0]['message']['id'])
+    page.get_by_role('button', name='More of this conversation').click()
+    page.get_by_role('menuitem', name='Files and pictures').click()
+    expect(page.get_by_text('There are no files in this conversation.')).to_be_visible()
+
+
 HTML = b'<!doctype html><script>document.title = "run"; alert(1)</script>'
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
 HOSTILE = [

@@ -40,6 +40,25 @@ def looks_well(page, width):
     assert page.evaluate('document.documentElement.scrollWidth') <= width
 
 
+def test_what_is_pressed_twice_opens_once(ann, visit):
+    ann.ask('send', conversation='notes', texts=['one'])
+    page = visit(ann)
+    show(page, 'notes')
+    row_of(page, 'one').hover()
+    dialog = page.get_by_role('dialog', name='React')
+    # Before what it needs has come, and then at once.
+    for _ in range(2):
+        row_of(page, 'one').get_by_role('button', name='React', exact=True).evaluate('button => (button.click(), button.click())')
+        expect(dialog).to_be_visible()
+        page.wait_for_timeout(300)
+        expect(dialog).to_have_count(1)
+        page.keyboard.press('Escape')
+        expect(dialog).to_have_count(0)
+    row_of(page, 'one').get_by_role('button', name='React', exact=True).click()
+    page.get_by_role('button', name='React with 🎉').click()
+    expect(row_of(page, 'one').get_by_role('button', name=re.compile('🎉, 1: ann'))).to_be_visible()
+
+
 def test_the_menu_of_a_message(pair, visit):
     ann, ben = pair
     ann.ask('newConversation', name='notes', members=[])

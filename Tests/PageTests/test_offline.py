@@ -8,7 +8,8 @@ import signal
 from playwright.sync_api import expect
 
 from conftest import PARLEY, wait
-from test_messages import choose, message, row_of
+from test_files import file
+from test_messages import choose, looks_well, message, row_of
 from test_page import rows, show, write
 
 AWAY = 'The node is away. Try again when it is back.'
@@ -35,6 +36,18 @@ KEY = """async () => {
 }"""
 CACHED = """async () => Object.fromEntries(await Promise.all((await caches.keys()).map(
     async (name) => [name, (await (await caches.open(name)).keys()).map(({ url }) => new URL(url).pathname)])))"""
+
+
+# What the node answers to a message that is sent does not come.
+LOST = """() => {
+    const ask = window.fetch;
+    window.fetch = async (path, options) => {
+        const answer = await ask(path, options);
+        if (!options?.body?.includes?.('"method":"send"')) return answer;
+        window.wasAnswered = true;
+        return new Promise(() => {});
+    };
+}"""
 
 
 def kept(page):
@@ -98,6 +111,59 @@ def test_without_its_node_the_page_is_there_and_goes_on_by_itself(ann, visit):
     expect(rows(page)).to_have_count(2)
     expect(field).to_have_value('half a sent')
     assert texts(ann) == ['before', 'meanwhile']
+
+
+def test_a_file_that_waited_is_asked_for_again_and_its_text_is_kept(ann, visit, folder):
+    page = visit(ann)
+    field = show(page, 'notes')
+    say(page, field, 'before')
+    ann.stop(signal.SIGKILL)
+    expect(page.locator('.banner')).to_be_visible()
+    hut = file(folder, 'hut.txt', b'hut')
+    before = size(page, 'own')
+    for text in ('look at this', 'and at that'):
+        page.set_input_files('input[type=file]', [hut])
+        write(page, field, text)
+    field.fill('half a sent')
+    page.set_input_files('input[type=file]', [file(folder, 'map.txt', b'map')])
+    wait('it is kept', lambda: size(page, 'own') > before + 50)
+    page.wait_for_timeout(300)
+    page.reload()
+    expect(field).to_have_value('look at this\nand at that\nhalf a sent')
+    attached = page.get_by_role('list', name='Attached files')
+    expect(attached.get_by_role('listitem')).to_have_text([re.compile('map.txt.*Not sent: attach it again'), re.compile('hut.txt.*Not sent: attach it again')])
+    looks_well(page, 1100)
+    # One is attached again, and the other is not to go.
+    page.set_input_files('input[type=file]', [hut])
+    page.get_by_role('button', name='Remove map.txt').click()
+    expect(attached.get_by_text('attach it again')).to_have_count(0)
+    ann.start()
+    expect(page.locator('.banner')).to_be_hidden()
+    field.press('Enter')
+    wait('it is sent', lambda: texts(ann) == ['before', 'look at this\nand at that\nhalf a sent'])
+    sent = ann.ask('messages', conversation='notes', limit=1)['messages'][0]
+    assert [each['name'] for each in sent['files']] == ['hut.txt']
+    page.reload()
+    expect(rows(page)).to_have_count(2)
+    expect(field).to_have_value('')
+    expect(attached).to_be_hidden()
+
+
+def test_a_file_of_which_the_answer_did_not_come_is_sent_once(ann, visit, folder):
+    page = visit(ann)
+    field = show(page, 'notes')
+    say(page, field, 'before')
+    page.evaluate(LOST)
+    page.set_input_files('input[type=file]', [file(folder, 'hut.txt', b'hut')])
+    expect(page.get_by_role('list', name='Attached files').get_by_role('progressbar')).to_have_count(0)
+    write(page, field, 'look')
+    wait('it was asked', lambda: page.evaluate('window.wasAnswered'))
+    page.reload()
+    expect(rows(page)).to_have_count(2)
+    expect(rows(page).last.locator('.delivery')).not_to_contain_text('Sending')
+    expect(field).to_have_value('')
+    expect(page.get_by_text('attach it again')).to_have_count(0)
+    assert texts(ann) == ['before', 'look']
 
 
 def test_what_a_closed_window_had_to_send_goes_with_another_one(ann, visit):

@@ -1,12 +1,16 @@
 """Devices, relays, settings, status, polls and items in the page."""
+import base64
+import os
+import re
 import signal
+import subprocess
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from conftest import PARLEY, Node, wait
-from test_messages import row_of
+from conftest import PARLEY, PATIENCE, Node, wait
+from test_messages import choose, looks_well, row_of
 from test_page import show, write
 from test_people import HOSTILE, at, press
 
@@ -79,6 +83,51 @@ def test_a_revoked_device_says_so(pair, visit):
         phone.stop()
 
 
+def test_what_is_being_written_as_a_device_is_revoked_stays(pair, visit):
+    ann, ben = pair
+    phone = linked(ann, 'phone')
+    phone.start()
+    try:
+        page = visit(phone, permissions=['clipboard-read', 'clipboard-write'])
+        field = show(page, 'ben')
+        wait('it may write', lambda: phone.ask('status')['links'])
+        write(page, field, 'it was sent')
+        root = wait('it is there', lambda: phone.ask('messages', conversation='ben', limit=1)['messages'])[0]['id']
+        choose(page, 'it was sent', 'Open the thread')
+        answer = page.get_by_role('textbox', name='Answer in the thread')
+        answer.fill('half an answer')
+        page.get_by_role('button', name='Close', exact=True).click()
+        field.fill('half a sentence')
+        # Someone else writes, which is read only once nothing can be told of that any more.
+        at(page, 'devices')
+        ben.ask('send', conversation='ann', texts=['are you there?'])
+        wait('it came', lambda: len(phone.ask('messages', conversation='ben', limit=9)['messages']) == 2)
+        show(page, 'ben')
+        page.keyboard.press('Home')
+        choose(page, 'it was sent', 'Edit')
+        field.fill('it was changed')
+        ann.ask('revokeDevice', device='phone')
+        expect(page.get_by_text('Nothing can be sent from this device any more.')).to_be_visible()
+        left = page.get_by_role('textbox', name='What you wrote and did not send')
+        expect(left).to_have_value('half a sentence\nit was changed')
+        expect(left).not_to_be_editable()
+        for name in ('Send', 'Save', 'Attach files', 'Record a voice message'):
+            expect(page.get_by_role('button', name=name)).to_have_count(0)
+        left.press('Enter')
+        page.get_by_role('button', name='Copy the text').click()
+        wait('it was copied', lambda: page.evaluate('navigator.clipboard.readText()') == 'half a sentence\nit was changed')
+        choose(page, 'it was sent', 'Open the thread')
+        thread = page.get_by_role('complementary', name='Thread')
+        expect(thread.get_by_role('textbox')).to_have_value('half an answer')
+        expect(thread.get_by_role('textbox')).not_to_be_editable()
+        looks_well(page, 1100)
+        page.reload()
+        expect(left).to_have_value('half a sentence\nit was changed')
+        assert len(phone.ask('messages', conversation='ben', limit=9)['messages']) == 2 and phone.ask('thread', message=root, limit=9)['answers'] == []
+    finally:
+        phone.stop()
+
+
 ROWS = """async (messages) => {
     const { messageRow } = await import(new URL('message.js', document.querySelector('script[type=module]').src));
     return messages.map((each) => messageRow({ number: 1, id: '0', author: 'ann', isOwn: true, text: 'x', mentions: [], files: [],
@@ -139,6 +188,37 @@ def test_a_relay_that_is_none_is_refused(ann, visit):
     press(page, 'Add', within=page.get_by_role('dialog'))
     expect(page.get_by_role('alert').filter(has_text='nothing').or_(page.get_by_role('alert').filter(has_text='relay'))).to_be_visible()
     assert ann.ask('relays') == []
+
+
+@pytest.fixture
+def relay(folder):
+    """A relay that keeps little for each, and what adds it."""
+    log = open(folder + '/relay.log', 'w+')
+    process = subprocess.Popen(
+        [PARLEY, 'relay', 'run', '--home', folder + '/relay', '--listen', '127.0.0.1:0', '--mailbox', '1'],
+        stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+    yield wait('it runs', lambda: re.search('^parley-relay:.*', open(log.name).read(), re.M))[0]
+    process.terminate()
+    process.wait(PATIENCE)
+
+
+def test_a_relay_that_has_no_more_room_is_named(pair, relay, visit):
+    ann, ben = pair
+    for node in pair:
+        node.ask('addRelay', text=relay, tickets=[])
+    for node in pair:
+        wait('it is used', lambda: node.ask('relays')[0]['state'] == 'connected')
+    ben.stop()
+    ann.ask('send', conversation='ben', texts=['hello'])
+    wait('it is there', lambda: ann.ask('outbox')[0]['relayedCount'] == 1)
+    for _ in range(60):
+        ann.ask('send', conversation='ben', texts=[base64.b64encode(os.urandom(24_000)).decode()])
+    key, = wait('it is full', lambda: ann.ask('outbox')[0].get('fullRelays'))
+    page = at(visit(ann), 'status')
+    card = page.locator('.card').filter(has_text='no more room')
+    expect(card).to_contain_text(f'The relay {ann.ask("relays")[0]["addresses"][0]} ({key[:8]}) has no more room for it.')
+    expect(card.get_by_role('link', name='ben')).to_be_visible()
+    expect(page.get_by_text('Nothing waits.')).to_have_count(0)
 
 
 def test_two_people_poll_and_do(pair, visit):

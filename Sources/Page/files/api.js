@@ -1,5 +1,6 @@
 // The API of the node, as every program has it: requests, and changes from a cursor.
 
+import { loadStyle } from "./dom.js";
 import { laterWords } from "./words.js";
 
 /** What the node said where it did not do what was asked. */
@@ -58,13 +59,17 @@ export async function rpc(method, params = {}, options = {}) {
 }
 
 const loaded = new Map();
+let style = null;
+
+/** The look of what is opened later; asked for again where it did not come. */
+const laterStyle = () => (style ??= loadStyle("./later.css").then(({ type }) => type === "error" && (style = null)));
 
 /** A module of the page that is not there from the beginning: what is opened later is loaded then. */
 export async function load(path) {
   // What is here answers before the next key is pressed.
   if (loaded.has(path)) return loaded.get(path);
   try {
-    await laterWords();
+    await Promise.all([laterWords(), laterStyle()]);
     const module = await import(path);
     loaded.set(path, module);
     return module;

@@ -174,6 +174,15 @@ function show(of, at, thread) {
   showList();
 }
 
+/** Nothing can be written any more: what was being written stays, to be copied. */
+function showRevoked({ id, composer, panel }) {
+  const now = conversation(id);
+  if (!now) return;
+  composer.keepEdit();
+  show(now);
+  if (panel) openThread(now, panel.at).catch(report);
+}
+
 /** A thread beside the timeline, or over it. What is written or edited elsewhere is shown there. */
 async function openThread(of, at) {
   const { ThreadPanel } = await load("./thread.js");
@@ -210,6 +219,7 @@ function tools(of) {
   const more = iconButton(paths.more, t("chat.more"), () => popupMenu(t("chat.more"), [
     [t("threads.title"), () => (location.hash = `#/threads/${of.id}`)],
     [t("pins.title"), () => (location.hash = `#/pins/${of.id}`)],
+    [t("gallery.title"), () => (location.hash = `#/files/${of.id}`)],
     [t("day.title"), () => load("./marked.js").then(({ askDay }) => askDay(of, shown.timeline)).catch(report)],
     ...conversationActions(conversation(of.id) ?? of, attempt, () => (location.hash = "#/")),
   ], more), { "aria-haspopup": "menu" });
@@ -325,8 +335,7 @@ async function begin() {
   });
   on("revoked", () => {
     showConnection(store.connection);
-    const now = shown && conversation(shown.id);
-    if (now) show(now);
+    if (shown) showRevoked(shown);
   });
   on("notice", showList);
   watchCalls();

@@ -11,6 +11,8 @@ const [whole, most, least, text] = [42 * 1024, 9.5 * 1024, 1.25 * 1024, 4 * 1024
 
 const clip = "M14.5 8.5 9 14a3 3 0 0 1-4.2-4.2l6-6a2 2 0 0 1 2.9 2.9l-6 6a1 1 0 0 1-1.4-1.4l5.1-5.2";
 const held = new Map();
+/** Names of files that were attached, by conversation, and went with the page before this one. */
+const lost = new Map();
 const hasFiles = (event) => event.dataTransfer?.types.includes("Files");
 
 // A file that is dropped beside what takes it would take the place of the page.
@@ -23,6 +25,18 @@ const attachedIn = (id) => held.get(id) ?? held.set(id, []).get(id);
 export function giveBack(id, attachments) {
   attachedIn(id).push(...attachments);
 }
+
+/** What a file is called. */
+export const titleOf = (attachment) => (attachment.isVoice ? t("voice.name") : attachment.name);
+
+/** Notes files that are not here any more: whoever wants to send them attaches them again. */
+export function noteLost(id, names) {
+  lost.set(id, [...new Set([...(lost.get(id) ?? []), ...names])]);
+}
+
+/** Names of what would be lost with this page, or was with another one, by conversation. */
+export const attachedNames = () =>
+  [...new Set([...held.keys(), ...lost.keys()])].map((id) => [id, [...(lost.get(id) ?? []), ...attachedIn(id).map(titleOf)]]).filter(([, names]) => names.length);
 
 /**
  * The tickets of what goes along, once all of it is in the node: with less room for each where a long text or
@@ -53,9 +67,10 @@ export class Attachments {
   /**
    * @param of the conversation
    * @param field where one writes, which takes what is pasted
+   * @param changed is told whenever something else is attached
    */
-  constructor(of, field) {
-    Object.assign(this, { of, field });
+  constructor(of, field, changed) {
+    Object.assign(this, { of, field, changed });
     this.input = h("input", { type: "file", multiple: true, hidden: true, onchange: () => this.#chosen() });
     this.button = iconButton(clip, t("file.attach"), () => this.input.click());
     this.list = h("ul", { class: "attached", "aria-label": t("file.attached") });
@@ -89,9 +104,10 @@ export class Attachments {
     for (const each of fresh) {
       here.push(each);
       each.start(room);
+      this.#forget(titleOf(each));
     }
     this.tooMany = files.length - fresh.length;
-    this.show();
+    this.#update();
     if (fresh.length) announce(t("file.added", { n: fresh.length }));
   }
 
@@ -99,14 +115,15 @@ export class Attachments {
   take() {
     const taken = attachedIn(this.of.id);
     held.set(this.of.id, []);
+    lost.delete(this.of.id);
     this.tooMany = 0;
-    this.show();
+    this.#update();
     return taken;
   }
 
   show() {
     const here = attachedIn(this.of.id);
-    this.list.replaceChildren(...here.map((each) => this.#row(each)),
+    this.list.replaceChildren(...(lost.get(this.of.id) ?? []).map((name) => this.#lostRow(name)), ...here.map((each) => this.#row(each)),
       ...(this.tooMany > 0 ? [h("li", { class: "fault" }, t("file.tooMany", { n: countMax }))] : []));
     this.list.hidden = !this.list.children.length;
   }
@@ -131,7 +148,7 @@ export class Attachments {
 
   #pasted(event) {
     const { files } = event.clipboardData;
-    if (!files.length) return;
+    if (!files.length || this.field.readOnly) return;
     event.preventDefault();
     this.#addFiles(files);
   }
@@ -145,12 +162,27 @@ export class Attachments {
     here.splice(here.indexOf(attachment), 1);
     attachment.cancel();
     this.tooMany = 0;
-    this.show();
+    this.#update();
     this.field.focus();
   }
 
+  #forget(name) {
+    lost.set(this.of.id, (lost.get(this.of.id) ?? []).filter((each) => each !== name));
+  }
+
+  #update() {
+    this.show();
+    this.changed();
+  }
+
+  #lostRow(name) {
+    const remove = () => (this.#forget(name), this.#update(), this.field.focus());
+    return h("li", { class: "fault" }, icon(clip), h("span", { class: "about-file" }, nameOf({ name }), h("span", {}, t("file.lost"))),
+      iconButton(paths.close, t("file.remove", { name }), remove));
+  }
+
   #row(attachment) {
-    const name = attachment.isVoice ? t("voice.name") : attachment.name;
+    const name = titleOf(attachment);
     const bar = h("progress", { max: "1", "aria-label": t("file.sending", { name }) });
     const words = h("span", { class: "hint" });
     const again = h("button", { type: "button", hidden: true, onclick: () => this.#asItIs(attachment) }, t("file.asItIs"));

@@ -1,11 +1,12 @@
 // Calls: what rings, what goes on here, and what one does with it. Sound and pictures are those of callmedia.js.
 import { rpc } from "./api.js";
+import { showOver } from "./callover.js";
 import { CallMedia, Ear, Local, soundContext } from "./callmedia.js";
 import { askMedia, chooseDevices } from "./lobby.js";
 import { announce, foreign, h, icon, iconButton, loadStyle, paths } from "./dom.js";
 import { conversation, noteFailure, setNotice, store } from "./store.js";
 import { button, choices, told, wordsOf } from "./views.js";
-import { listed, playTime, t } from "./words.js";
+import { callTime, listed, t } from "./words.js";
 
 await loadStyle("./calls.css");
 
@@ -315,7 +316,7 @@ class OwnCall {
 
   /** Levels, the time, and now and then how well things come through. */
   #tick() {
-    if (this.#began) this.time.textContent = playTime((performance.now() - this.#began) / 1000);
+    if (this.#began) this.time.textContent = callTime(performance.now() - this.#began);
     const streams = new Map([...this.media.legs].map(([device, leg]) => [device, leg.stream]));
     if (this.local.audio) streams.set("own", this.#ownSound());
     for (const [device, stream] of streams) {
@@ -376,12 +377,10 @@ class OwnCall {
     });
   }
 
-  /** The call is over: why stays to be read. */
+  /** The call is over, and why. */
   end(reason) {
     this.close();
-    const words = reason ? t("call.over", { reason }) : t("call.overPlain");
-    const note = h("p", { class: "call-over", role: "status" }, h("span", { dir: "auto" }, words), iconButton(paths.close, t("file.close"), () => note.remove()));
-    document.querySelector("main").before(note);
+    showOver(reason, [...(this.call?.members ?? []).map((each) => each.name), ...(conversation(this.conversation)?.members ?? [])]);
   }
 
   close() {

@@ -2,6 +2,7 @@
 import { load, rpc } from "./api.js";
 import { later } from "./dom.js";
 import { noteFailure, on, store } from "./store.js";
+import { alone } from "./views.js";
 
 let module = null;
 const calls = () => (module ??= load("./calls.js").catch((error) => ((module = null), Promise.reject(error))));
@@ -11,7 +12,7 @@ export const canCall = (of) =>
   Boolean(globalThis.RTCPeerConnection && navigator.mediaDevices) && !of.isOut && !of.isInvited && !of.supersededBy && of.members.length > 1 && !store.status?.isRevoked;
 
 /** Begins a call, or comes into the one that goes on, once its person chose what to send. */
-export const startCall = async (of, withCamera) => (await calls()).start(of, withCamera);
+export const startCall = (of, withCamera) => alone(async () => (await calls()).start(of, withCamera));
 
 /** Tells what became of calls in a conversation, whenever that changes; returns how to end that. */
 export function followCalled(id, tell) {

@@ -4,14 +4,20 @@ import { Attachments, viewOf } from "./attach.js";
 import { announce, foreign, h, icon, iconButton, later, paths } from "./dom.js";
 import { MentionList } from "./mentions.js";
 import { isSaidByOneself } from "./message.js";
-import { byteCount, flush, noteTyped, send, typedIn, watchOutbox } from "./outbox.js";
+import { attachedChanged, byteCount, flush, noteTyped, send, typedIn, watchOutbox } from "./outbox.js";
 import { conversation, noteFailure, on, store } from "./store.js";
-import { wordsOf } from "./views.js";
+import { button, copy, wordsOf } from "./views.js";
 import { form } from "./voice.js";
 import { t } from "./words.js";
 
 const byteCountMax = 32768;
 const draftByteCountMax = 2048;
+
+/** A field in which nothing is written any more: what was typed is there to be copied. */
+export function leftover(field) {
+  field.setAttribute("aria-label", t("composer.left"));
+  return [field, button(t("menu.copy"), async () => (await copy(field.value)) || field.select())];
+}
 
 export class Composer {
   #reply = null;
@@ -31,20 +37,22 @@ export class Composer {
       oninput: () => (this.#typed(), this.mentions.typed()), onkeydown: (event) => this.#key(event), onblur: () => this.#keep(),
     });
     this.field.value = typedIn(of.id) ?? this.#kept;
+    this.isOver = Boolean(store.status?.isRevoked);
+    this.field.readOnly = this.isOver;
     this.button = h("button", { type: "submit", "aria-label": t("composer.send"), title: t("composer.send") }, icon(paths.send));
     this.mentions = new MentionList(this.field, of);
-    this.files = new Attachments(of, this.field);
+    this.files = new Attachments(of, this.field, attachedChanged);
     this.about = h("div", { class: "about", hidden: true });
     this.fault = h("p", { class: "fault", role: "alert", hidden: true });
-    this.isOver = Boolean(store.status?.isRevoked);
+    if (this.isOver) this.files.close();
     this.element = h("form", { class: "composer", onsubmit: (event) => (event.preventDefault(), this.#send()) },
-      this.mentions.element, this.about, this.fault, this.files.element, this.isOver && h("p", { class: "hint" }, t("composer.revoked")),
-      (this.line = h("div", { class: "line" }, this.files.button, this.field, form() && iconButton(paths.voice, t("voice.record"), () => this.#record().catch(noteFailure)), this.button)));
-    this.line.hidden = this.isOver;
+      this.mentions.element, this.about, this.fault, ...(this.isOver ? [h("p", { class: "hint" }, t("composer.revoked"))] : [this.files.element]),
+      (this.line = h("div", { class: "line" }, this.isOver ? leftover(this.field) : [this.files.button, this.field, form() && iconButton(paths.voice, t("voice.record"), () => this.#record().catch(noteFailure)), this.button])));
+    this.line.hidden = this.isOver && !this.field.value;
     this.#ends = [
       on("conversations", () => this.#takeDraft()),
       on("connection", (state) => state === "here" && this.fault.textContent === t("view.away") && (this.fault.hidden = true)),
-      watchOutbox(of.id, { sent: () => timeline.tail(), failed: (message, error) => this.#giveBack(message, error) }),
+      watchOutbox(of.id, { sent: () => timeline.tail(), failed: (error) => this.#takeBack(error) }),
     ];
     queueMicrotask(() => this.#fit());
   }
@@ -73,11 +81,19 @@ export class Composer {
     this.#fit();
   }
 
+  /** What was being changed is as if it were typed: it stays where a composer takes the place of this one. */
+  keepEdit() {
+    const before = typedIn(this.of.id);
+    if (this.#edit) noteTyped(this.of.id, before ? `${before}\n${this.field.value}` : this.field.value);
+  }
+
   /** What could not be sent is there to be written otherwise. */
-  #giveBack(message, error) {
+  #takeBack(error) {
     this.timeline.waitingChanged();
     this.files.show();
-    if (!this.field.value) this.field.value = message.text;
+    if (!this.#edit) this.field.value = typedIn(this.of.id);
+    if (this.isOver) this.line.hidden = !this.field.value;
+    this.#fit();
     this.fail(error);
   }
 
@@ -142,7 +158,7 @@ export class Composer {
   /** Keeps what was typed for one's other devices. */
   async #keep() {
     const text = typedIn(this.of.id);
-    if (text === undefined || text === this.#kept || byteCount(text) > draftByteCountMax) return;
+    if (store.status?.isRevoked || text === undefined || text === this.#kept || byteCount(text) > draftByteCountMax) return;
     try {
       await rpc("keepDraft", { conversation: this.of.id, text });
       this.#kept = text;
@@ -179,6 +195,7 @@ export class Composer {
 
   async #send() {
     const text = this.field.value.trim();
+    if (this.isOver) return;
     if (byteCount(text) > byteCountMax || (!text && (this.#edit || this.files.isEmpty))) return;
     if (this.#edit) return this.#save(text);
     const attached = this.files.take();

@@ -56,6 +56,9 @@ export function foreign(name, attributes, text) {
   return h(name, { dir: "auto", ...attributes }, text);
 }
 
+/** A text of others where no element can be, in its own direction. */
+export const isolated = (text) => `\u2068${text.replace(/[\u2066-\u2069]/g, "")}\u2069`;
+
 /** Names of others in one line, each in its own direction. */
 export const namesOf = (names) => listParts(names).map(({ type, value }) => (type === "element" ? foreign("bdi", {}, value) : value));
 

@@ -13,7 +13,10 @@ const pollTime = 1000;
 const smallByteCount = 8 * 1024;
 const shownKind = /^image\/(jpeg|png|gif|webp|avif)$/;
 
-const show = (message, file) => load("./viewer.js").then(({ view }) => view(message, file, addressOf), noteFailure);
+/** Opens a file over all of the window. */
+export function show(message, file) {
+  return load("./viewer.js").then(({ view }) => view(message, file, addressOf), noteFailure);
+}
 
 /** Where a file of a message is. */
 export const addressOf = (message, file, more = {}) =>
@@ -60,7 +63,7 @@ function measure(file) {
   return { width: Math.max(48, Math.round(width * scale)), height: Math.max(48, Math.round(height * scale)) };
 }
 
-function smallPicture(message, file) {
+export function smallPicture(message, file) {
   const picture = h("img", { alt: "", draggable: "false", ...measure(file) });
   picture.addEventListener("error", () => picture.replaceWith(h("span", { class: "hint" }, t("file.broken"))));
   const asked = previewOf(message, file);
@@ -69,7 +72,7 @@ function smallPicture(message, file) {
   return picture;
 }
 
-const hasPicture = (file) =>
+export const hasPicture = (file) =>
   file.hasPreview || (file.state === "here" && shownKind.test(file.type) && file.size <= smallByteCount);
 
 // MARK: How far a file is
@@ -188,7 +191,7 @@ export function nameOf(file) {
     h("span", { class: "stem" }, file.name.slice(0, cut)), h("span", {}, file.name.slice(cut)));
 }
 
-const isMoving = (file) => file.type.startsWith("video/");
+export const isMoving = (file) => file.type.startsWith("video/");
 
 function pictureOf(message, file) {
   const open = h("button", {

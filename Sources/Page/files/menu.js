@@ -3,7 +3,7 @@ import { load } from "./api.js";
 import { h } from "./dom.js";
 import { isSaidByOneself } from "./message.js";
 import { noteFailure, store } from "./store.js";
-import { ask, copy, openDialog, passOn, rpc } from "./views.js";
+import { alone, ask, copy, openDialog, passOn, rpc } from "./views.js";
 import { t } from "./words.js";
 
 // MARK: A menu beside something
@@ -64,11 +64,11 @@ export function actor(place) {
       else if (what === "missed") throw message;
       else if (["reply", "edit", "thread"].includes(what)) place[what](message);
       else if (what === "toggle") await set("react", { emoji: more, on: isOn });
-      else if (what === "react") await react(message, set);
+      else if (what === "react") await react(set);
       else if (what === "pin") await set("pin", { on: !message.isPinned });
       else if (what === "star") await set("star", { on: !message.isStarred });
       else if (what === "copy") await copyText(message);
-      else if (what !== "delete") await (await load("./about.js"))[what](message);
+      else if (what !== "delete") await alone(async () => (await load("./about.js"))[what](message));
       else ask(t("message.deleteAsk"), [], t("message.deleteDo"), () => set("delete"), { text: t("menu.deleteText"), isDangerous: true });
     } catch (error) {
       place.report(error);
@@ -116,9 +116,8 @@ function showMenu(message, anchor, act) {
   ], anchor, () => list?.querySelector(`.row[data-id="${CSS.escape(message.id)}"]`)?.focus({ preventScroll: true }));
 }
 
-async function react(message, set) {
-  const { pickEmoji } = await load("./emoji.js");
-  const emoji = await pickEmoji(t("message.react"), (each) => t("message.reactWith", { emoji: each }));
+async function react(set) {
+  const emoji = await alone(async () => (await load("./emoji.js")).pickEmoji(t("message.react"), (each) => t("message.reactWith", { emoji: each })));
   if (emoji) await set("react", { emoji, on: true });
 }
 

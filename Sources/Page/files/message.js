@@ -1,10 +1,11 @@
 // One message as elements.
-import { foreign, h, icon, iconButton, paths } from "./dom.js";
+import { foreign, h, icon, iconButton, isolated, namesOf, paths } from "./dom.js";
 import { filesOf } from "./files.js";
 import { rendered } from "./markdown.js";
 import { marked } from "./mentions.js";
 import { conversation, store } from "./store.js";
-import { clockTime, dayName, dayOf, fullTime, listed, playTime, t } from "./words.js";
+import { told } from "./views.js";
+import { callTime, clockTime, dayName, dayOf, fullTime, listed, t } from "./words.js";
 
 /** As a terminal has them: saved here, with a device of somebody else, read by somebody else. */
 const marks = {
@@ -12,7 +13,7 @@ const marks = {
   uninvited: "✓", earlier: "✓", unknown: "✓", untold: "✓", stranded: "✓", sending: "…",
 };
 /** Of these a mark says too little: their words stand below the message. */
-const told = ["uninvited", "earlier", "unknown", "untold", "stranded"];
+const spelled = ["uninvited", "earlier", "unknown", "untold", "stranded"];
 
 const stateOf = (message) => (message.isStranded ? "stranded" : message.state);
 /** Messages of one person within so many milliseconds stand under one name. */
@@ -59,15 +60,15 @@ function notes(message) {
   if (message.isPinned) notes.push(t("message.pinned"));
   if (message.isStarred) notes.push(t("message.starred"));
   if (message.isLate) notes.push(t("message.late"));
-  if (message.forwardedFrom) notes.push(t("message.forwarded", { name: message.forwardedFrom }));
+  if (message.forwardedFrom) notes.push(told("message.forwarded", { name: message.forwardedFrom }));
   else if (message.forwardedFrom === "") notes.push(t("message.forwardedUnknown"));
-  if (message.importedBy) notes.push(t("message.imported", { name: message.importedBy }));
+  if (message.importedBy) notes.push(told("message.imported", { name: message.importedBy }));
   if (message.timeDoubt) notes.push(t(message.timeDoubt === "ahead" ? "message.doubtAhead" : "message.doubtBefore"));
   const state = stateOf(message);
-  if (told.includes(state)) notes.push(t(`delivery.${state}`));
+  if (spelled.includes(state)) notes.push(t(`delivery.${state}`));
   // Of what is in no log yet, or is taken by nobody, the node tells in a sentence.
   else if (state && !(state in marks)) notes.push(state);
-  return notes.length ? h("p", { class: "notes", dir: "auto" }, notes.join(" · ")) : null;
+  return notes.length ? h("p", { class: "notes" }, notes.flatMap((each, place) => [place > 0 && " · ", each].flat())) : null;
 }
 
 function delivery(message) {
@@ -76,7 +77,7 @@ function delivery(message) {
   const isAlone = state === "saved" && conversation(message.conversation)?.members.length < 2;
   const words = t(isAlone ? "delivery.alone" : `delivery.${state}`);
   return h("span", { class: `delivery is-${state}`, title: words },
-    h("span", { "aria-hidden": "true" }, marks[state]), !told.includes(state) && h("span", { class: "unseen" }, words));
+    h("span", { "aria-hidden": "true" }, marks[state]), !spelled.includes(state) && h("span", { class: "unseen" }, words));
 }
 
 function reactions(message, own, act) {
@@ -84,7 +85,7 @@ function reactions(message, own, act) {
   return h("p", { class: "reactions" }, message.reactions.map((each) => {
     const isOwn = each.names.includes(own);
     return h("button", {
-      type: "button", "aria-pressed": String(isOwn), disabled: Boolean(store.status?.isRevoked), title: listed(each.names),
+      type: "button", "aria-pressed": String(isOwn), disabled: Boolean(store.status?.isRevoked), title: listed(each.names.map(isolated)),
       "aria-label": t("message.reacted", { emoji: each.emoji, n: each.count, names: listed(each.names) }),
       onclick: () => act("toggle", message, each.emoji, !isOwn),
     }, foreign("bdi", {}, each.emoji), ` ${each.count}`);
@@ -110,11 +111,16 @@ function actions(message, act) {
 /** What became of calls, a line each; of some there is nothing to say. */
 function calledLines(calls) {
   return calls.map((each) => {
-    const caller = each.isOwn ? t("called.own") : each.caller;
-    const others = listed([...(each.wasIn && !each.isOwn ? [t("called.you")] : []), ...each.others]);
-    const what = each.isMissed ? "missed" : each.isDeclined ? "declinedByYou" : each.outcome;
-    const words = t(`called.${what}`, { name: caller, others, time: playTime(each.milliseconds / 1000) });
-    return h("p", { class: `called${each.isMissed ? " is-missed" : ""}` }, icon(paths.phone), h("span", { dir: "auto" }, words), " ",
+    // Where there are two, who declined has a name.
+    const of = conversation(each.conversation);
+    const isDeclinedBy = each.outcome === "declined" && each.isOwn && of?.kind === "direct";
+    const what = each.isMissed ? "missed" : each.isDeclined ? "declinedByYou" : isDeclinedBy ? "declinedBy" : each.outcome;
+    const words = told(`called.${what}`, {
+      name: each.isOwn ? h("span", {}, t("called.own")) : each.caller, other: of?.name ?? "",
+      others: h("span", {}, namesOf([...(each.wasIn && !each.isOwn ? [t("called.you")] : []), ...each.others])),
+      time: h("span", {}, callTime(each.milliseconds)),
+    });
+    return h("p", { class: `called${each.isMissed ? " is-missed" : ""}` }, icon(paths.phone), h("span", {}, words), " ",
       h("time", { datetime: isoTime(each.time), title: fullTime(each.time) }, clockTime(each.time)));
   });
 }

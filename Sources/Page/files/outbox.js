@@ -1,7 +1,7 @@
 // What one wrote: typed and not sent yet, or on its way until the node has it. Asked again under the same name, the
 // node writes nothing twice; so what was cut off, by a node or by the page, is simply asked again.
 import { rpc } from "./api.js";
-import { giveBack, ticketsOf } from "./attach.js";
+import { attachedNames, giveBack, noteLost, ticketsOf, titleOf } from "./attach.js";
 import { keeps, keepsNothing } from "./keep.js";
 import { conversation, noteFailure, on } from "./store.js";
 
@@ -19,11 +19,24 @@ const watchers = new Map();
 const unsent = () => outbox.filter((each) => !each.isSent);
 const answered = async (id) => asked.get(id)?.catch(() => {});
 
-// The bytes of files are too many to be kept: what they go with waits in this page alone.
-const keep = keeps("own", () => ({
-  typed: [...typed].filter(([id, text]) => text !== (conversation(id)?.draft ?? "")),
-  outbox: unsent().filter((each) => !each.attached.length),
-}));
+/** Texts below each other, of those that there are. */
+const joined = (...texts) => texts.filter(Boolean).join("\n");
+
+// The bytes of files are too many to be kept. What was asked with them is asked again by their tickets, which the node
+// may still have; of the rest the text is kept as if it were not sent, and how the files were called.
+const keep = keeps("own", () => {
+  const texts = new Map([...typed].filter(([id, text]) => text !== (conversation(id)?.draft ?? "")));
+  const lost = attachedNames();
+  for (const each of unsent().filter((each) => !isKept(each)).reverse()) {
+    texts.set(each.conversation, joined(each.text, texts.get(each.conversation)));
+    lost.push([each.conversation, each.names]);
+  }
+  return { typed: [...texts], lost, outbox: unsent().filter(isKept).map(({ attached, files, ...each }) => each) };
+});
+const isKept = (message) => !message.names.length || Boolean(message.tickets);
+
+/** What is attached changed. */
+export const attachedChanged = keep;
 
 /** What is typed in a conversation, or in a thread, by the message it begins with; undefined where nothing was. */
 export const typedIn = (id) => typed.get(id);
@@ -35,9 +48,10 @@ export function noteTyped(id, text) {
 
 /** Takes back what pages before this one were not done with. */
 export function takeOwn(kept) {
-  for (const { typed: texts, outbox: messages } of kept) {
+  for (const { typed: texts, lost = [], outbox: messages } of kept) {
     for (const [id, text] of texts) typed.set(id, text);
-    for (const each of messages) outbox.push({ ...each, attached: [], files: [] });
+    for (const [id, names] of lost) noteLost(id, names);
+    for (const each of messages) outbox.push({ names: [], ...each, attached: [], files: [] });
   }
   if (kept.length) keep();
 }
@@ -67,7 +81,7 @@ export const outgoing = (id) => ({
   forget,
 });
 
-/** Tells what became of messages of a conversation: `sent`, or `failed` with why; returns how to end that. */
+/** Tells what became of messages of a conversation: `sent`, or `failed` with why, where their texts are typed again; returns how to end that. */
 export function watchOutbox(id, watcher) {
   watchers.set(id, watcher);
   return () => {
@@ -78,7 +92,7 @@ export function watchOutbox(id, watcher) {
 
 /** Sends a message, as soon as the node is there. */
 export function send(message) {
-  outbox.push({ ...message, once: crypto.randomUUID() });
+  outbox.push({ ...message, names: message.attached.map(titleOf), once: crypto.randomUUID() });
   noteTyped(message.conversation, "");
 }
 
@@ -90,6 +104,7 @@ export async function flush() {
 async function flushIn(id) {
   if (sending.has(id)) return;
   sending.add(id);
+  const refused = [];
   try {
     for (;;) {
       const first = outbox.find((each) => each.conversation === id && !each.isSent);
@@ -103,9 +118,8 @@ async function flushIn(id) {
       } catch (error) {
         if (noteFailure(error)) return;
         forget([first]);
-        noteTyped(id, first.text);
-        giveBack(id, first.attached);
-        watchers.get(id)?.failed(first, error);
+        takeBack(first, refused);
+        watchers.get(id)?.failed(error);
       }
     }
   } finally {
@@ -113,12 +127,24 @@ async function flushIn(id) {
   }
 }
 
+/** What the node refused is typed again, below the texts that it refused before and above what is typed by now. */
+function takeBack({ conversation: id, text, attached, names }, refused) {
+  giveBack(id, attached);
+  if (!attached.length) noteLost(id, names);
+  const now = typed.get(id) ?? "";
+  const before = joined(...refused);
+  const isBelow = before && now.startsWith(before);
+  refused.push(text);
+  noteTyped(id, joined(...refused, isBelow ? now.slice(before.length).replace(/^\n/, "") : now));
+}
+
 async function deliver(message) {
   const { attached } = message;
   const params = { conversation: message.conversation, texts: [message.text], once: message.once };
   if (message.replyTo) params.replyTo = message.replyTo;
   for (let tries = 0; ; tries++) {
-    if (attached.length) params.files = await ticketsOf(attached, byteCount(message.text));
+    if (attached.length) message.tickets = await ticketsOf(attached, byteCount(message.text));
+    if (message.tickets) keep(), (params.files = message.tickets);
     const answer = rpc("send", params);
     asked.set(message.conversation, answer);
     try {
@@ -126,7 +152,7 @@ async function deliver(message) {
       break;
     } catch (error) {
       // A node that was started again knows nothing of what waited there to be sent.
-      if (!["no-ticket", "file-gone", "not-sealed"].includes(error.code) || tries > 2) throw error;
+      if (!attached.length || !["no-ticket", "file-gone", "not-sealed"].includes(error.code) || tries > 2) throw error;
       for (const each of attached) each.start();
     }
   }

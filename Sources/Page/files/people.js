@@ -45,14 +45,20 @@ const blocks = (view, { person, name }) => button(t("person.block"), () =>
 
 // MARK: Everybody
 
-const order = ["pending", "accepted", "invited", "requested", "refused", "known", "declined", "blocked"];
+const order = ["pending", "accepted", "invited", "requested", "refused", "known", "declined"];
 
-function personRow(each, presences) {
+function personRow(each, presences, ...more) {
   const state = each.state === "accepted" ? (each.isVerified ? t("person.verified") : "") : t(`person.state.${each.state}`);
   const presence = presences.get(each.person);
   return h("li", {}, h("a", { href: `#/p/${each.person}`, "data-key": each.person },
     foreign("span", { class: "name" }, each.name),
-    h("span", { class: "hint" }, [state, presence, each.notices.length && t("people.notices", { n: each.notices.length })].filter(Boolean).join(" · "))));
+    h("span", { class: "hint" }, [state, presence, each.notices.length && t("people.notices", { n: each.notices.length })].filter(Boolean).join(" · "))), ...more);
+}
+
+/** Whom one blocked, each with a way back. */
+function blockedRows(view, blocked, presences) {
+  return group(t("people.blocked"), blocked.length > 0 && h("ul", { class: "people" }, blocked.map((each) =>
+    personRow(each, presences, decides(view, each, "unblock", { "aria-label": t("people.unblock", { name: each.name }) })))));
 }
 
 /** Who is there, by the person: in words. */
@@ -76,7 +82,8 @@ addView(/^#\/people$/, () => {
     if (!contacts.length) return h("p", { class: "hint" }, t("people.none"));
     const there = new Map(presences);
     const sorted = order.map((state) => contacts.filter((each) => each.state === state)).flat();
-    return h("ul", { class: "people" }, sorted.map((each) => personRow(each, there)));
+    const blocked = contacts.filter((each) => each.state === "blocked");
+    return [sorted.length > 0 && h("ul", { class: "people" }, sorted.map((each) => personRow(each, there))), ...blockedRows(view, blocked, there)];
   }, ...personKinds);
   return view;
 });

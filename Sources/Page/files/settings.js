@@ -3,7 +3,7 @@ import { code } from "./codes.js";
 import { foreign, h } from "./dom.js";
 import { hereSettings } from "./here.js";
 import { on } from "./store.js";
-import { View, addView, button, choices, field, group, openDialog, passOn, prose, rpc, short } from "./views.js";
+import { View, addView, alone, button, choices, field, group, openDialog, passOn, prose, rpc, short, told } from "./views.js";
 import { inUnit, momentTime, t } from "./words.js";
 
 const units = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"];
@@ -52,12 +52,18 @@ async function linkDevice(view) {
 
 addView(/^#\/devices$/, () => {
   const view = new View(t("devices.title"), "#/settings");
-  view.add(choices(button(t("device.link"), () => linkDevice(view), { class: "lead" })));
+  view.add(choices(button(t("device.link"), () => alone(() => linkDevice(view)), { class: "lead" })));
   view.part(() => rpc("devices"), (devices) => devices.map((each) => deviceCard(view, each)), "devices", "link");
   return view;
 });
 
 // MARK: Relays
+
+/** A relay by its key, and by its address where it is one's own: others name theirs to one's node alone. */
+function placeOf(key, relays) {
+  const address = relays.find((each) => each.relay === key)?.addresses[0];
+  return address ? `${address} (${short(key)})` : short(key);
+}
 
 const relayName = (each) => each.addresses[0] ?? short(each.relay);
 
@@ -120,11 +126,12 @@ addView(/^#\/settings$/, () => {
 addView(/^#\/status$/, () => {
   const view = new View(t("status.title"), "#/settings");
   view.part(async () => {
-    const [status, conversations, outbox] = await Promise.all([rpc("status"), rpc("conversations"), rpc("outbox")]);
+    const [status, conversations, outbox, relays] = await Promise.all(["status", "conversations", "outbox", "relays"].map((each) => rpc(each)));
     const { links, warnings, notices, pendingCount, isOffline, isCatchingUp, readOnlyReason, isRevoked, databaseByteCount, conversationCount } = status;
     return {
       links, warnings, notices, pendingCount, isOffline, isCatchingUp, readOnlyReason, isRevoked, databaseByteCount, conversationCount,
       stuck: outbox.filter((each) => each.unknownCount + each.strandedCount > 0).map(({ conversation, name, unknownCount, strandedCount }) => ({ conversation, name, unknownCount, strandedCount })),
+      full: outbox.flatMap(({ conversation, name, fullRelays }) => (fullRelays ?? []).map((relay) => ({ conversation, name, relay: placeOf(relay, relays) }))),
       waits: conversations.filter((each) => each.waitingFor).map(({ id, name, waitingFor }) => ({ id, name, waitingFor })),
     };
   }, (found) => [
@@ -135,7 +142,9 @@ addView(/^#\/status$/, () => {
       found.stuck.map((each) => h("div", { class: "card" }, foreign("a", { href: `#/c/${each.conversation}` }, each.name),
         each.unknownCount > 0 && h("p", { class: "hint" }, t("status.unknown", { n: each.unknownCount })),
         each.strandedCount > 0 && h("p", { class: "hint" }, t("status.stranded", { n: each.strandedCount })))),
-      !found.pendingCount && !found.waits.length && !found.stuck.length && h("p", { class: "hint" }, t("status.nothing"))),
+      found.full.map((each) => h("div", { class: "card" }, foreign("a", { href: `#/c/${each.conversation}` }, each.name),
+        h("p", { class: "hint" }, told("status.full", { relay: each.relay })))),
+      !found.pendingCount && !found.waits.length && !found.stuck.length && !found.full.length && h("p", { class: "hint" }, t("status.nothing"))),
     ...group(t("status.notices"), found.notices.map((each) => h("p", { dir: "auto" }, prose(each)))),
     ...group(t("status.links"), found.isOffline ? h("p", {}, t("settings.offline")) : null,
       found.links.map((each) => h("div", { class: "card" }, foreign("p", { class: "name" }, each.name), h("p", { class: "hint", dir: "ltr" }, each.address))),

@@ -1,4 +1,5 @@
 // A thread beside the timeline.
+import { leftover } from "./composer.js";
 import { h, icon, iconButton, later, loadStyle, paths } from "./dom.js";
 import { MentionList } from "./mentions.js";
 import { rowKey } from "./menu.js";
@@ -36,11 +37,13 @@ export class ThreadPanel {
       oninput: () => (noteTyped(this.at, this.field.value), this.mentions.typed()), onkeydown: (event) => this.#writingKey(event),
     });
     this.field.value = typedIn(at) ?? "";
+    this.isOver = Boolean(of.isOut || of.isInvited || store.status?.isRevoked);
+    this.field.readOnly = this.isOver;
     this.mentions = new MentionList(this.field, of);
     this.fault = h("p", { class: "fault", role: "alert", hidden: true });
     this.count = h("p", { class: "hint", role: "status" });
-    this.form = h("form", { class: "composer", hidden: of.isOut || of.isInvited || store.status?.isRevoked, onsubmit: (event) => (event.preventDefault(), this.#send()) }, this.mentions.element, this.fault,
-      h("div", { class: "line" }, this.field, h("button", { type: "submit", "aria-label": t("composer.send"), title: t("composer.send") }, icon(paths.send))));
+    this.form = h("form", { class: "composer", hidden: this.isOver && !this.field.value, onsubmit: (event) => (event.preventDefault(), this.#send()) }, this.mentions.element, this.fault,
+      h("div", { class: "line" }, this.isOver ? leftover(this.field) : [this.field, h("button", { type: "submit", "aria-label": t("composer.send"), title: t("composer.send") }, icon(paths.send))]));
     this.element = h("aside", { class: "thread", "aria-label": t("thread.title"), onkeydown: (event) => this.#key(event) },
       h("header", {}, h("h1", {}, t("thread.title")), this.count, iconButton(paths.close, t("file.close"), place.close)), this.scroller, this.form);
     this.sight = new IntersectionObserver((entries) => {
@@ -80,6 +83,7 @@ export class ThreadPanel {
     if (this.field.value) noteTyped(this.at, ""), noteTyped(id, this.field.value);
     else this.field.value = typedIn(id) ?? "";
     this.at = id;
+    this.form.hidden = this.isOver && !this.field.value;
   }
 
   async #readOlder() {
@@ -129,7 +133,7 @@ export class ThreadPanel {
 
   /** Tells the node what stood before the person's eyes. */
   #markSoon = later(() => {
-    if (document.visibilityState !== "visible" || !document.hasFocus() || !this.#seen.size) return;
+    if (document.visibilityState !== "visible" || !document.hasFocus() || !this.#seen.size || store.status?.isRevoked) return;
     rpc("markRead", { conversation: this.of.id, messages: [...this.#seen].slice(-200), last: this.#last }).catch((error) => this.#fail(error));
   }, 250);
 

@@ -394,7 +394,8 @@ export class Timeline {
 
   /** Tells the node what stood before the person's eyes, and nothing else. */
   #markShown() {
-    if (!this.sight || document.visibilityState !== "visible" || !document.hasFocus()) return;
+    // A device that was revoked tells nobody any more what is read there.
+    if (!this.sight || document.visibilityState !== "visible" || !document.hasFocus() || store.status?.isRevoked) return;
     // A thread over it covers all of it.
     if (getComputedStyle(this.scroller).visibility !== "visible") return;
     const [first, end] = this.sight;
@@ -418,7 +419,8 @@ export class Timeline {
     const lasts = marks.map(([, message]) => message.last).filter((last) => last !== undefined);
     const params = { conversation: this.conversation.id, messages: marks.map(([, message]) => message.id) };
     if (lasts.length) params.last = Math.min(...lasts);
-    const count = await this.#ask("markRead", params);
+    // What the node does not note is no concern of who reads: it says elsewhere why.
+    const count = await this.#ask("markRead", params).catch((error) => (error.code ? 0 : Promise.reject(error)));
     if (count === null) for (const [key] of marks) this.#marked.delete(key);
     else if (count > 0) refreshConversations();
   }, 250);

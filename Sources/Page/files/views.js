@@ -10,7 +10,7 @@ const known = [];
 const modules = [
   [/^#\/(waiting|people|me|meet|p\/.*)$/, "./people.js"], [/^#\/(group|g\/.*)$/, "./groups.js"],
   [/^#\/(stars|mentions|pins\/.*|threads\/.*)$/, "./marked.js"], [/^#\/together\/.*$/, "./polls.js"],
-  [/^#\/(devices|relays|settings|status)$/, "./settings.js"],
+  [/^#\/files\/.*$/, "./gallery.js"], [/^#\/(devices|relays|settings|status)$/, "./settings.js"],
 ];
 
 /** Notes that what a pattern of the address finds is shown by `open`, which is given what was found. */
@@ -263,6 +263,19 @@ export function openDialog(title, ...children) {
   document.body.append(element);
   element.showModal();
   return element;
+}
+
+let isOpening = false;
+
+/** Opens a dialog that is there in a moment; null where one is on its way: pressed twice, it comes once. */
+export async function alone(open) {
+  if (isOpening) return null;
+  isOpening = true;
+  try {
+    return await open();
+  } finally {
+    isOpening = false;
+  }
 }
 
 /** Asks for values; whoever cancels gives none. */

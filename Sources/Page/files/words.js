@@ -71,6 +71,8 @@ export const percent = (part) => share.format(Math.floor(part * 100) / 100);
 export const inUnit = (number, unit) => new Intl.NumberFormat(locale, { style: "unit", unit, maximumFractionDigits: 1 }).format(number);
 /** What time it is in a time zone. */
 export const timeIn = (timeZone) => new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit", timeZone }).format(Date.now());
+/** For how long people talked, as commands say it: a second counts once it is over. */
+export const callTime = (milliseconds) => playTime(Math.floor(milliseconds / 1000));
 /** Seconds as a clock of what plays. */
 export function playTime(seconds) {
   const all = Math.round(seconds);
