@@ -32,6 +32,8 @@ public struct OutboxView: Codable, Equatable, Sendable {
     public var waiting: String? = nil
     /// Relays that take nothing more of the conversation before their day ends, in hex.
     public var fullRelays: [String]? = nil
+    /// The same for a person: the address of each, where it is known, and the start of its key.
+    public var fullRelayNames: [String]? = nil
     /// Messages and changes that never leave this device: it wrote two histories, and nobody takes them.
     public var strandedCount = 0
     /// Messages and changes of which this device, which was revoked, does not hear any more whether they

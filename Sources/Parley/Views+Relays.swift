@@ -100,8 +100,11 @@ extension Views {
         } else {
             (view.savedCount, view.relayedCount) = (counts.saved, counts.relayed)
             (view.changeCount, view.relayedChangeCount) = (counts.changes, counts.relayedChanges)
-            let full = core.relaysFull(of: space.number).map(\.description)
-            if counts.saved + counts.changes > 0, !full.isEmpty { view.fullRelays = full }
+            let full = core.relaysFull(of: space.number)
+            if counts.saved + counts.changes > 0, !full.isEmpty {
+                view.fullRelays = full.map(\.description)
+                view.fullRelayNames = try full.map { try shownName(of: $0) }
+            }
         }
     }
 

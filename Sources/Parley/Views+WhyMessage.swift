@@ -188,7 +188,7 @@ extension Views {
 
     /// A relay by its address, where that is known, and its key: of two that had one address after each
     /// other only the key tells which it is.
-    private func shownName(of relay: NoiseKey) throws -> String {
+    func shownName(of relay: NoiseKey) throws -> String {
         let chosen = try choices().first { $0.relay == relay }?.addresses.first
         let address = chosen ?? core.relayStates.first { $0.relay == relay }?.addresses.first
         return address.map { "\($0) (\(relay.short))" } ?? relay.short

@@ -156,6 +156,10 @@ extension CallCommandTests {
         var declined = FakeNode.record("declined")
         declined.isDeclined = true
         #expect(CallLines.text(declined) == "ben called, and you declined")
+        var own = FakeNode.record("declined", isOwn: true)
+        #expect(CallLines.text(own) == "you called, and everybody declined")
+        own.declinedBy = "ben"
+        #expect(CallLines.text(own) == "you called, and ben declined")
         let json = await terminal.run("calls", "list", "--json", "--limit", "1")
         #expect(json.output.contains("\"isMissed\":true") && !json.output.contains("talked"))
         #expect(await terminal.run("calls", "list", "--limit", "-1").status == 64)

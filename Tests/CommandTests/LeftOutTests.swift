@@ -98,4 +98,20 @@ struct LeftOutTests {
         #expect(told.output.contains("answers without its key"), "\(told.output)")
         #expect(told.talk.contains("parley relays move abcdef TEXT"), "\(told.talk)")
     }
+
+    @Test("is which relay had no more room for what waits")
+    func fullRelay() async {
+        let node = FakeNode()
+        node.answer(ListOutbox.self) { _, _ in
+            [
+                OutboxView(
+                    conversation: "ab", name: "home", savedCount: 1, relayedCount: 0,
+                    changeCount: 0, fullRelays: ["abcdef"], fullRelayNames: ["r:1 (abcdef)"])
+            ]
+        }
+        let told = await Terminal(node: node).run("outbox")
+        #expect(
+            told.talk.contains("the relay r:1 (abcdef) had no more room for “home”"),
+            "\(told.talk)")
+    }
 }

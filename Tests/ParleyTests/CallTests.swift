@@ -111,6 +111,9 @@ struct CallTests {
         try await pair.ben.perform(RejectCall(call: "ada"))
         #expect(await adas.next { $0.state == "ended" }?.reason == "Ben declined")
         _ = await bens.next { $0.end == "declined" }
+        try await eventually("who declined is on record", on: pair.ada) {
+            try await $0.perform(ListCallRecords()).map(\.declinedBy) == ["Ben"]
+        }
         try await pair.ada.perform(StartCall(conversation: "ben", media: []))
         _ = await bens.next { $0.state == "ringing" }
         try await pair.ada.perform(HangUpCall(call: ""))

@@ -97,6 +97,6 @@ struct TrueReasonTests {
             #expect(told.contains("1 Friday; 2 Saturday"), "\(told)")
         }
         _ = try await run("poll", "close", String(number))
-        #expect(try await run("poll", "list", "--json").contains(#""mayClose":false"#))
+        #expect(try await run("poll", "list", "--all", "--json").contains(#""mayClose":false"#))
     }
 }

@@ -208,11 +208,13 @@ struct OutboxCommand: NodeCommand {
         if waiting.contains(where: { $0.unknownCount > 0 }) {
             World.current.say(Self.unknown)
         }
-        for view in waiting where view.fullRelays != nil {
-            World.current.say(
-                "a relay had no more room for “\(harmless(view.name))”: it is asked again about "
-                    + "once an hour, and has room after midnight UTC; or the rest goes directly "
-                    + "to them once you are connected")
+        for view in waiting {
+            for relay in view.fullRelayNames ?? [] {
+                World.current.say(
+                    "the relay \(harmless(relay)) had no more room for “\(harmless(view.name))”: it "
+                        + "is asked again about once an hour, and has room after midnight UTC; or "
+                        + "the rest goes directly to them once you are connected")
+            }
         }
         let status = try await node.perform(GetStatus())
         for (_, line) in FileLines.lines(status.files) { World.current.say("files: " + line) }

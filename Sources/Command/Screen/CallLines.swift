@@ -73,7 +73,8 @@ struct CallLines {
         case "unanswered": return "\(name) called, and nobody answered"
         case "cancelled": return "\(name) called, and gave up"
         case "refused": return "\(name) called, and nobody could come"
-        case "declined": return "\(name) called, and everybody declined"
+        case "declined":
+            return "\(name) called, and \(record.declinedBy.map(harmless) ?? "everybody") declined"
         case "failed": return "\(name) called, and no connection could be made"
         default: return nil
         }

@@ -110,6 +110,8 @@ public struct CallRecordView: Codable, Equatable, Sendable {
     public var isMissed: Bool
     /// Whether oneself declined, and nobody else came.
     public var isDeclined = false
+    /// Who declined this person's call, where there is only one other person to call; else nil.
+    public var declinedBy: String? = nil
     /// Whether one was in oneself.
     public var wasIn = false
     /// Names of those who were in besides who began it and oneself.

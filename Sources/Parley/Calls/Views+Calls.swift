@@ -97,6 +97,9 @@ extension Views {
                     isDeclined: hasDeclined
                         || space.kind == .direct && record.founder != ownPerson
                             && record.summary.outcome == .declined,
+                    declinedBy: try decliner(of: record, in: roster).map {
+                        try name(of: $0, in: roster)
+                    },
                     wasIn: record.summary.persons.contains(ownPerson),
                     others: try record.summary.persons.filter {
                         $0 != record.founder && $0 != ownPerson
@@ -105,6 +108,14 @@ extension Views {
             }
         }
         return views.sorted { ($0.time, $0.call) < ($1.time, $1.call) }
+    }
+
+    /// Who declined a call of this person, where only one other person could; else nil.
+    private func decliner(of record: CallRecord, in roster: Roster?) -> PersonID? {
+        guard let roster, record.founder == ownPerson, record.summary.outcome == .declined
+        else { return nil }
+        let others = roster.participants.map(\.person).filter { $0 != ownPerson }
+        return others.count == 1 ? others.first : nil
     }
 
     // MARK: Typing and presence
