@@ -192,7 +192,7 @@ struct StateTests {
         let folder = try TemporaryFolder()
         let (ann, _) = try await Node.create(NodeSettings(home: folder.home("ann")), name: "ann")
         let group = try await ann.perform(CreateConversation(name: "notes", members: []))
-        let text = String(repeating: "\u{1}", count: 32 << 10)
+        let text = "." + String(repeating: "\u{1}", count: 32 << 10 - 1)
         let sent = try await ann.perform(
             SendMessages(conversation: group.id, texts: [String](repeating: text, count: 45)))
         for place in 0..<42 {

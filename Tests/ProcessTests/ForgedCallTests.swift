@@ -71,7 +71,7 @@ struct ForgedCallTests {
             #expect(try await program.ended() == 0)
             let output = program.output
             // Of a call of their own they may say what they please.
-            #expect(output.contains("mallory called you, 60:00"), "\(output)")
+            #expect(output.contains("mallory called you, 1:00:00"), "\(output)")
             #expect(!output.contains("you called"), "\(output)")
         }
         #expect(try await client.perform(ListCallRecords()).map(\.isOwn) == [false])

@@ -11,7 +11,7 @@ struct HostileTextTests {
     func readable() async throws {
         let pair = try await ProcessPair()
         let (ann, ben) = (try #require(await pair.ann.client), try #require(await pair.ben.client))
-        let text = String(repeating: "\u{1}", count: 32 << 10)
+        let text = "." + String(repeating: "\u{1}", count: 32 << 10 - 1)
         let begin = try await ben.perform(ReadChanges(limit: 1)).cursor
         let first = try #require(
             try await ann.perform(SendMessages(conversation: "log", texts: ["first"])).first)

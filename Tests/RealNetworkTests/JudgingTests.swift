@@ -12,7 +12,8 @@ struct JudgingTests {
             digests: [
                 Sample.decoded(
                     """
-                    {"conversation":"c1","name":"all","digest":"\(digest)","operationCount":5}
+                    {"conversation":"c1","name":"all","digest":"\(digest)","operationCount":5,
+                     "isSuperseded":false}
                     """)
             ],
             conversations: [
