@@ -112,7 +112,7 @@ public struct NodeCore: Sendable {
         // The random numbers are used up, even if the step fails.
         defer { random = turn.random }
         let lastBefore = store.lastOperation
-        try take(input, &turn)
+        try take(input, since: lastBefore, &turn)
         try recordEvents(since: lastBefore, &turn)
         return turn.effects
     }
@@ -120,13 +120,16 @@ public struct NodeCore: Sendable {
     /// The order of what follows an input: its changes are followed up first, then signals and
     /// relays learn of them, and what links carry comes last, so that one frame contains
     /// everything.
-    private mutating func take(_ input: Input, _ turn: inout some Turn) throws(StoreError) {
+    ///
+    /// - Parameter lastBefore: the last operation before this step.
+    private mutating func take(
+        _ input: Input, since lastBefore: OperationNumber, _ turn: inout some Turn
+    ) throws(StoreError) {
         // First of all: a frame that is not examined must not cause any of the later work.
         if case .frame(let link, let bytes) = input, try !admitFrame(bytes, on: link, &turn) {
             return
         }
         watchClock(&turn)
-        let lastBefore = turn.store.lastOperation
         switch input {
         case .started: try start(&turn)
         case .linkOpened(let link, let peer): try opened(link, peer, &turn)

@@ -245,13 +245,13 @@ CALLED = """async (calls) => {
 
 def test_what_became_of_a_call_is_said_as_commands_say_it(pair, visit):
     ann, ben = pair
-    rtl, talk = '\u05d0\u05dc\u05d9', ann.ask('conversations')[0]['id']
+    rtl = '\u05d0\u05dc\u05d9'
     ann.ask('setAlias', person='ben', alias=rtl)
     page = visit(ann)
     expect(page.get_by_role('link', name=rtl)).to_be_visible()
     found = page.evaluate(CALLED, [
         {'outcome': 'talked', 'milliseconds': 119_999, 'others': [rtl, 'cleo']}, {'outcome': 'declined'},
-        {'outcome': 'declined', 'conversation': talk}, {'outcome': 'unanswered', 'isMissed': True, 'isOwn': False, 'caller': rtl}])
+        {'outcome': 'declined', 'declinedBy': rtl}, {'outcome': 'unanswered', 'isMissed': True, 'isOwn': False, 'caller': rtl}])
     # Of a second that is not over nothing counts, and names keep their own direction.
     assert found['called'] == [
         [f'You called {rtl}, cleo · 1:59', [rtl, 'cleo']], ['You called, and everybody declined', []],

@@ -49,7 +49,7 @@ struct CallLines {
 
     /// How long it was, as minutes and seconds.
     private static func length(_ call: CallView) -> String {
-        call.milliseconds.map { ", after \(playTime($0))" } ?? ""
+        call.milliseconds.map { ", after \(callTime($0))" } ?? ""
     }
 
     /// How far a call is, in a word.
@@ -67,7 +67,7 @@ struct CallLines {
         let others = (record.wasIn && !record.isOwn ? ["you"] : []) + record.others.map(harmless)
         switch record.outcome {
         case "talked":
-            let length = playTime(record.milliseconds)
+            let length = callTime(record.milliseconds)
             return "\(name) called \(others.joined(separator: ", ")), \(length)"
         case "begun": return "\(name) called"
         case "unanswered": return "\(name) called, and nobody answered"
@@ -87,7 +87,7 @@ struct CallLines {
                 [
                     String(call.call.prefix(8)), call.name, word(call),
                     call.members.map(\.name).joined(separator: ", "),
-                    call.milliseconds.map(playTime) ?? "",
+                    call.milliseconds.map(callTime) ?? "",
                     call.reason ?? "",
                 ]
             }

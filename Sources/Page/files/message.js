@@ -111,12 +111,9 @@ function actions(message, act) {
 /** What became of calls, a line each; of some there is nothing to say. */
 function calledLines(calls) {
   return calls.map((each) => {
-    // Where there are two, who declined has a name.
-    const of = conversation(each.conversation);
-    const isDeclinedBy = each.outcome === "declined" && each.isOwn && of?.kind === "direct";
-    const what = each.isMissed ? "missed" : each.isDeclined ? "declinedByYou" : isDeclinedBy ? "declinedBy" : each.outcome;
+    const what = each.isMissed ? "missed" : each.isDeclined ? "declinedByYou" : each.declinedBy ? "declinedBy" : each.outcome;
     const words = told(`called.${what}`, {
-      name: each.isOwn ? h("span", {}, t("called.own")) : each.caller, other: of?.name ?? "",
+      name: each.isOwn ? h("span", {}, t("called.own")) : each.caller, other: each.declinedBy ?? "",
       others: h("span", {}, namesOf([...(each.wasIn && !each.isOwn ? [t("called.you")] : []), ...each.others])),
       time: h("span", {}, callTime(each.milliseconds)),
     });

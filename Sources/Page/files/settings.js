@@ -59,12 +59,6 @@ addView(/^#\/devices$/, () => {
 
 // MARK: Relays
 
-/** A relay by its key, and by its address where it is one's own: others name theirs to one's node alone. */
-function placeOf(key, relays) {
-  const address = relays.find((each) => each.relay === key)?.addresses[0];
-  return address ? `${address} (${short(key)})` : short(key);
-}
-
 const relayName = (each) => each.addresses[0] ?? short(each.relay);
 
 addView(/^#\/relays$/, () => {
@@ -126,12 +120,12 @@ addView(/^#\/settings$/, () => {
 addView(/^#\/status$/, () => {
   const view = new View(t("status.title"), "#/settings");
   view.part(async () => {
-    const [status, conversations, outbox, relays] = await Promise.all(["status", "conversations", "outbox", "relays"].map((each) => rpc(each)));
+    const [status, conversations, outbox] = await Promise.all(["status", "conversations", "outbox"].map((each) => rpc(each)));
     const { links, warnings, notices, pendingCount, isOffline, isCatchingUp, readOnlyReason, isRevoked, databaseByteCount, conversationCount } = status;
     return {
       links, warnings, notices, pendingCount, isOffline, isCatchingUp, readOnlyReason, isRevoked, databaseByteCount, conversationCount,
       stuck: outbox.filter((each) => each.unknownCount + each.strandedCount > 0).map(({ conversation, name, unknownCount, strandedCount }) => ({ conversation, name, unknownCount, strandedCount })),
-      full: outbox.flatMap(({ conversation, name, fullRelays }) => (fullRelays ?? []).map((relay) => ({ conversation, name, relay: placeOf(relay, relays) }))),
+      full: outbox.flatMap(({ conversation, name, fullRelayNames }) => (fullRelayNames ?? []).map((relay) => ({ conversation, name, relay }))),
       waits: conversations.filter((each) => each.waitingFor).map(({ id, name, waitingFor }) => ({ id, name, waitingFor })),
     };
   }, (found) => [

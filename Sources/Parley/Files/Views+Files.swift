@@ -233,8 +233,7 @@ extension Views {
     /// The state of a file that this device puts on a relay.
     private static func line(_ shelf: ShelfState) -> String {
         let place = shelf.addresses.first ?? "a relay"
-        let devices =
-            counted(shelf.lackingCount, "device")
+        let devices = counted(shelf.lackingCount, "device")
         if shelf.isTooLarge { return "It is larger than the relay at \(place) accepts." }
         guard shelf.laidCount >= shelf.pieceCount else {
             let count = "\(shelf.laidCount) of its \(shelf.pieceCount) pieces"
