@@ -13,18 +13,21 @@ PACKAGES := libsodium-dev libsqlite3-dev libzstd-dev pkg-config
 SWIFT_FORMAT_PATHS := $(wildcard Package.swift Sources Tests Simulations)
 
 # What `make simulations` plays of the seeds: how many, and from which on; each range ends after so
-# many minutes.
-SEEDS ?= 24@1 8@100 8@200 10@300 8@400 10@500 10@600 12@1000
+# many minutes. `make soak` plays eight hundred.
+SEEDS ?= 8@1 4@100 4@200 4@300 4@400 4@500 4@600 6@1000
 MINUTES ?= 2
 
-# OPTIMIZED=1 builds all with optimization, tests too, so that one build serves what runs long and what people
-# use. Tests see what is internal, and what allows that has to be the same for all of a build.
-OPTIMIZATION := -c release -Xswiftc -enable-testing
+# OPTIMIZED=1 has tests and programs run on an optimized core, in one build: what stands around the core is
+# built as always (Package.swift, `plain`). Tests see what is internal, and what allows that has to be the
+# same for all of a build.
+OPTIMIZATION := -c release -Xswiftc -enable-testing -Xswiftc -gnone
 FLAGS := $(if $(OPTIMIZED),$(OPTIMIZATION))
+ifdef OPTIMIZED
+export PARLEY_OPTIMIZED := 1
+endif
 
-# How release builds are made. RELEASE_FOLDER=FOLDER puts them apart: of two builds in one folder, one waits.
+# How release builds are made, which people use and which are measured.
 RELEASE := swift build $(if $(OPTIMIZED),$(OPTIMIZATION),-c release)
-RELEASE += $(if $(RELEASE_FOLDER),--scratch-path $(RELEASE_FOLDER))
 
 # Where `make install` puts the program, PREFIX/bin, and its manual and completions, PREFIX/share.
 PREFIX ?= $(HOME)/.local
@@ -32,8 +35,8 @@ PREFIX ?= $(HOME)/.local
 # Where `make dist` builds: linked otherwise, and so apart from the usual folder.
 DIST := .build/dist
 
-.PHONY: help run install dist test test-network test-calls test-page test-dist example models lint build \
-    release check simulations soak swift packages
+.PHONY: help run install dist test test-network test-calls test-page test-dist calls-tools page-tools \
+    example models lint build release check simulations soak swift packages
 
 help:
 	echo 'make run [LOG=FILE]  three nodes talk, part and meet again (parley demo)'
@@ -102,7 +105,7 @@ test-dist: dist
 # All our tests are Swift Testing's; without this option XCTest runs first, on nothing. And not all
 # at once: a test that waits would stand in a queue of hundreds, and its deadline would mean nothing.
 test: packages swift
-	export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=6
+	export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=$(or $(WIDTH),6)
 	exec swift test $(FLAGS) --disable-xctest $(TEST_OPTIONS)
 
 # Nodes and relays in network namespaces: those who are not root make them in a world of their own.
@@ -123,70 +126,74 @@ test-network: packages swift
 	echo '       system must let you (as root, or by unprivileged user namespaces)' >&2
 	exit 1
 
-# Calls between real nodes whose programs for sound and pictures are aiortc's. What cannot be had on
-# this machine is left out with a word: aiortc from PyPI all of it, coturn and nft their stories.
-test-calls: packages swift
-	swift build $(FLAGS) --product parley
-	venv=.build/calls-venv
+# Puts Debian's packages in place that are missing, by their names in MISSING, where that can be done.
+define install_missing
+root=(env DEBIAN_FRONTEND=noninteractive)
+if ((EUID != 0)); then root=(sudo -n "$${root[@]}"); fi
+install() { "$${root[@]}" apt-get install -y --no-install-recommends "$${missing[@]}"; }
+if (($${#missing[@]} > 0)) && command -v apt-get >/dev/null; then
+    echo "Installing Debian packages: $${missing[*]}"
+    if ! install >/dev/null 2>&1 </dev/null; then
+        "$${root[@]}" apt-get update >/dev/null 2>&1 </dev/null || true
+        install >/dev/null 2>&1 </dev/null || echo "could not install $${missing[*]}"
+    fi
+fi
+endef
+
+# What calls are tested with: coturn and nft their stories need, aiortc from PyPI all of them. Of a pinned
+# version: its own tests are not ours to run.
+calls-tools:
 	missing=()
 	for pair in turnserver:coturn nft:nftables ip:iproute2; do
 	    command -v "$${pair%:*}" >/dev/null || missing+=("$${pair#*:}")
 	done
 	python3 -c 'import ensurepip' 2>/dev/null || missing+=(python3-venv)
-	root=(env DEBIAN_FRONTEND=noninteractive)
-	if ((EUID != 0)); then root=(sudo -n "$${root[@]}"); fi
-	install() { "$${root[@]}" apt-get install -y --no-install-recommends "$${missing[@]}"; }
-	if (($${#missing[@]} > 0)) && command -v apt-get >/dev/null; then
-	    echo "Installing Debian packages: $${missing[*]}"
-	    if ! install >/dev/null 2>&1 </dev/null; then
-	        "$${root[@]}" apt-get update >/dev/null 2>&1 </dev/null || true
-	        install >/dev/null 2>&1 </dev/null || echo "could not install $${missing[*]}"
-	    fi
-	fi
-	# Of a pinned version: its own tests are not ours to run.
+	$(install_missing)
+	venv=.build/calls-venv
 	if ! "$$venv/bin/python" -c 'import aiortc' 2>/dev/null; then
 	    rm -rf "$$venv"
-	    if ! { python3 -m venv "$$venv" && "$$venv/bin/pip" install -q 'aiortc==1.16.0'; }; then
-	        echo 'left out: aiortc cannot be installed here, and without it there are no calls'
-	        exit 0
-	    fi
+	    { python3 -m venv "$$venv" && "$$venv/bin/pip" install -q 'aiortc==1.16.0'; } || rm -rf "$$venv"
 	fi
-	PATH=$$PATH:/usr/sbin:/sbin exec "$$venv/bin/python" Tests/CallTests/stories.py \
-	    "$$(swift build $(FLAGS) --show-bin-path)/parley" $(STORIES)
 
-# The page in a real browser, over real nodes. Where browser or driver cannot be had, all of it is left out
-# with a word. OPTIONS goes to pytest.
-test-page: packages swift
+# Calls between real nodes whose programs for sound and pictures are aiortc's. What cannot be had on
+# this machine is left out with a word.
+test-calls: packages swift calls-tools
 	swift build $(FLAGS) --product parley
-	venv=.build/page-venv
-	browser() { command -v chromium-headless-shell || command -v chromium; }
-	missing=()
-	browser >/dev/null || missing+=(chromium-headless-shell fonts-dejavu-core fonts-noto-color-emoji)
-	python3 -c 'import ensurepip' 2>/dev/null || missing+=(python3-venv)
-	root=(env DEBIAN_FRONTEND=noninteractive)
-	if ((EUID != 0)); then root=(sudo -n "$${root[@]}"); fi
-	install() { "$${root[@]}" apt-get install -y --no-install-recommends "$${missing[@]}"; }
-	if (($${#missing[@]} > 0)) && command -v apt-get >/dev/null; then
-	    echo "Installing Debian packages: $${missing[*]}"
-	    if ! install >/dev/null 2>&1 </dev/null; then
-	        "$${root[@]}" apt-get update >/dev/null 2>&1 </dev/null || true
-	        install >/dev/null 2>&1 </dev/null || echo "could not install $${missing[*]}"
-	    fi
-	fi
-	if ! browser >/dev/null; then
-	    echo 'left out: no Chromium can be installed here, and without it nobody sees the page'
+	if [[ ! -d .build/calls-venv ]]; then
+	    echo 'left out: aiortc cannot be installed here, and without it there are no calls'
 	    exit 0
 	fi
+	PATH=$$PATH:/usr/sbin:/sbin exec .build/calls-venv/bin/python Tests/CallTests/stories.py \
+	    "$$(swift build $(FLAGS) --show-bin-path)/parley" $(STORIES)
+
+# What drives the page: a browser, and playwright from PyPI.
+page-tools:
+	missing=()
+	command -v chromium-headless-shell chromium >/dev/null ||
+	    missing+=(chromium-headless-shell fonts-dejavu-core fonts-noto-color-emoji)
+	python3 -c 'import ensurepip' 2>/dev/null || missing+=(python3-venv)
+	$(install_missing)
+	venv=.build/page-venv
 	if ! "$$venv/bin/python" -c 'import playwright, pytest, axe_playwright_python' 2>/dev/null; then
 	    rm -rf "$$venv"
 	    pinned=(playwright==1.65.2 axe-playwright-python==0.1.8 pytest==9.2.0)
-	    if ! { python3 -m venv "$$venv" && "$$venv/bin/pip" install -q "$${pinned[@]}"; }; then
-	        echo 'left out: playwright cannot be installed here, and without it nobody drives the browser'
-	        exit 0
-	    fi
+	    { python3 -m venv "$$venv" && "$$venv/bin/pip" install -q "$${pinned[@]}"; } || rm -rf "$$venv"
+	fi
+
+# The page in a real browser, over real nodes. Where browser or driver cannot be had, all of it is left out
+# with a word. OPTIONS goes to pytest.
+test-page: packages swift page-tools
+	swift build $(FLAGS) --product parley
+	if ! command -v chromium-headless-shell chromium >/dev/null; then
+	    echo 'left out: no Chromium can be installed here, and without it nobody sees the page'
+	    exit 0
+	fi
+	if [[ ! -d .build/page-venv ]]; then
+	    echo 'left out: playwright cannot be installed here, and without it nobody drives the browser'
+	    exit 0
 	fi
 	export PARLEY="$$(swift build $(FLAGS) --show-bin-path)/parley" PYTHONDONTWRITEBYTECODE=1
-	exec timeout 600 "$$venv/bin/pytest" -q -p no:cacheprovider --tb short Tests/PageTests $(OPTIONS)
+	exec timeout 1200 .build/page-venv/bin/pytest -q -p no:cacheprovider --tb short Tests/PageTests $(OPTIONS)
 
 # The simulator, in a release build: stories, runs that once found something, one seed in two
 # processes that must agree, and a fixed swarm. From 100 on people have several devices, from 200 on

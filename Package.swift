@@ -10,22 +10,27 @@ let house: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+/// What programs and tests are built with. Where tests are to run on an optimized core, the compiler leaves
+/// these as they are: it would spend half of its time on code that no simulation runs through.
+let plain =
+    Context.environment["PARLEY_OPTIMIZED"] == nil ? house : house + [.unsafeFlags(["-Onone"])]
+
 /// A room: the folder `Sources/<name>` is the target `Parley<name>`.
 ///
 /// - Parameter hasPage: whether a README lies in the folder.
 func room(
     _ name: String, _ dependencies: [Target.Dependency], path: String? = nil,
-    hasPage: Bool = false
+    hasPage: Bool = false, settings: [SwiftSetting] = house
 ) -> Target {
     .target(
         name: "Parley\(name)", dependencies: dependencies, path: path ?? "Sources/\(name)",
-        exclude: hasPage ? ["README.md"] : [], swiftSettings: house)
+        exclude: hasPage ? ["README.md"] : [], swiftSettings: settings)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(
         name: "\(name)Tests", dependencies: dependencies, path: "Tests/\(name)Tests",
-        swiftSettings: house)
+        swiftSettings: plain)
 }
 
 let nio: [Target.Dependency] = [
@@ -101,12 +106,13 @@ let targets: [Target] = [
             "ParleyConversation", "ParleyReconciliation", "ParleySignalling", "ParleyRelaying",
             "ParleyNodeCore", "ParleyStorage", "ParleyTransport", "ParleySearch", "ParleyAssistant",
             logging,
-        ], path: "Sources/Parley"),
-    room("LocalAPI", ["ParleyWire", "Parley", "ParleyTransport"] + nio),
+        ], path: "Sources/Parley", settings: plain),
+    room("LocalAPI", ["ParleyWire", "Parley", "ParleyTransport"] + nio, settings: plain),
     room(
         "HTTPAPI",
-        ["CPage", "ParleyWire", "ParleySealing", "Parley", "ParleyLocalAPI", logging] + nio + http),
-    room("Importing", ["ParleyWire", "ParleySealing", "Parley"]),
+        ["CPage", "ParleyWire", "ParleySealing", "Parley", "ParleyLocalAPI", logging] + nio + http,
+        settings: plain),
+    room("Importing", ["ParleyWire", "ParleySealing", "Parley"], settings: plain),
     room(
         "Bench",
         [
@@ -114,7 +120,7 @@ let targets: [Target] = [
             "ParleyRelaying", "ParleyNodeCore", "ParleyStorage", "ParleyTransport",
             "ParleyFiles", "ParleySearch", "ParleySignalling", "ParleyNotes", "ParleyAssistant",
             "Parley",
-        ]),
+        ], settings: plain),
     room(
         "RelayServer",
         [
@@ -154,7 +160,7 @@ let targets: [Target] = [
         "Real",
         [
             "CTunnel", "ParleySimulation", "ParleySimulate", "Parley", "ParleyLocalAPI",
-        ], path: "Simulations/Real"),
+        ], path: "Simulations/Real", settings: plain),
     .executableTarget(
         name: "parley",
         dependencies: [
@@ -163,7 +169,7 @@ let targets: [Target] = [
             "ParleySearch", "ParleyLocalAPI", "ParleyHTTPAPI", "ParleyImporting", "ParleyBench",
             "ParleyRelayServer",
             "ParleySimulate", "ParleyReal", arguments, logging,
-        ], path: "Sources/Command", swiftSettings: house),
+        ], path: "Sources/Command", swiftSettings: plain),
     tests("Wire", ["ParleyWire"]),
     tests("Words", ["ParleyWords"]),
     tests("Notes", ["ParleyNotes"]),
@@ -231,7 +237,7 @@ let targets: [Target] = [
     .testTarget(
         name: "PartitionTests", dependencies: ["ParleySimulation", "ParleyCheckers"],
         path: "Simulations/Example/Tests/PartitionTests", packageAccess: false,
-        swiftSettings: house),
+        swiftSettings: plain),
     tests("Transport", ["ParleyWire", "ParleyTransport"] + nio),
     tests(
         "RelayServer",

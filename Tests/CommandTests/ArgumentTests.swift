@@ -27,7 +27,7 @@ struct ArgumentTests {
             ["draft", "home", "--send", "--remove"],
             ["mute", "home", "--for", "31d"], ["mute", "home", "--for", "8h", "--off"],
             ["poll", "new", "home", "when?", "alone"], ["poll", "new", "home", "", "a", "b"],
-            ["poll", "vote", "1"], ["poll", "vote", "1", "0"], ["poll", "vote", "1", "21"],
+            ["poll", "vote", "1"],
             ["poll", "vote", "1", "2", "--retract"], ["poll", "close", "one"],
             ["poll", "list", "--to-answer", "--all"],
             ["action", "new", "home", ""], ["action", "new", "home", "x", "--due", "2026-02-30"],
