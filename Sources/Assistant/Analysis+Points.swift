@@ -20,10 +20,15 @@ extension Analysis {
     ///
     /// - Parameters:
     ///   - count: how many, at most ``pointCountMax``.
+    ///   - isMissed: whether only what others said is chosen.
     ///   - vectors: what messages mean, by their number: vectors of length 1, all of one dimension.
-    public func points(count: Int, vectors: [Int64: [Float]] = [:]) -> [CitedSentence] {
+    public func points(
+        count: Int, isMissed: Bool = false, vectors: [Int64: [Float]] = [:]
+    ) -> [CitedSentence] {
         let count = min(max(0, count), Self.pointCountMax)
-        let candidates = candidates(isMeant: !vectors.isEmpty)
+        let candidates = candidates(isMeant: !vectors.isEmpty).filter {
+            !isMissed || !messages[sentences[$0.index].place].isOwn
+        }
         guard count > 0, !candidates.isEmpty else { return [] }
         let graph = SentenceGraph(
             candidates.map { candidate in
@@ -37,8 +42,21 @@ extension Analysis {
             .map { candidates[$0].index }.sorted().map { sentences[$0].cited(in: messages) }
     }
 
-    /// The sentences that are most like all others, and nothing else: what ``points(count:vectors:)`` is compared
-    /// with.
+    /// How the newest messages of others begin, in the order of the conversation: of what says too little
+    /// for ``points(count:isMissed:vectors:)``.
+    public func newest(count: Int) -> [CitedSentence] {
+        var found: [CitedSentence] = []
+        for (place, message) in messages.enumerated().reversed() where !message.isOwn {
+            guard found.count < count else { break }
+            if let first = sentences[spans[place]].first {
+                found.append(first.cited(in: messages))
+            }
+        }
+        return found.reversed()
+    }
+
+    /// The sentences that are most like all others, and nothing else: what ``points(count:isMissed:vectors:)`` is
+    /// compared with.
     public func centralSentences(count: Int) -> [CitedSentence] {
         let all = sentences.filter { $0.terms.count >= Self.pointTermCountMin }
             .prefix(SentenceGraph.countMax)

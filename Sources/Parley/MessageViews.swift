@@ -46,8 +46,9 @@ public struct MessageView: Codable, Equatable, Sendable {
         /// `saved` or `relayed`; `earlier`, `unknown`, `untold` and `uninvited` as with
         /// ``MessageView/state``;
         /// `removed` where the person was taken out before it arrived, and nobody takes it; `cut-off` where
-        /// they are in the group and were taken out then, or made a reader; `stranded` of what never leaves this
-        /// device, which wrote two histories.
+        /// they are in the group and were taken out then, or made a reader; `revoked` where the device that
+        /// revoked this one did not have it; `stranded` of what never leaves this device, which wrote two
+        /// histories.
         public var state: String
         /// A change with these fields.
         public init(change: String, state: String) { (self.change, self.state) = (change, state) }
@@ -186,7 +187,8 @@ public struct HistoryPage: Codable, Equatable, Sendable {
         public var text: String?
         /// When it was written, in Unix milliseconds.
         public var time: UInt64
-        /// `removed` or `cut-off` of an edit that nobody takes, as with ``Waiting/state``; `gone` of a text that was deleted on this device alone; else nil.
+        /// `removed`, `revoked` or `cut-off` of an edit that nobody takes, as with ``Waiting/state``; `gone`
+        /// of a text that was deleted on this device alone; else nil.
         public var state: String?
     }
     /// Oldest first; the last without a state is the one that is shown.

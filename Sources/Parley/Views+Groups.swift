@@ -184,6 +184,7 @@ extension Views {
         let devices: [DeviceID]
         let isReader = event.change == .becameRole(.reader)
         switch event.change {
+        case .revokedDevice(core.node.device): return nil
         case .revokedDevice(let device): devices = [device]
         // Of several removals the last one counts. Own ones that nobody accepted are shown
         // separately.

@@ -96,7 +96,7 @@ extension Views {
         // Nobody tells a former member what arrives: it would wait forever.
         if isOut(of: roster), !view.isLeaving { return }
         if core.node.isRevoked {
-            view.unknownCount = counts.total
+            view.unknownCount = try counts.total + revokedCount(in: space)
         } else {
             (view.savedCount, view.relayedCount) = (counts.saved, counts.relayed)
             (view.changeCount, view.relayedChangeCount) = (counts.changes, counts.relayedChanges)

@@ -92,6 +92,7 @@ extension Views {
                 of: space, roster: roster, ownPerson: ownPerson, device: core.node.device,
                 known: wordsKnown(in: space), in: store)
             if try !isUntold(in: space, roster) { pending += counts.total }
+            pending += try revokedCount(in: space)
             if try isLeaving(space, roster) { pending += 1 }
             stranded += counts.stranded
             if counts.total > 0, let person = try refuser(in: roster) {

@@ -24,7 +24,7 @@ extension Views {
         if let known = names.undelivered[space.number] { return known }
         var found: [UndeliveredWord] = []
         var untaken: Set<OperationNumber> = []
-        let state = roster.member(ownPerson) == nil ? "removed" : "cut-off"
+        let state = untakenState(in: roster)
         for lane in SharedWord.lanes {
             try eachUntaken(in: space, roster, lane: lane) { stored throws(StoreError) in
                 untaken.insert(stored.number)
@@ -106,7 +106,7 @@ extension Views {
         _ subject: SharedWord.Subject, in space: SpaceRecord, _ roster: Roster
     ) throws -> [UndeliveredWord] {
         try undelivered(in: space, roster).filter {
-            $0.word.subject == subject && ["removed", "cut-off"].contains($0.state)
+            $0.word.subject == subject && ["removed", "revoked", "cut-off"].contains($0.state)
         }
     }
 

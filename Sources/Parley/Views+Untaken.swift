@@ -10,15 +10,15 @@ import ParleyWire
 struct UntakenChange {
     let subject: WaitingChange.Subject
     let operation: StoredOperation
-    /// `removed` for a former member, else `cut-off`.
+    /// As ``Views/untakenState(in:)`` tells it.
     let state: String
 
     var view: MessageView.Waiting { MessageView.Waiting(change: subject.rawValue, state: state) }
 }
 
-/// What this person wrote before they heard that they were out of a group, or readers, and what
-/// nobody accepts any more: it has no place in the conversation, and its author keeps it all the
-/// same.
+/// What this person wrote before they heard that they were out of a group, or readers, or that this device
+/// was revoked, and what nobody accepts any more: it has no place in the conversation, and its author keeps
+/// it all the same.
 extension Views {
     /// Of so many operations of a log it is shown, the newest.
     private static let untakenCountMax: UInt64 = 100
@@ -26,15 +26,52 @@ extension Views {
     /// Of so many operations of this device, the newest, it is looked whether they deleted a text.
     private static let deletionsLookedAtMax: UInt64 = 4_096
 
+    /// Why nobody takes them: `removed` for a former member, `revoked` on a device that was revoked, else
+    /// `cut-off`.
+    func untakenState(in roster: Roster) -> String {
+        if roster.member(ownPerson) == nil { return "removed" }
+        return core.node.isRevoked ? "revoked" : "cut-off"
+    }
+
+    /// What this device wrote and nobody accepts, because another device of the person that did not have
+    /// it revoked this one.
+    func revokedPart(of log: LogRecord) -> Range<UInt64>? {
+        guard core.node.isRevoked, log.device == core.node.device, let limit = log.limit,
+            limit.sequence < log.end
+        else { return nil }
+        return limit.sequence..<log.end
+    }
+
+    /// How many messages and changes such a part holds in all lanes that screens show.
+    func revokedCount(in space: SpaceRecord) throws -> Int {
+        var count = 0
+        for log in try store.logs(in: space.number) {
+            guard let part = revokedPart(of: log) else { continue }
+            try store.eachOperation(of: log, in: part) { stored in
+                let kind = stored.operation.header.kind
+                let isSaid =
+                    log.lane == .content
+                    ? kind == .text || Self.subject(of: kind) != nil
+                    : SharedWord(stored, in: log) != nil
+                if isSaid, !stored.operation.isErased { count += 1 }
+                return true
+            }
+        }
+        return count
+    }
+
     /// Shows each of them, log by log, until `body` says that it saw enough.
     func eachUntaken(
         in space: SpaceRecord, _ roster: Roster, lane: Lane = .content,
         _ body: (StoredOperation) throws(StoreError) -> Bool
     ) throws(StoreError) {
-        guard space.kind == .group else { return }
-        let devices = roster.devicesEver(of: ownPerson)
-        for log in try store.logs(in: space.number)
-        where log.lane == lane && devices.contains(log.device) {
+        let devices = space.kind == .group ? roster.devicesEver(of: ownPerson) : []
+        for log in try store.logs(in: space.number) where log.lane == lane {
+            if let part = revokedPart(of: log) {
+                try store.eachOperation(of: log, in: part, body)
+                continue
+            }
+            guard devices.contains(log.device) else { continue }
             guard roster.member(ownPerson) == nil else {
                 try eachCutOff(of: log, in: space, roster, body)
                 continue
@@ -84,7 +121,7 @@ extension Views {
     ) throws -> [OperationReference: [UntakenChange]] {
         if let known = names.untaken[space.number] { return known }
         var found: [OperationReference: [UntakenChange]] = [:]
-        let state = roster.member(ownPerson) == nil ? "removed" : "cut-off"
+        let state = untakenState(in: roster)
         try eachUntaken(in: space, roster) { stored in
             guard let target = stored.operation.header.references.first,
                 let subject = Self.subject(of: stored.operation.header.kind)

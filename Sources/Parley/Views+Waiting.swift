@@ -101,7 +101,8 @@ extension Views {
         }
     }
 
-    /// What this person wrote before they heard that they were out, and what nobody else accepts.
+    /// What this person wrote before they heard that they were out, or this device revoked, and what nobody
+    /// else accepts.
     private func untaken(in space: SpaceRecord, _ roster: Roster) throws -> [MessageView] {
         let author = try name(of: ownPerson, in: roster)
         var found: [MessageView] = []
@@ -116,6 +117,7 @@ extension Views {
             var view = own(
                 text, at: stored.operation.header.wallClock,
                 state: try untakenState(of: stored, in: log, roster), in: space, author)
+            view.isStranded = revokedPart(of: log) != nil
             view.number = stored.number.rawValue
             view.id = try identifier(
                 OperationReference(
@@ -137,6 +139,7 @@ extension Views {
         // Of several things that happened to them nobody knows which it was.
         let what =
             switch roster.member(ownPerson)?.role {
+            case _ where revokedPart(of: log) != nil: "this device was revoked"
             case nil: "you were removed"
             case .reader: "you were made a reader"
             default: "you were removed or made a reader"

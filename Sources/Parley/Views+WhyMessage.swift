@@ -107,7 +107,7 @@ extension Views {
         return try undelivered(in: space, roster).filter { $0.word.target == thing }.map { deed in
             let state =
                 switch deed.state {
-                case "removed", "cut-off": "not delivered, and nobody will accept it"
+                case "removed", "revoked", "cut-off": "not delivered, and nobody will accept it"
                 case "stranded": "never leaves this device, which wrote two histories"
                 case "relayed": "on a relay"
                 case "saved", "uninvited": "saved on this device alone"

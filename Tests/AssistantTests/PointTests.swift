@@ -23,6 +23,29 @@ struct PointTests {
         #expect(!points.map(\.message).contains(3) && !points.map(\.message).contains(6))
     }
 
+    @Test(
+        "what one said oneself is nothing that one missed, and what is short is told all the same")
+    func missed() {
+        func said(_ lines: [String]) -> [SaidMessage] {
+            Talk.said(lines).map { message in
+                var message = message
+                message.isOwn = message.author == "ann"
+                return message
+            }
+        }
+        let all = Analysis(said(Self.trip))
+        #expect(all.points(count: 9).contains { $0.message == 5 })
+        let points = all.points(count: 9, isMissed: true).map(\.message)
+        #expect(!points.isEmpty && !points.contains(1) && !points.contains(5), "\(points)")
+        let short = Analysis(
+            said([
+                "ann: I will bring the tent and the stove tomorrow morning", "ben: ok", "dan: yes",
+            ]))
+        #expect(short.points(count: 3, isMissed: true).isEmpty)
+        #expect(short.newest(count: 3).map(\.text) == ["ok", "yes"])
+        #expect(short.newest(count: 1).map(\.message) == [3])
+    }
+
     @Test("what is said again is said once")
     func redundancy() {
         let again = (0..<6).map { "p\($0): The night train to the mountains leaves at nine." }

@@ -283,59 +283,6 @@ struct DeviceAcceptLink: AsyncParsableCommand {
     }
 }
 
-struct DeviceRevoke: NodeCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "revoke",
-        abstract: "revoke a device of yours, for good",
-        discussion: """
-            From then on it gets nothing new, and nobody accepts anything new from it. It keeps \
-            what it has, so take the device away from whoever holds it. To revoke a device that is \
-            not junior to this one, you need the recovery code. No device revokes itself: if you \
-            lost your only one, `parley recover` makes another, and revokes it. On a terminal you \
-            are asked first.
-
-            Example:
-              parley device revoke phone
-            """)
-
-    @OptionGroup var place: HomeOptions
-    @OptionGroup var output: OutputOptions
-    @Argument(help: "its name, or the start of its identifier")
-    var device: String
-    @Option(
-        name: .long,
-        help: ArgumentHelp("a file that holds the recovery code", valueName: "file"),
-        completion: .file())
-    var codeFile: String?
-    @Flag(name: .long, help: "do not ask")
-    var yes = false
-
-    func validate() throws { try Check.name(device, "a device") }
-
-    func run(with node: any NodeService) async throws {
-        let code = try codeFile.map { try RecoveryText.read(file: $0) }
-        let world = World.current
-        // Of an only device the answer would make no difference.
-        let isOnly = try await node.perform(ListDevices()).count { $0.state != "revoked" } == 1
-        if world.isInputTerminal, !yes, !isOnly,
-            !world.agrees("Revoke “\(harmless(device))” for good? This cannot be undone.")
-        {
-            throw NodeError("not-agreed", "Nothing was changed.")
-        }
-        let former = try await node.perform(GetProfile()).name
-        try await node.perform(RevokeDevice(device: device, recoveryCode: code))
-        let name = try await node.perform(GetProfile()).name
-        if name != former {
-            let said =
-                "others call you “\(harmless(name))” again, not “\(harmless(former))”, the "
-                + "name that that device set"
-            try await world.say(said, way: "`parley name NAME` sets another name", on: node)
-        }
-        let devices = try await node.perform(ListDevices())
-        try Output.show(devices, json: output.json, as: DeviceList.text(devices))
-    }
-}
-
 struct DeviceRename: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "rename",

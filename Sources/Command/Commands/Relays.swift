@@ -241,7 +241,7 @@ struct OutboxCommand: NodeCommand {
             let messages = found.messages.filter { !sent.contains($0.id) }
             sentCount += found.messages.count - messages.count
             let others = try await node.perform(ListUndelivered(conversation: one.conversation))
-                .filter { ["stranded", "unknown"].contains($0.state) }
+                .filter { ["stranded", "unknown", "revoked"].contains($0.state) }
             let deeds =
                 found.deeds
                 + others.map {

@@ -69,7 +69,10 @@ struct StrandedWords: Codable, Equatable {
         var found: (messages: [MessageView], deeds: [Deed]) = ([], [])
         let own = try await node.perform(GetStatus()).name
         // Of a device with two histories, nobody can tell what of it was still taken.
-        let states = outbox.strandedCount > 0 ? ["unknown", "saved", "relayed"] : ["unknown"]
+        let states =
+            outbox.strandedCount > 0
+            ? ["unknown", "revoked", "saved", "relayed"]
+            : ["unknown", "revoked"]
         var before: String?
         while true {
             let page = try await node.perform(

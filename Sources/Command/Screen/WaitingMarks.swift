@@ -27,6 +27,7 @@ enum WaitingMarks {
     static func notTaken(_ state: String?) -> String? {
         switch state {
         case "removed": "not delivered: you were removed before it arrived"
+        case "revoked": "not delivered: this device was revoked before others had it"
         case "cut-off": "not delivered: you were removed or made a reader before it arrived"
         default: nil
         }

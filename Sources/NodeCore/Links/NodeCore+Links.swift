@@ -91,6 +91,7 @@ extension NodeCore {
         if peer.isPiped { scheduleDial(peer.device, &turn) }
         if try tellWhoTheyWere(on: id, &turn) { return }
         try greet(id, &turn)
+        try tellOwnDevices(on: id, peer, &turn)
     }
 
     private func isBetter(_ peer: LinkPeer, than other: LinkPeer) -> Bool {

@@ -137,7 +137,18 @@ extension NodeCore {
         turn.emit(.send(id, frame.encoded()))
     }
 
-    /// As above, by letter: where no link leads, nobody else may tell it.
+    /// Shows a peer what is known of their own devices and they did not show: another device of theirs did it, or
+    /// somebody who has their recovery code.
+    func tellOwnDevices(on id: LinkID, _ peer: LinkPeer, _ turn: inout some Turn) throws(StoreError)
+    {
+        guard peer.person != identity.person, peers.links[id]?.isEnding == false,
+            let known = try CardReader.kept(of: peer.person, turn.store),
+            !Set(known.identity).isSubset(of: peer.identity)
+        else { return }
+        try tellRevocation(on: id, peer, &turn)
+    }
+
+    /// Tells of a revocation by letter: where no link leads, nobody else may tell it.
     ///
     /// - Parameter part: where the device is; nothing is stored for a revoked one.
     mutating func tellRevocation(to part: CardPart, of person: PersonID, _ turn: inout some Turn)

@@ -348,6 +348,7 @@ export default {
   "voice.notAllowed": "Der Browser erlaubt dieser Seite nicht zuzuhören.",
   // Was du mit Nachrichten tust.
   "history.removed": "niemand nimmt sie an: du warst nicht mehr dabei, als sie ankam",
+  "history.revoked": "niemand nimmt sie an: dieses Gerät wurde vorher widerrufen",
   "history.cut-off": "niemand nimmt sie an: du durftest da nicht schreiben",
   "history.gone": "nur auf diesem Gerät weg",
   "forward.title": "Weiterleiten an",

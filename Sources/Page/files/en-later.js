@@ -348,6 +348,7 @@ export default {
   "voice.notAllowed": "The browser does not let this page use the microphone.",
   // What one does with messages.
   "history.removed": "nobody accepts it: you were no longer a member when it arrived",
+  "history.revoked": "nobody accepts it: this device was revoked before",
   "history.cut-off": "nobody accepts it: you could not write then",
   "history.gone": "deleted on this device only",
   "forward.title": "Forward to",

@@ -348,6 +348,7 @@ export default {
   "voice.notAllowed": "El navegador no deja que esta página escuche.",
   // Qué se hace con los mensajes.
   "history.removed": "nadie lo acepta: ya no estabas cuando llegó",
+  "history.revoked": "nadie lo acepta: este dispositivo fue revocado antes",
   "history.cut-off": "nadie lo acepta: entonces no podías escribir",
   "history.gone": "solo falta en este dispositivo",
   "forward.title": "Reenviar a",

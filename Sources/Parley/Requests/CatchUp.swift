@@ -62,15 +62,17 @@ public struct CatchUp: NodeRequest {
     private static let urgentCountMax = 10
 
     private func part(
-        _ one: UnreadConversation, _ said: SaidMessages, on node: Node
+        _ one: UnreadConversation, _ unread: SaidMessages, on node: Node
     ) async throws -> CatchUpView.Part {
-        let analysis = Analysis(said.messages, people: said.people)
+        let analysis = Analysis(unread.messages, people: unread.people)
         let isDirect = one.view.kind == "direct"
         let own = try await node.read { $0.ownPerson.description }
         let urgent = analysis.urgent(
             for: own, isDirect: isDirect, count: Self.urgentCountMax)
         let decisions = analysis.decisions(count: count)
-        let points = analysis.points(count: count)
+        let said = analysis.points(count: count, isMissed: true)
+        let isShort = urgent.isEmpty && decisions.isEmpty && said.isEmpty
+        let points = isShort ? analysis.newest(count: count) : said
         return try await node.read { views in
             let all = urgent.map(\.sentence) + decisions.map(\.sentence) + points
             let lines = try views.lines(of: all, in: one.space.number)
@@ -87,7 +89,7 @@ public struct CatchUp: NodeRequest {
                     }
                 },
                 decisions: decided.compactMap { lines[$0] }, points: rest.compactMap { lines[$0] },
-                looked: said.looked)
+                looked: unread.looked)
         }
     }
 }
