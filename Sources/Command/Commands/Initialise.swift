@@ -47,16 +47,31 @@ struct Initialise: AsyncParsableCommand {
             secret = try Passphrase.choose()
         }
         let world = World.current
-        let name = try Self.chosenName(name)
-        let code = try await HomeNode.create(
-            home: place.path, name: name, passphrase: secret)
-        world.say("\(harmless(name))'s node is in \(harmless(place.path))")
-        world.say("Write this recovery code on paper. It is not shown again:")
-        world.write(code)
+        let (name, path) = (try Self.chosenName(name), place.path)
+        try await HomeNode.create(home: path, name: name, passphrase: secret) { code in
+            world.say("\(harmless(name))'s node is in \(harmless(path))")
+            world.say("Write this recovery code on paper. It is not shown again:")
+            world.write(code)
+            try Self.requireShown(world)
+        }
         if secret == nil {
             world.say("Anybody who can read this folder can read your keys: there is no passphrase")
         }
         world.advise("Next: parley run")
+    }
+
+    /// Throws if the recovery code did not arrive, also where its reader has gone: without it, nobody could
+    /// recover the identity.
+    private static func requireShown(_ world: World) throws {
+        do {
+            try world.checkOutput()
+        } catch let error as OutputError {
+            throw NodeError(
+                "output-failed",
+                "The recovery code could not be shown: \(String(cString: strerror(error.code))).",
+                hint: "The new node was removed again. Run the command where you can read its "
+                    + "output.")
+        }
     }
 }
 
