@@ -38,14 +38,17 @@ enum HomeNode {
             home: { try body($0) })
     }
 
-    /// Makes a home of a first device, and calls that by its machine. Returns the recovery code.
-    static func create(home: String, name: String, passphrase: [UInt8]?) async throws -> String {
+    /// Makes a home of a first device, and calls that by its machine. Where `show` cannot show
+    /// the recovery code, and throws, no home is left.
+    static func create(
+        home: String, name: String, passphrase: [UInt8]?,
+        showing show: @Sendable (_ recoveryCode: String) throws -> Void
+    ) async throws {
         let settings = NodeSettings(home: home, passphrase: passphrase)
-        let (node, recoveryCode) = try await Node.create(settings, name: name)
+        let (node, _) = try await Node.create(settings, name: name, showing: show)
         try await node.perform(
             RenameDevice(device: node.perform(GetStatus()).device, name: machineName))
         await node.shutdown()
-        return recoveryCode
     }
 
     /// The default name of a device.

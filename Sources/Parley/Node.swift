@@ -86,11 +86,14 @@ public final class Node: Sendable {
 
     /// Makes a new person with this device, in a folder that holds no node yet.
     ///
+    /// - Parameter show: shows the recovery code before the home is complete. If it throws, nothing
+    ///   of the home is left: nobody could recover an identity whose code was never seen.
     /// - Returns: the node, and the recovery code: the only key to the identity. It is not kept,
     ///   and cannot be shown again.
     /// - Throws: ``NodeError`` with a hint.
     public static func create(
-        _ settings: NodeSettings, name: String
+        _ settings: NodeSettings, name: String,
+        showing show: @Sendable (_ recoveryCode: String) throws -> Void = { _ in }
     ) async throws -> (node: Node, recoveryCode: String) {
         if let refusal = NodeCore.refusal(personName: name) { throw NodeError(refusal) }
         var random = SystemRandom()
@@ -104,6 +107,7 @@ public final class Node: Sendable {
             try NodeKeys.keep(
                 key: key, noise: noise, identity: log,
                 backup: code.backupCertificate, in: store)
+            try show(code.revealed())
         }.node
         await node.begin()
         _ = try await node.running.perform(.setProfile(name: name, addresses: nil))

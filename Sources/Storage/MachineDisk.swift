@@ -86,7 +86,8 @@ struct MachineDisk: HomeDisk {
     ) throws(HomeError) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw HomeError(errno: errno, path: path) }
-        try checkOwner(status, allowing: 0o600, path)
+        // Archives and other file systems add execute bits; the owner's let nobody else in.
+        try checkOwner(status, allowing: 0o700, path)
     }
 
     func read(_ file: String, atMost limit: Int) throws(HomeError) -> [UInt8]? {

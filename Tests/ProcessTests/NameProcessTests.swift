@@ -124,6 +124,24 @@ struct NameProcessTests {
         try await all.end()
     }
 
+    @Test("Where no user name is known, a new node asks for --name, and makes nothing")
+    func nobodyNamed() async throws {
+        let folder = try TemporaryFolder()
+        let bare = ["-u", "USER", "-u", "LOGNAME", "HOME=\(folder.path)", Program.path]
+        for words in [["init", "--home", folder.home("a")], ["homes", "new", "work"]] {
+            let refused = try Program(words, by: bare)
+            #expect(try await refused.ended() == 64, "\(words): \(refused.output)")
+            #expect(refused.output.contains("no name was given"), "\(refused.output)")
+            #expect(refused.output.contains("--name NAME"), "\(refused.output)")
+        }
+        #expect(!FileManager.default.fileExists(atPath: folder.home("a")))
+        let known = try Program(
+            ["init", "--home", folder.home("a")],
+            by: ["-u", "USER", "LOGNAME=ada", Program.path])
+        #expect(try await known.ended() == 0, "\(known.output)")
+        #expect(known.output.contains("ada's node is in"), "\(known.output)")
+    }
+
     /// Once a contact who was called “you” asked what one seemed to have asked oneself.
     @Test("Attack 120: a word by which Parley means somebody is the name of nobody")
     func ownWord120() async throws {

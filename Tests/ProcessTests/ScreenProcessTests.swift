@@ -198,4 +198,23 @@ struct ScreenProcessTests {
         #expect(try await ben.perform(GetConversation(conversation: "log")).unread == 1)
         for node in [pair.ann, pair.ben] { #expect(try await node.stop() == 0) }
     }
+
+    @Test("and does not arrive leaves no new node, whose recovery code nobody saw")
+    func unseenCode() async throws {
+        let folder = try TemporaryFolder()
+        let words = ["init", "--home", folder.home("a"), "--name", "Ada"]
+        for sink in ["> /dev/full", ">&-", "| sleep 0 >&-"] {
+            // The pipe has lost its reader before the program starts.
+            let script =
+                sink.hasPrefix("|")
+                ? "set -o pipefail; { sleep 1; exec \"$0\" \"$@\"; } \(sink)"
+                : "exec \"$0\" \"$@\" \(sink)"
+            let full = try Program(words, by: ["bash", "-c", script, Program.path])
+            #expect(try await full.ended() == 1, "\(sink): \(full.output)")
+            #expect(full.output.contains("The recovery code could not be shown"), "\(sink)")
+            #expect(full.output.contains("The new node was removed again"), "\(sink)")
+        }
+        let again = try await Program.run(words[0], words[1], words[2], words[3], words[4])
+        #expect(again.status == 0, "\(again.output)")
+    }
 }

@@ -205,10 +205,13 @@ struct HomeTests {
             chmod(home.path, 0o755)
             #expect(refusal(home) == nil)
             for file in [home.keystore, home.keyFile, home.database, home.guardFile] {
-                for mode in [0o644, 0o660, 0o604] {
+                for mode in [0o644, 0o660, 0o604, 0o755, 0o701] {
                     chmod(file, mode_t(mode))
                     #expect(refusal(home) == .openToOthers, "\(file) \(String(mode, radix: 8))")
                 }
+                // What the hint makes of 755.
+                chmod(file, 0o700)
+                #expect(refusal(home) == nil, "\(file)")
                 chmod(file, 0o600)
             }
             #expect(refusal(home) == nil)

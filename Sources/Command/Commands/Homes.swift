@@ -93,6 +93,7 @@ struct HomesNew: AsyncParsableCommand {
 
     func validate() throws {
         guard HomeFolders.isName(home) else { throw ValidationError(HomeFolders.nameRule) }
+        _ = try Initialise.chosenName(name)
     }
 
     func run() async throws {

@@ -22,9 +22,22 @@ struct Initialise: AsyncParsableCommand {
     @Flag(name: .long, help: "protect the keys with a passphrase; you are asked for it")
     var passphrase = false
 
-    private var chosenName: String { name ?? World.current.environment["USER"] ?? "me" }
+    func validate() throws { _ = try Self.chosenName(name) }
 
-    func validate() throws { try Check.name(chosenName, "a name") }
+    /// The name that was given, or else the user name that the environment says.
+    ///
+    /// - Throws: `ValidationError` if there is neither, or if nothing of it can be seen.
+    static func chosenName(_ given: String?) throws -> String {
+        // POSIX has LOGNAME; cron and containers may set one of both, or none.
+        let users = ["USER", "LOGNAME"].compactMap { World.current.environment[$0] }
+        guard let name = given ?? users.first(where: { !$0.isEmpty }) else {
+            throw ValidationError(
+                "no name was given, and no user name is known: add --name NAME, by which others "
+                    + "will see you")
+        }
+        try Check.name(name, "a name")
+        return name
+    }
 
     func run() async throws {
         var secret: [UInt8]?
@@ -34,15 +47,31 @@ struct Initialise: AsyncParsableCommand {
             secret = try Passphrase.choose()
         }
         let world = World.current
-        let code = try await HomeNode.create(
-            home: place.path, name: chosenName, passphrase: secret)
-        world.say("\(harmless(chosenName))'s node is in \(harmless(place.path))")
-        world.say("Write this recovery code on paper. It is not shown again:")
-        world.write(code)
+        let (name, path) = (try Self.chosenName(name), place.path)
+        try await HomeNode.create(home: path, name: name, passphrase: secret) { code in
+            world.say("\(harmless(name))'s node is in \(harmless(path))")
+            world.say("Write this recovery code on paper. It is not shown again:")
+            world.write(code)
+            try Self.requireShown(world)
+        }
         if secret == nil {
             world.say("Anybody who can read this folder can read your keys: there is no passphrase")
         }
         world.advise("Next: parley run")
+    }
+
+    /// Throws if the recovery code did not arrive, also where its reader has gone: without it, nobody could
+    /// recover the identity.
+    private static func requireShown(_ world: World) throws {
+        do {
+            try world.checkOutput()
+        } catch let error as OutputError {
+            throw NodeError(
+                "output-failed",
+                "The recovery code could not be shown: \(String(cString: strerror(error.code))).",
+                hint: "The new node was removed again. Run the command where you can read its "
+                    + "output.")
+        }
     }
 }
 
