@@ -82,7 +82,7 @@ struct ConfigProcessTests {
         let made = try await desk.run("homes", "new", "work", "--name", "Ada at work")
         #expect(made.status == 0 && made.output.contains("parley run --profile work"))
         #expect(try await desk.run("homes", "new", "../x").status == 64)
-        #expect(try await desk.run("homes", "new", "work").status == 1)
+        #expect(try await desk.run("homes", "new", "work", "--name", "Ada").status == 1)
         func name(_ words: String..., environment: [String: String] = [:]) async throws -> String {
             let own = [
                 "HOME": desk.folder.path, "XDG_DATA_HOME": desk.folder.home("data"),
