@@ -126,7 +126,7 @@ test-network: packages swift
 	echo '       system must let you (as root, or by unprivileged user namespaces)' >&2
 	exit 1
 
-# Puts Debian's packages in place that are missing, by their names in MISSING, where that can be done.
+# Installs the Debian packages whose names are in the array `missing`, where that can be done.
 define install_missing
 root=(env DEBIAN_FRONTEND=noninteractive)
 if ((EUID != 0)); then root=(sudo -n "$${root[@]}"); fi

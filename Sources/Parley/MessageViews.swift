@@ -126,7 +126,8 @@ public struct MessageView: Codable, Equatable, Sendable {
     /// where it lies before that of the message that it answers, or more than 35 days before what it
     /// follows; else nil. Clocks that differ by five minutes are not told.
     public var timeDoubt: String?
-    /// Whether this device wrote it above the place where its log forked: nobody takes it from there.
+    /// Whether this device wrote it above the place where its log forked, or where the cut of its revocation
+    /// ends it: nobody takes it from there.
     public var isStranded = false
     /// Whether its text is gone on this device alone: by a deletion of the person's own that nobody takes,
     /// since they were out before it arrived.

@@ -81,7 +81,7 @@ public struct NodeStatus: Codable, Equatable, Sendable {
     /// them.
     public var strandedCount = 0
     /// Own messages and changes of which this device, which was revoked, does not hear any more whether
-    /// they arrived.
+    /// they arrived, or which nobody takes because whoever revoked it did not have them.
     public var unknownCount = 0
     /// Whether another device of the person revoked this one: it writes nothing more.
     public var isRevoked = false

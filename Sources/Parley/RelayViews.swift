@@ -37,7 +37,8 @@ public struct OutboxView: Codable, Equatable, Sendable {
     /// Messages and changes that never leave this device: it wrote two histories, and nobody takes them.
     public var strandedCount = 0
     /// Messages and changes of which this device, which was revoked, does not hear any more whether they
-    /// arrived; then nothing counts as waiting.
+    /// arrived, or which nobody takes because whoever revoked it did not have them; then nothing counts as
+    /// waiting.
     public var unknownCount = 0
     /// Whether this person left the group on this device, and nobody else can know it yet. What waits beside
     /// that goes with it, and others may not accept it any more.

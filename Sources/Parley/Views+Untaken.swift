@@ -42,8 +42,10 @@ extension Views {
         return limit.sequence..<log.end
     }
 
-    /// How many messages and changes such a part holds in all lanes that screens show.
+    /// How many messages and changes such a part holds in all lanes that screens show. No view has rows of
+    /// it: its operations are counted.
     func revokedCount(in space: SpaceRecord) throws -> Int {
+        guard core.node.isRevoked else { return 0 }
         var count = 0
         for log in try store.logs(in: space.number) {
             guard let part = revokedPart(of: log) else { continue }
@@ -65,6 +67,8 @@ extension Views {
         in space: SpaceRecord, _ roster: Roster, lane: Lane = .content,
         _ body: (StoredOperation) throws(StoreError) -> Bool
     ) throws(StoreError) {
+        // Nobody is taken out of a conversation of two.
+        guard space.kind == .group || core.node.isRevoked else { return }
         let devices = space.kind == .group ? roster.devicesEver(of: ownPerson) : []
         for log in try store.logs(in: space.number) where log.lane == lane {
             if let part = revokedPart(of: log) {

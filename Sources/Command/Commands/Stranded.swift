@@ -69,10 +69,8 @@ struct StrandedWords: Codable, Equatable {
         var found: (messages: [MessageView], deeds: [Deed]) = ([], [])
         let own = try await node.perform(GetStatus()).name
         // Of a device with two histories, nobody can tell what of it was still taken.
-        let states =
-            outbox.strandedCount > 0
-            ? ["unknown", "revoked", "saved", "relayed"]
-            : ["unknown", "revoked"]
+        let untold = outbox.strandedCount > 0 ? ["saved", "relayed"] : []
+        let states = ["unknown", "revoked"] + untold
         var before: String?
         while true {
             let page = try await node.perform(
