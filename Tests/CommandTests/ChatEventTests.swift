@@ -21,6 +21,23 @@ struct ChatEventTests {
         #expect(chat.lines.compactMap { line in texts.first { line.contains($0) } } == texts)
     }
 
+    @Test("one's own words come below an event that stood below messages not loaded yet")
+    func belowUnloaded() {
+        let chat = Chat(60, 30)
+        var page = ChatPage()
+        page.messages = Chat.messages(1...3)
+        page.belowCount = 2
+        _ = chat.screen.take(.page(Self.id, .unread, page, unreadID: page.messages[1].id))
+        _ = chat.screen.take(.notes(Self.id, [MessageLines.Note(0, nil, "", "ben voted")]))
+        var newest = ChatPage()
+        newest.messages = Chat.messages(4...6)
+        newest.aboveCount = 3
+        let answer = ChatAnswer.page(Self.id, .newest, newest, unreadID: nil)
+        #expect(chat.screen.take(answer) == [.notes(Self.id)])
+        let texts = ["message 5", "ben voted", "message 6"]
+        #expect(chat.lines.compactMap { line in texts.first { line.contains($0) } } == texts)
+    }
+
     @Test("the first message of all is shown below the event that was there before it")
     func firstBelowAnEvent() {
         let chat = Chat(60, 30)

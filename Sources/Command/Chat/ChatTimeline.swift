@@ -83,11 +83,11 @@ struct ChatTimeline: Equatable {
     mutating func replace(with later: ChatPage) -> Bool {
         let last = page.belowCount == 0 ? messages.last?.id : nil
         let index = last.flatMap { id in later.messages.firstIndex { $0.id == id } }
-        // Where nothing was said before, all that is said now comes below them.
-        let wasEmpty = messages.isEmpty && page.aboveCount + page.belowCount == 0
+        // Where the last one was not loaded, or nothing was said before, the count tells what is new.
+        let count = page.aboveCount + messages.count + page.belowCount
+        let next = index.map { $0 + 1 } ?? max(0, count - later.aboveCount)
         page = later
-        guard let next = wasEmpty ? 0 : index.map({ $0 + 1 }), next < messages.count
-        else { return false }
+        guard !isLoading, next < messages.count else { return false }
         let atEnd = notes.indices.filter { notes[$0].below == nil }
         for index in atEnd { notes[index].below = messages[next].id }
         return !atEnd.isEmpty
@@ -167,6 +167,7 @@ struct TimelineLayout {
             rows.append(Row(text: screen.styled("\(bar) new \(bar)", .alarm)))
         }
         rows += heading(at: message.time, after: &moment)
+        rows += lines.gap(before: message).map { Row(text: $0) }
         rows += lines.lines(message).map { Row(text: $0, index: index) }
         if index == last, timeline.page.belowCount == 0 {
             rows += notes(below: nil, after: &moment)
