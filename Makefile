@@ -16,6 +16,8 @@ SWIFT_FORMAT_PATHS := $(wildcard Package.swift Sources Tests Simulations)
 # many minutes. `make soak` plays eight hundred.
 SEEDS ?= 8@1 4@100 4@200 4@300 4@400 4@500 4@600 6@1000
 MINUTES ?= 2
+# How many seconds of a processor a seed may take.
+LIMIT ?= 120
 
 # OPTIMIZED=1 has tests and programs run on an optimized core, in one build: what stands around the core is
 # built as always (Package.swift, `plain`). Tests see what is internal, and what allows that has to be the
@@ -211,7 +213,7 @@ simulations: packages swift
 	kept=$$(mktemp -d)
 	for range in $(SEEDS); do
 	    "$$PARLEY" simulate swarm --seeds "$${range%@*}" --seed-base "$${range#*@}" --minutes $(MINUTES) \
-	        --limit 120 --save "$$kept" || {
+	        --limit $(LIMIT) --save "$$kept" || {
 	        status=$$?
 	        for file in "$$kept"/*.json; do
 	            if [[ -e $$file ]]; then echo "kept run $$file:" && head -c 100000 "$$file"; fi
@@ -222,7 +224,7 @@ simulations: packages swift
 
 # With a release build, as people have it: what is bearable is a third of what a debug build may take.
 soak: packages swift example
-	$(MAKE) --no-print-directory simulations MINUTES=60 \
+	$(MAKE) --no-print-directory simulations MINUTES=60 LIMIT=30 \
 	    SEEDS='99@1 100@100 100@200 100@300 100@400 100@500 100@600 100@1000'
 	program="$$($(RELEASE) --show-bin-path)/parley"
 	for story in Simulations/Scenarios/Long/*.json; do "$$program" simulate run "$$story" | tail -n 1; done
@@ -230,7 +232,7 @@ soak: packages swift example
 	"$$program" bench spaces --strict
 	export PARLEY_SOAK=1
 	PARLEY_PROGRAM=$$program swift test --disable-xctest --filter 'FloodTests'
-	PARLEY_FUZZ_SECONDS=600 swift test --disable-xctest --filter StepFuzzTests
+	PARLEY_FUZZ_SECONDS=1800 swift test --disable-xctest --filter StepFuzzTests
 	$(MAKE) test-dist
 
 # In a scratch folder of its own, as a package that names this one by its path. The plan goes: files

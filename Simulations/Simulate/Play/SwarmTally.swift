@@ -21,9 +21,10 @@ public struct SwarmTally: Sendable {
     public static let seedCountForMeans = 50
     /// So many seeds must have drawn every class: the rarest is one world in 35.
     public static let seedCountForClasses = 300
-    /// Means of few seeds differ by chance; worlds that hold less than this part of what they held
-    /// are poorer.
-    static let leastPart = 0.6
+    /// Worlds that hold less than this part of what they held are poorer: means of few seeds differ by chance.
+    static func leastPart(ofSeeds count: Int) -> Double {
+        count < seedCountForClasses ? 0.6 : 0.85
+    }
 
     /// Seeds that ended with a summary.
     public private(set) var runCount = 0
@@ -74,7 +75,8 @@ public struct SwarmTally: Sendable {
             if !missed.isEmpty {
                 found.append("never happened: " + missed.joined(separator: ", "))
             }
-            if let richness { found += richness.shortcomings(beside: .reference) }
+            let part = Self.leastPart(ofSeeds: runCount)
+            if let richness { found += richness.shortcomings(beside: .reference, atLeast: part) }
         }
         if runCount >= Self.seedCountForClasses {
             let missed = Scenario.allClasses.filter { classes[$0] == nil }
@@ -87,12 +89,12 @@ public struct SwarmTally: Sendable {
 extension SwarmTally.Richness {
     /// Where worlds are poorer than others. Virtual time is not compared: a world ends as soon as
     /// all is settled.
-    func shortcomings(beside other: Self) -> [String] {
+    func shortcomings(beside other: Self, atLeast part: Double) -> [String] {
         let all = [
             ("operations", operations, other.operations), ("nodes", nodes, other.nodes),
             ("acts", acts, other.acts),
         ]
-        return all.filter { $1 < $2 * SwarmTally.leastPart }.map {
+        return all.filter { $1 < $2 * part }.map {
             "worlds are poorer than they were: \(Int($1)) \($0) in the mean, not \(Int($2))"
         }
     }

@@ -39,10 +39,15 @@ struct DrawnHouseholds {
         }
     }
 
-    /// How long so many nodes do nothing: what a day of many costs, fewer live through in two.
+    /// How long so many nodes do nothing: what half a day of many costs, few live through in two and a half.
     private static func restHours(of nodeCount: Int) -> UInt64 {
-        if nodeCount >= 10 { return 13 }
-        return nodeCount <= 4 ? 50 : 26
+        switch nodeCount {
+        case ...3: 62
+        case 4: 50
+        case 5...6: 26
+        case 7...9: 13
+        default: 8
+        }
     }
 
     /// The second devices come early on.
