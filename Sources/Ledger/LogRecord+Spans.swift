@@ -41,6 +41,15 @@ extension LogRecord {
             || spans.contains { $0.last + 1 == run.first || $0.first == run.last + 1 }
     }
 
+    /// The places right below the span with this one that are not held and not below the base; nil where
+    /// nothing is missing there.
+    public func gap(below place: UInt64) -> Range<UInt64>? {
+        guard let index = spans.firstIndex(where: { $0.first <= place && place <= $0.last })
+        else { return nil }
+        let begin = max(base, index > 0 ? spans[index - 1].last + 1 : 0)
+        return begin < spans[index].first ? begin..<spans[index].first : nil
+    }
+
     mutating func hold(_ added: Span, tip: Stand) {
         if added.last + 1 >= base, added.first > spans.last?.last ?? 0 || spans.isEmpty {
             order.tip = tip

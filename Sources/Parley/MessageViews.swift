@@ -129,6 +129,9 @@ public struct MessageView: Codable, Equatable, Sendable {
     /// Whether this device wrote it above the place where its log forked, or where the cut of its revocation
     /// ends it: nobody takes it from there.
     public var isStranded = false
+    /// How much its author wrote right before it that has not arrived, at most so many messages; nil where
+    /// nothing is missing, and for all but the first message after such a gap.
+    public var missingBefore: Int?
     /// Whether its text is gone on this device alone: by a deletion of the person's own that nobody takes,
     /// since they were out before it arrived.
     public var isGoneHere = false

@@ -1,6 +1,7 @@
 import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
+import ParleyRoster
 import ParleyStorage
 import ParleyWire
 
@@ -27,8 +28,80 @@ extension Views {
         time > SystemClock.now.wall + NodeCore.clockToleranceMax ? "ahead" : nil
     }
 
-    /// Where a conversation stands among others: one without a message where it began.
-    func listTime(of summary: ConversationSummary) throws -> UInt64 {
+    /// Where a conversation stands among others, in Unix milliseconds; those with one `time` go by `written`.
+    struct ListPlace: Comparable {
+        var time: UInt64
+        var written: UInt64
+
+        /// The place of a conversation whose newest message stands at `written`, and was received at
+        /// `received`.
+        ///
+        /// What came late, or from a clock that is behind, is as new as the minute in which it came. Within
+        /// that minute what it says of itself counts: a device that was away receives everything at once.
+        init(written: UInt64, received: UInt64?) {
+            let minute: UInt64 = 60_000
+            self.written = written
+            time = max(written, received.map { $0 / minute * minute } ?? 0)
+        }
+
+        static func < (left: Self, right: Self) -> Bool {
+            (left.time, left.written) < (right.time, right.written)
+        }
+    }
+
+    /// Where a conversation stands among others.
+    func listPlace(of summary: ConversationSummary, _ roster: Roster) throws -> ListPlace {
+        ListPlace(
+            written: try listTime(of: summary),
+            received: try summary.newest.flatMap { try received($0, in: summary.space, roster) })
+    }
+
+    /// When a device of this person said that it has a message; of several devices the first word counts. Nil
+    /// for one's own messages.
+    private func received(
+        _ order: OrderKey, in space: SpaceRecord, _ roster: Roster
+    ) throws -> UInt64? {
+        let latest = SystemClock.now.wall + NodeCore.clockToleranceMax
+        let own = roster.everyDevice(of: ownPerson)
+        guard let author = try store.log(order.tag, in: space.number)?.device,
+            !own.contains(author)
+        else { return nil }
+        let times = try own.compactMap { device -> UInt64? in
+            let actor = Digest(reinterpreting: device)
+            let name = OperationHash.log(space: space.id, device: device, lane: .receipts)
+            guard
+                let mark = try store.mark(
+                    .delivered, of: actor, on: order.tag, in: space.number),
+                mark.places.contains(order.sequence),
+                let log = try store.log(LogTag(name), in: space.number)
+            else { return nil }
+            return try firstWord(about: order, upTo: mark.said, in: log)
+        }
+        return times.filter { $0 <= latest }.min()
+    }
+
+    /// When a log of receipts first said that a message was received, by its author's clock. Its later words
+    /// about the same author, as of a reaction, are looked through, so many of them.
+    private func firstWord(
+        about order: OrderKey, upTo last: UInt64, in log: LogRecord
+    ) throws -> UInt64? {
+        var first: UInt64?
+        for place in (last - min(last, 64)...last).reversed() {
+            guard let stored = try store.operation(at: place, in: log.number),
+                let receipts = stored.operation.payload.flatMap(Receipts.init)
+            else { break }
+            guard let said = receipts.delivered.first(where: { $0.tag == order.tag }) else {
+                continue
+            }
+            guard said.places.contains(order.sequence) else { break }
+            first = stored.operation.header.wallClock
+        }
+        return first
+    }
+
+    /// When the newest message of a conversation was written, as far as this can be believed; for one without a
+    /// message when it began.
+    private func listTime(of summary: ConversationSummary) throws -> UInt64 {
         guard let order = summary.newest, let number = summary.newestNumber else {
             let began = summary.began ?? 0
             let latest = SystemClock.now.wall + NodeCore.clockToleranceMax

@@ -87,3 +87,35 @@ extension Views {
             versions: versions, count: found.count, next: end < found.count ? end : nil)
     }
 }
+
+/// Where a page ends, as text that programs pass back and do not look into: the name of the message
+/// right below it.
+enum Cursor {
+    /// Below every message.
+    private static let end = "end"
+
+    /// - Parameter order: the place of the message right below the page; nil if there is none.
+    static func text(
+        _ order: OrderKey?, in space: SpaceNumber, of views: Views
+    ) throws -> String {
+        guard let order else { return end }
+        let message = OperationReference(
+            tag: order.tag, sequence: order.sequence, check: order.id.check)
+        return try views.identifier(message, in: space)
+    }
+
+    static func order(
+        _ text: String, in space: SpaceRecord, of views: Views
+    ) throws -> OrderKey? {
+        if text == end { return nil }
+        guard MessageReference(text).isWellFormed,
+            let stored = try views.store.operation(views.message(MessageReference(text))),
+            let log = try views.store.log(stored.log), log.space == space.number
+        else {
+            throw NodeError(
+                "bad-cursor", "“\(text)” is not a cursor.",
+                hint: "Use the `cursor` of an earlier page as it is.")
+        }
+        return stored.messagePlace(in: log)
+    }
+}

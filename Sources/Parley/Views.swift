@@ -81,7 +81,7 @@ struct Views {
     }
 
     func conversations() throws -> [ConversationView] {
-        var views: [(view: ConversationView, time: UInt64)] = []
+        var views: [(view: ConversationView, place: ListPlace)] = []
         let unaccepted = try unaccepted()
         for space in try store.spaces() where space.kind != .own {
             guard !unaccepted.contains(space.id), let roster = try roster(of: space) else {
@@ -91,11 +91,11 @@ struct Views {
             let summary = try Overview.summary(
                 of: space, roster: roster, ownPerson: ownPerson,
                 ownSpace: core.ownSpace?.number, in: store)
-            views.append((try view(summary, roster), try listTime(of: summary)))
+            views.append((try view(summary, roster), try listPlace(of: summary, roster)))
         }
         views.sort { left, right in
-            (right.time, left.view.name, left.view.id) < (
-                left.time, right.view.name, right.view.id
+            (right.place, left.view.name, left.view.id) < (
+                left.place, right.view.name, right.view.id
             )
         }
         return Self.markedAlike(views.map(\.view))
@@ -237,7 +237,21 @@ struct Views {
             } + untaken.map(\.view) + marks(on: message.reference, in: space, roster),
             timeDoubt: Self.doubt(about: message, answering: answered, at: SystemClock.now.wall),
             isStranded: try message.author == ownPerson && message.state ?? .saved < .delivered
-                && isStranded(message.reference, in: space.number), isGoneHere: isGone)
+                && isStranded(message.reference, in: space.number),
+            missingBefore: try missingCount(before: message, in: space), isGoneHere: isGone)
+    }
+
+    /// How many operations are missing right below the first message above a gap in a log; nil for others.
+    private func missingCount(before message: Message, in space: SpaceRecord) throws -> Int? {
+        let place = message.reference.sequence
+        guard !message.flags.contains(.deleted),
+            let log = try store.log(message.reference.tag, in: space.number),
+            let gap = log.gap(below: place)
+        else { return nil }
+        let isFirst =
+            try gap.upperBound == place
+            || store.messageCount(in: log.number, gap.upperBound...place - 1) == 0
+        return isFirst ? gap.count : nil
     }
 
     private func isStranded(
@@ -261,38 +275,6 @@ struct Views {
                 emoji: reaction.emoji, names: try shown.map { try name(of: $0, in: roster) },
                 count: reaction.persons.count)
         }
-    }
-}
-
-/// Where a page ends, as text that programs pass back and do not look into: the name of the message
-/// right below it.
-enum Cursor {
-    /// Below every message.
-    private static let end = "end"
-
-    /// - Parameter order: the place of the message right below the page; nil if there is none.
-    static func text(
-        _ order: OrderKey?, in space: SpaceNumber, of views: Views
-    ) throws -> String {
-        guard let order else { return end }
-        let message = OperationReference(
-            tag: order.tag, sequence: order.sequence, check: order.id.check)
-        return try views.identifier(message, in: space)
-    }
-
-    static func order(
-        _ text: String, in space: SpaceRecord, of views: Views
-    ) throws -> OrderKey? {
-        if text == end { return nil }
-        guard MessageReference(text).isWellFormed,
-            let stored = try views.store.operation(views.message(MessageReference(text))),
-            let log = try views.store.log(stored.log), log.space == space.number
-        else {
-            throw NodeError(
-                "bad-cursor", "“\(text)” is not a cursor.",
-                hint: "Use the `cursor` of an earlier page as it is.")
-        }
-        return stored.messagePlace(in: log)
     }
 }
 

@@ -31,6 +31,21 @@ struct HoleTests {
         #expect(log.holds(25) && !log.holds(15))
     }
 
+    @Test("what is missing below a place lies between its span and the one before, or the base")
+    func gapBelow() throws {
+        var log = try record([5...9, 20...29, 40...49])
+        #expect(log.gap(below: 7) == 0..<5 && log.gap(below: 5) == 0..<5)
+        #expect(log.gap(below: 29) == 10..<20 && log.gap(below: 40) == 30..<40)
+        #expect(log.gap(below: 15) == nil && log.gap(below: 50) == nil)
+        #expect(try record([0...9]).gap(below: 3) == nil)
+        // Nobody gives this device what lies below its horizon.
+        let mark = OperationID(reinterpreting: log.id)
+        log.begin(at: LogPoint(sequence: 5, anchor: mark), below: Stand())
+        #expect(log.gap(below: 7) == nil && log.gap(below: 25) == 10..<20)
+        log.begin(at: LogPoint(sequence: 15, anchor: mark), below: Stand())
+        #expect(log.gap(below: 25) == 15..<20)
+    }
+
     @Test("a log of which only the newest part is held is whole through nothing")
     func top() throws {
         let log = try record([20...29])

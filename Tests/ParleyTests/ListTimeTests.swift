@@ -22,4 +22,19 @@ struct ListTimeTests {
         #expect(time(stand: now - hour, written: now + hour) == now - hour)
         #expect(time(stand: now + hour, written: now + hour) == nil)
     }
+    @Test("is the minute in which it came, of what came late or from a clock that is behind")
+    func received() {
+        func place(_ written: UInt64, _ received: UInt64?) -> Views.ListPlace {
+            Views.ListPlace(written: written, received: received)
+        }
+        let now = 500_000 * hour + 30_000
+        // A clock that is five hours behind, beside a message of an hour ago that came at once.
+        #expect(place(now - 5 * hour, now) > place(now - hour, now - hour))
+        // It does not stand above what was just written.
+        #expect(place(now - 5 * hour, now) < place(now, now + 1))
+        // A device that was away three days receives two messages in the wrong order.
+        #expect(place(now - 60 * hour, now + 2) < place(now - 50 * hour, now + 1))
+        // What one wrote oneself, and what no receipt tells of.
+        #expect(place(now, nil) > place(now - 1, nil))
+    }
 }

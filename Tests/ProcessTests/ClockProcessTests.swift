@@ -95,6 +95,49 @@ struct ClockProcessTests {
         }
     }
 
+    @Test("a conversation is listed by when its message came, though its author's clock is behind")
+    func list() async throws {
+        let trip = try await Trip()
+        let (ann, ben, cara) = (trip.nodes.ann, trip.nodes.ben, trip.nodes.cara)
+        // To somebody whose clock is hours ahead everybody else's is as far behind.
+        var ahead = 5 * 3_600
+        func passTime() throws {
+            ahead += 120
+            try trip.clock.set(ahead: ahead)
+        }
+        try passTime()
+        try await trip.say("who brings the tent?", by: ben)
+        func list() async throws -> [String] {
+            try await trip.nodes.client(ben).perform(ListConversations()).map(\.name)
+        }
+        func write(_ text: String, by node: NodeProcess, named name: String) async throws
+            -> MessageView
+        {
+            try passTime()
+            let sent = try await trip.nodes.client(node).perform(
+                SendMessages(conversation: "ben", texts: [text]))
+            try await eventually("\(text) stands first", on: [ben, node]) {
+                try await list().first == name
+            }
+            return try #require(sent.first)
+        }
+        let first = try await write("I do", by: ann, named: "ann")
+        _ = try await write("and I the stove", by: cara, named: "cara")
+        #expect(try await list() == ["cara", "ann", "trip"])
+        // A reaction to what was said before moves nothing.
+        try passTime()
+        try await trip.nodes.client(ann).perform(
+            ReactToMessage(message: MessageReference(first.id), emoji: "👍", on: true))
+        try await eventually("the reaction comes", on: [ann, ben]) {
+            let shown = try await trip.nodes.client(ben).perform(
+                ReadMessages(conversation: "ann", limit: 1))
+            return shown.messages.first?.reactions.isEmpty == false
+        }
+        // Somebody else's words come after it, and with them the word that it was received.
+        _ = try await write("and who the rope?", by: cara, named: "cara")
+        #expect(try await list() == ["cara", "ann", "trip"])
+    }
+
     @Test(
         "scrambles nothing, is marked where it is seen, and told to its owner",
         arguments: [

@@ -43,7 +43,18 @@ struct MessageLines {
     /// The lines of one message, after the heading of its day where that is a new one.
     mutating func add(_ message: MessageView) -> [String] {
         widen(for: message)
-        return heading(at: message.time) + lines(message)
+        return heading(at: message.time) + gap(before: message) + lines(message)
+    }
+
+    /// That something of the author right before a message is not here.
+    func gap(before message: MessageView) -> [String] {
+        guard let count = message.missingBefore else { return [] }
+        let name = Columns.cutName(harmless(message.author), to: form.authorColumnsMax)
+        let text =
+            count == 1
+            ? "one message of \(name), or a change of one, is not here yet"
+            : "up to \(count) messages of \(name) are not here yet"
+        return lines(text, at: message.time).map { screen.styled($0, .faint) }
     }
 
     /// The heading of a day.

@@ -32,6 +32,7 @@ export default {
   "message.you": "Du",
   "message.deleted": "Gelöscht",
   "message.missing": "Der Text ist noch nicht angekommen.",
+  "message.gap": "Was {name} davor schrieb, ist noch nicht hier (bis zu {n}).",
   "message.gone": "Der Text ist auf diesem Gerät nicht mehr da.",
   "message.edited": "bearbeitet",
   "message.edited.waits": "bearbeitet, das hat sonst noch niemand",

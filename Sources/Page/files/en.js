@@ -32,6 +32,7 @@ export default {
   "message.you": "You",
   "message.deleted": "Deleted",
   "message.missing": "Its text has not arrived.",
+  "message.gap": "What {name} wrote before this is not here yet (up to {n}).",
   "message.gone": "Its text is gone on this device.",
   "message.edited": "edited",
   "message.edited.waits": "edited, nobody else has that yet",

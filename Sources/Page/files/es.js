@@ -32,6 +32,7 @@ export default {
   "message.you": "Tú",
   "message.deleted": "Eliminado",
   "message.missing": "El texto aún no ha llegado.",
+  "message.gap": "Lo que {name} escribió antes aún no ha llegado (hasta {n}).",
   "message.gone": "El texto ya no está en este dispositivo.",
   "message.edited": "editado",
   "message.edited.waits": "editado; nadie más lo tiene aún",
