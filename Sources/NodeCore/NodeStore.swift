@@ -98,6 +98,8 @@ public enum ValueTable: UInt8, CaseIterable, Sendable {
     /// When calls were declined here or on another own device, in Unix milliseconds, by the space's number and
     /// call.
     case declinedCall = 48
+    /// Letters of somebody who asks to be a contact, by person. See ``HeldLetters``.
+    case heldLetter = 49
 }
 
 /// The node's data beside logs and views. All of it is sealed at rest, including keys.

@@ -127,8 +127,8 @@ extension NodeError {
             self.init(
                 "not-answered", "\(contact.name) has not answered your contact request.",
                 hint:
-                    "Your conversation begins when they accept it. You are not told if they "
-                    + "decline.")
+                    "Your conversation begins when they accept it, since their card names no relay. "
+                    + "You are not told if they decline.")
         case "refused": self.init(refusing: contact)
         default:
             self.init(

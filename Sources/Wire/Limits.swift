@@ -147,6 +147,8 @@ public enum Limits {
 
     /// Persons who ask to be a contact and wait for an answer: strangers fill a list, not a disk.
     public static let pendingContactCountMax = 64
+    /// Bytes of the letters of each of them that are held, unread, until they are accepted.
+    public static let heldLetterByteCountMax = 64 * 1024
 
     /// Invites of one device that somebody may still take.
     public static let openInviteCountMax = 64

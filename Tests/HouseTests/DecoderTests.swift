@@ -14,6 +14,7 @@ struct DecoderTests {
         "Sources/NodeCore/Files/FileLook.swift": 2,
         "Sources/NodeCore/Files/FileSettings.swift": 1,
         "Sources/NodeCore/Files/HeldFile.swift": 1,
+        "Sources/NodeCore/People/HeldLetters.swift": 1,
         "Sources/NodeCore/People/Invitation.swift": 2,
         "Sources/NodeCore/Intake/MissingBodies.swift": 2,
         "Sources/NodeCore/Rosters/NodeCore+Awaited.swift": 1,

@@ -75,9 +75,16 @@ struct RequestProcessTests {
         // Said while no node runs: it goes once one does.
         let asked = try await Program.run("contact", "request", cards[0], "--home", all.ben.home)
         #expect(asked.status == 0, "\(asked.output)")
+        #expect(
+            asked.output.contains("You can write to ann now: they get it once they accept."),
+            "\(asked.output)")
+        let first = try await Program.run("send", "ann", "may I?", "--home", all.ben.home)
+        #expect(first.status == 0, "\(first.output)")
         let ben = try await all.ben.start(isHidden: true)
         try await eventually("the relay has it", on: [all.ben]) {
-            try await ben.perform(ListContacts()).first?.notices.isEmpty == false
+            let said = try await ben.perform(ReadMessages(conversation: "ann", limit: 9)).messages
+            return try await ben.perform(ListContacts()).first?.notices.isEmpty == false
+                && said.map(\.state) == ["relayed"]
         }
         let waiting = try await Program.run("contacts", "--home", all.ben.home)
         #expect(
@@ -91,10 +98,11 @@ struct RequestProcessTests {
             try await ann.perform(GetStatus()).requests == ["ben"]
         }
         try await ann.perform(AnswerContact(person: "ben", decision: .accept))
+        #expect(try await all.texts(of: all.ann, with: "ben") == ["may I?"])
         try await ann.perform(SendMessages(conversation: "ben", texts: ["welcome"]))
         try await eventually("the relay has the answer", on: [all.ann]) {
             try await ann.perform(ReadMessages(conversation: "ben", limit: 9)).messages
-                .map(\.state) == ["relayed"]
+                .compactMap(\.state) == ["relayed"]
         }
         #expect(try await all.ann.stop() == 0)
 
@@ -104,7 +112,7 @@ struct RequestProcessTests {
                 $0.name == "ann"
             }
             guard isHere else { return false }
-            return try await all.texts(of: all.ben, with: "ann") == ["welcome"]
+            return try await all.texts(of: all.ben, with: "ann") == ["may I?", "welcome"]
         }
         #expect(try await all.client(all.ben).perform(ListContacts()).map(\.state) == ["accepted"])
         #expect(try await all.ben.stop() == 0)

@@ -49,8 +49,9 @@ struct ContactRequest: NodeCommand {
         abstract: "send somebody a contact request",
         discussion: """
             Takes the card that they show with `parley contact card`. They receive the request as \
-            soon as one of you reaches the other. You are told if they accept, but not if they \
-            decline. --alias sets your own name for the person. If `parley contacts` says that it \
+            soon as one of you reaches the other. If their card names a relay, you can write to \
+            them at once, and they read it when they accept. You are told if they accept, but not \
+            if they decline. --alias sets your own name for the person. If `parley contacts` says that it \
             is no longer known whether somebody is your contact, give their name in place of the \
             card.
 
@@ -75,7 +76,12 @@ struct ContactRequest: NodeCommand {
     func run(with node: any NodeService) async throws {
         let contact = try await node.perform(RequestContact(card: card, alias: alias))
         try Output.show(contact, json: output.json, as: Contacts.text([contact]))
-        if !output.json { Contacts.warn(contact, isAlias: alias != nil) }
+        guard !output.json else { return }
+        Contacts.warn(contact, isAlias: alias != nil)
+        if contact.state == "requested", contact.isWritable {
+            let name = harmless(contact.name)
+            World.current.advise("You can write to \(name) now: they get it once they accept.")
+        }
     }
 }
 

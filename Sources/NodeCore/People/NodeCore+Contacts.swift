@@ -23,9 +23,7 @@ extension NodeCore {
     mutating func meet(_ person: PersonID, _ identity: [[UInt8]], _ turn: inout some Turn)
         throws(StoreError)
     {
-        for space in try spaces(naming: person, turn.store) where space.kind == .direct {
-            if try roster(of: space, turn.store)?.member(person) != nil { return }
-        }
+        if try directSpace(with: person, turn.store) != nil { return }
         _ = try createSpace(
             .direct,
             with: [
@@ -34,6 +32,16 @@ extension NodeCore {
                     name: try CardReader.name(of: person, turn.store), identity: identity,
                     prekeys: try prekeys(of: person, turn.store))
             ], &turn)
+    }
+
+    /// A direct conversation with a person, or nil.
+    mutating func directSpace(
+        with person: PersonID, _ store: some Store
+    ) throws(StoreError) -> SpaceRecord? {
+        for space in try spaces(naming: person, store) where space.kind == .direct {
+            if try roster(of: space, store)?.member(person) != nil { return space }
+        }
+        return nil
     }
 
     /// So often is another one drawn for a conversation that may not be the first of the two.

@@ -143,9 +143,12 @@ extension NodeCore {
         try accept(sound, root: Digest(reinterpreting: log.root), &turn)
     }
 
-    /// Somebody whose invite was taken writes: they have taken this person in.
+    /// Somebody whose invite was taken, or who was asked, writes: they have taken this person in.
     mutating func confirm(_ person: PersonID, _ turn: inout some Turn) throws(StoreError) {
-        guard try pendingInvite(of: person, turn.store) != nil, try mayWrite(turn.store),
+        let known = try contact(person, turn.store)
+        let isAwaited =
+            try pendingInvite(of: person, turn.store) != nil || known?.state == .requested
+        guard isAwaited, try mayWrite(turn.store),
             let card = try CardReader.kept(of: person, turn.store),
             let log = try CardReader.identity(of: person, turn.store)
         else { return }

@@ -272,6 +272,10 @@ extension NodeCore {
         contact.card = card.encoded
         _ = try write([contact.draft()], in: ownSpace, &turn)
         try forgetRequests(of: card.person, turn.store)
+        // Who can be written to while they are away gets the first words with the request.
+        if card.parts.contains(where: { !$0.mailboxes.isEmpty && !$0.prekeys.isEmpty }) {
+            try meet(card.person, card.identity, &turn)
+        }
         // They may be away: what asks them waits for them where they read.
         courier.relayUpkeep.note(.findRelays)
         for relay in courier.lines.keys.sorted() {
@@ -311,6 +315,8 @@ extension NodeCore {
             let card = CardReader.card(contact.card, of: person)
         {
             try keep(card, &turn)
+            // They may have begun the conversation.
+            try readHeldLetters(of: person, &turn)
             try meet(person, card.identity, &turn)
         }
         return .success(.done)
@@ -350,6 +356,7 @@ extension NodeCore {
         guard !contact.isBlocked else {
             peers.dialer.dropDevices(of: person)
             desk.depart(person)
+            try readHeldLetters(of: person, &turn)
             courier.relayUpkeep.note(.retireWriters)
             try shut(person, &turn)
             for id in peers.links.keys.sorted()
@@ -362,6 +369,7 @@ extension NodeCore {
         if let card = CardReader.card(contact.card, of: person) {
             try keep(card, &turn)
         }
+        try readHeldLetters(of: person, &turn)
         for id in peers.links.keys.sorted()
         where peers.links[id]?.peer.person == person && peers.links[id]?.isEnding == false {
             if peers.links[id]?.session == nil {

@@ -40,7 +40,7 @@ extension NodeCore {
                 by: relay, &turn)
         }
         if try tookRequest(introduction, by: sender, card, from: relay, &turn) {
-            return
+            return try hold(content, of: card.person, by: sender, turn.store)
         }
         let peer = try correspondent(sender, card, by: relay, &turn)
         guard let peer else { return try count(.stranger, turn.store) }

@@ -92,13 +92,17 @@ extension NodeCore {
                 called.append(mailbox.relay)
                 continue
             }
-            // A request says only who asks.
-            let contents = question.isRequest ? [[]] : frames.map { [$0] }
+            // A request says who asks, and brings what the two begin with.
+            let contents = question.isRequest ? [frames] : frames.map { [$0] }
             for frames in contents {
                 let number = try nextLetterNumber(at: turn.now, turn.store)
                 let presented = try presented(
                     own, to: person, in: mailbox.inbox, number, turn.store)
-                guard let content = LetterContent.encode([presented] + frames, number: number),
+                // What does not fit one comes once the request is accepted.
+                let alone = question.isRequest ? [presented] : nil
+                guard
+                    let content = LetterContent.encode([presented] + frames, number: number)
+                        ?? alone.flatMap({ LetterContent.encode($0, number: number) }),
                     let letter = Letter.seal(
                         content, to: prekey.key, inbox: mailbox.inbox, by: identity.key,
                         using: &turn.random)
@@ -236,13 +240,7 @@ extension NodeCore {
     private func lane0(
         of space: SpaceRecord, above held: UInt64?, own log: LogRecord, _ store: some Store
     ) throws(StoreError) -> [Run] {
-        guard let held else {
-            let nothing = Frontier(
-                space: space.id, isComplete: true, asksForMissing: true, entries: [])
-            return try Catchup.runs(
-                lackedBy: nothing, of: space, .welcome, room: Self.parcelByteCount,
-                runCountMax: Self.answerRunCountMax, in: store)
-        }
+        guard let held else { return try lane0(of: space, store) }
         var runs: [Run] = []
         var next = held
         while next < log.end, runs.count < Self.answerRunCountMax,
@@ -253,6 +251,15 @@ extension NodeCore {
             next = run.last + 1
         }
         return runs
+    }
+
+    /// Lane 0 of a space, for those who know nothing of it.
+    func lane0(of space: SpaceRecord, _ store: some Store) throws(StoreError) -> [Run] {
+        let nothing = Frontier(
+            space: space.id, isComplete: true, asksForMissing: true, entries: [])
+        return try Catchup.runs(
+            lackedBy: nothing, of: space, .welcome, room: Self.parcelByteCount,
+            runCountMax: Self.answerRunCountMax, in: store)
     }
 
     /// Runs, as many in a frame as fit a letter; causes first as they come.

@@ -30,8 +30,20 @@ extension NodeCore {
             guard !courier.lines.values.contains(where: { $0.questions.contains(question) }) else {
                 continue
             }
-            _ = try send([], to: part, of: person, on: relay, for: question, &turn)
+            let frames = try beginning(with: person, for: part.device, turn.store)
+            _ = try send(frames, to: part, of: person, on: relay, for: question, &turn)
         }
+    }
+
+    /// What the conversation with somebody who was asked begins with, and how far it is; nothing where there is
+    /// none.
+    private mutating func beginning(
+        with person: PersonID, for device: DeviceID, _ store: some Store
+    ) throws(StoreError) -> [Frame] {
+        guard let space = try directSpace(with: person, store) else { return [] }
+        let own = try Catchup.frontier(
+            of: space, .everything(), for: device, asks: false, in: store)
+        return try frames(of: lane0(of: space, store), space).prefix(1) + [.frontier(own)]
     }
 
     /// The devices of those who were asked into whose inboxes a request is to be put, ascending.
