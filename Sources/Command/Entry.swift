@@ -7,6 +7,7 @@ import Parley
 @main
 enum Entry {
     static func main() async {
+        StandardFiles.takeClosed()
         // A reader that leaves, as `head` does, must not kill us in the middle of a transaction.
         signal(SIGPIPE, SIG_IGN)
         keepColumns()

@@ -31,9 +31,9 @@ struct OutputError: Error {
 
     /// The message for a person.
     var nodeError: NodeError {
-        NodeError(
-            "output-failed",
-            "The output could not be written: \(String(cString: strerror(code))).",
+        let reason = code == EBADF ? "it is closed" : String(cString: strerror(code))
+        return NodeError(
+            "output-failed", "The output could not be written: \(reason).",
             hint: "The command did its work, but could not show its result.")
     }
 }
