@@ -14,11 +14,13 @@ extension World {
     /// may have saved it or not. Then whichever node is there next is asked for the same, or the home
     /// itself, under the same key: it writes nothing that is written already.
     ///
-    /// - Parameter body: sends it under the key that it is given.
+    /// - Parameters:
+    ///   - key: the name of this attempt.
+    ///   - body: sends it under the key that it is given.
     func lendOnce<R: Sendable>(
-        _ place: HomeOptions, _ body: (_ node: any NodeService, _ once: String) async throws -> R
+        _ place: HomeOptions, key: String = UUID().uuidString,
+        _ body: (_ node: any NodeService, _ once: String) async throws -> R
     ) async throws -> R {
-        let key = UUID().uuidString
         var lostCount = 0
         while true {
             var isAsked = false

@@ -68,17 +68,19 @@ enum Stop {
     }
 }
 
-/// Notes the first SIGINT or SIGTERM, for work in steps that ends between two of them; the second ends
-/// the process at once.
+/// Notes the first SIGINT or SIGTERM, for work in steps that ends between two of them; the second says
+/// what became of it, and ends the process at once.
 final class StopWish: Sendable {
     private let count = Atomic<Int>(0)
     private let sources = Mutex<SignalSources?>(nil)
 
-    init() {
+    init(lastWords: String) {
+        let world = World.current
         let watched = Stop.watch { [weak self] _ in
             guard let count = self?.count.add(1, ordering: .relaxed).newValue, count > 1 else {
                 return
             }
+            world.say(lastWords)
             exit(ExitStatus.interrupted.number)
         }
         sources.withLock { $0 = watched }

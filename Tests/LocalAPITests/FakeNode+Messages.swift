@@ -17,6 +17,10 @@ extension FakeNode {
             state.messages += added
             return added
         }
+        answer(ForgetOnce.self) { state, request in
+            try state.requireConversation(request.conversation)
+            return NoReply()
+        }
         answer(LocateMessages.self) { _, request in request.messages.map { _ in Self.id } }
         answer(EditMessage.self) { state, request in
             try state.change(request.message) {

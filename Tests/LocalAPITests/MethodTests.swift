@@ -36,7 +36,7 @@ struct MethodTests {
                 "send",
                 [
                     "conversation", "texts", "replyTo?", "thread?", "withoutMentions?", "files?",
-                    "link?", "once?",
+                    "link?", "once?", "resumes?",
                 ]
             ),
             ("import", ["conversation", "fileHash", "throughLine", "rows", "beginnings?"]),

@@ -4,15 +4,22 @@ import Parley
 import ParleyLocalAPI
 import Testing
 
-/// Stands at the socket of a running node, and kills that as soon as it answers what has this method: the
-/// node did it, and nobody was told.
+/// Stands at the socket of a running node, and signals a process as soon as that answers what has this
+/// method: the node did it, and nobody was told. Usually the node is killed, of which it hears nothing.
 final class CutLine: Sendable {
     private let path: String
     private let listener: Int32
     private let processID: Int32
     private let method: String
+    private let signals: [Int32]
+    private let passesOn: Bool
 
-    init(home: String, processID: Int32, method: String) throws {
+    /// - Parameter passesOn: whether the answer goes on to who asked, after the signals.
+    init(
+        home: String, processID: Int32, method: String, signals: [Int32] = [SIGKILL],
+        passesOn: Bool = false
+    ) throws {
+        (self.signals, self.passesOn) = (signals, passesOn)
         path = LocalAPI.socketPath(home: home)
         self.processID = processID
         self.method = method
@@ -39,6 +46,12 @@ final class CutLine: Sendable {
                 body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
             }
         }
+    }
+
+    /// Lets everybody reach the node again, which is still there.
+    func giveWay() {
+        rename(path + "1", path)
+        shutdown(listener, Int32(SHUT_RDWR))
     }
 
     private func run() {
@@ -71,10 +84,13 @@ final class CutLine: Sendable {
                 let count = read(end.fd, &chunk, chunk.count)
                 guard count > 0 else { return }
                 if index == 1, asked.contains("\"method\":\"\(method)\"") {
-                    unlink(path)
-                    kill(processID, SIGKILL)
-                    shutdown(listener, Int32(SHUT_RDWR))
-                    return
+                    if !passesOn { unlink(path) }
+                    for number in signals { kill(processID, number) }
+                    if !passesOn {
+                        shutdown(listener, Int32(SHUT_RDWR))
+                        return
+                    }
+                    asked = ""
                 }
                 if index == 0 { asked += String(decoding: chunk.prefix(count), as: UTF8.self) }
                 _ = write(index == 0 ? node : client, chunk, count)

@@ -11,10 +11,10 @@ struct Send: AsyncParsableCommand {
         discussion: """
             Without a text, standard input is the message; with --lines, each of its lines is one. \
             When the command returns, everything is saved, and it is sent as soon as somebody can \
-            be reached. If it stops half-way through very many lines, the same command continues \
-            where it stopped. --stranded sends again, once, what another device of yours wrote and \
-            nobody accepts from it, as `parley outbox --stranded --json` printed it there. Only two \
-            devices of yours that have not met since would both say it.
+            be reached. If --lines stops half-way, or is ended, the same command continues where \
+            it stopped, and says nothing twice. --stranded sends again, once, what another device \
+            of yours wrote and nobody accepts from it, as `parley outbox --stranded --json` printed \
+            it there. Only two devices of yours that have not met since would both say it.
 
             “@” and a member's name, or the start of their identifier, mentions them, and \
             “@everyone” mentions everybody: `parley mentions` shows it to them. --lines mentions \
@@ -92,20 +92,16 @@ struct Send: AsyncParsableCommand {
                     named: batches.joined().joined(separator: "\u{0}"), with: $0.node)
             }
         }
+        if lines { return try await sendFew(texts) }
         let sent = try await World.current.lendOnce(place) { node, once in
-            let link =
-                lines || texts.count != 1
-                ? nil : try await LinkStaging.stage(texts[0], isWanted: media.linkPreview, on: node)
+            let link = try await LinkStaging.stage(
+                texts[0], isWanted: media.linkPreview, on: node)
             return try await node.perform(
                 SendMessages(
                     conversation: conversation, texts: texts, thread: thread?.reference,
-                    withoutMentions: lines ? true : mentions.without, link: link, once: once))
+                    withoutMentions: mentions.without, link: link, once: once))
         }
-        if lines, !output.json {
-            World.current.write("saved \(counted(sent.count, "message"))")
-        } else {
-            try Output.show(sent, json: output.json, as: MessageLines.text(sent))
-        }
+        try Output.show(sent, json: output.json, as: MessageLines.text(sent))
     }
 }
 
@@ -147,16 +143,11 @@ extension Send {
             World.current.say("\(known) of \(count) messages were saved before; continuing")
         }
         var (saved, line) = (0, 1)
-        let wish = StopWish()
+        let wish = StopWish(lastWords: Self.lastWords)
         defer { wish.cancel() }
         for batch in batches {
             if wish.isThere {
-                throw NodeError(
-                    ExitStatus.interruptedCode,
-                    "\(known + saved) of \(count) messages are saved, the others are not.",
-                    hint:
-                        "run the same command again: it continues with message "
-                        + "\(known + saved + 1)")
+                throw Self.ended(after: known + saved, of: count)
             }
             if line + batch.count - 1 > known {
                 do {

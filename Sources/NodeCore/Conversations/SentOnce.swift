@@ -24,6 +24,14 @@ public struct OnceKey: Hashable, Sendable {
     public func isKnown(in store: some NodeStore) throws(StoreError) -> Bool {
         try SentOnce.find(self, in: store) != nil
     }
+
+    /// Forgets what was sent under it: what comes next is something new.
+    public func forget(in store: some NodeStore) throws(StoreError) {
+        guard let sent = try SentOnce.find(self, in: store) else { return }
+        try store.setValue(nil, .sentOnce, bytes)
+        // Its place in the ring goes as well: it would push out what is sent under it later.
+        try store.setValue(nil, .onceSlot, SentOnce.place(sent.slot))
+    }
 }
 
 /// Messages that were sent under a key, so that sending them again says nothing again.
@@ -89,7 +97,7 @@ struct SentOnce: Equatable {
         try store.setValue(writer.bytes, .onceSlot, [])
     }
 
-    private static func place(_ slot: UInt64) -> [UInt8] {
+    fileprivate static func place(_ slot: UInt64) -> [UInt8] {
         var writer = ByteWriter(capacity: 8)
         writer.uint64(slot % countMax)
         return writer.bytes

@@ -35,14 +35,19 @@ public struct SendMessages: NodeRequest {
     /// nothing is written again, and the answer is what was written then. At most 200 bytes; the
     /// newest 16,384 such names are known, also after a restart.
     public var once: String?
+    /// Whether the name stands for the caller's last attempt, whatever that was about, until
+    /// ``ForgetOnce`` ends it: it counts if it wrote the same texts within an hour, and else these are
+    /// written. Nil for false.
+    public var resumes: Bool?
 
     /// A request with these parameters.
     public init(
         conversation: String, texts: [String], replyTo: MessageReference? = nil,
         thread: MessageReference? = nil, withoutMentions: Bool? = nil, files: [String]? = nil,
-        link: String? = nil, once: String? = nil
+        link: String? = nil, once: String? = nil, resumes: Bool? = nil
     ) {
         self.once = once
+        self.resumes = resumes
         self.link = link
         self.files = files
         self.thread = thread
@@ -57,7 +62,11 @@ public struct SendMessages: NodeRequest {
         let key = try await onceKey(on: node)
         // The earlier result is returned before tickets are looked up that went with it.
         if let key, try await node.read({ try key.isKnown(in: $0.store) }) {
-            return try await node.send([], to: node.space(conversation), once: key)
+            let sent = try await node.send([], to: node.space(conversation), once: key)
+            if resumes != true || isSame(sent, at: node.running.now.wall) { return sent }
+            try await node.running.transact { store throws(StoreError) in
+                try key.forget(in: store)
+            }
         }
         let attachments = try attachments(on: node)
         let preview = try linkPreview(on: node)
@@ -90,6 +99,16 @@ public struct SendMessages: NodeRequest {
 }
 
 extension SendMessages {
+    /// Who was cut off and repeats the same does so soon; what is said again later is meant.
+    private static let resumedMillisecondsMax: UInt64 = 60 * 60 * 1_000
+
+    /// Whether these are an attempt to say the same. A message that was edited or deleted since is not.
+    private func isSame(_ sent: [MessageView], at now: UInt64) -> Bool {
+        let window = Self.resumedMillisecondsMax
+        let near = (now - min(now, window))...(now + window)
+        return sent.map(\.text) == texts && sent.allSatisfy { near.contains($0.time) }
+    }
+
     /// The key under which it is sent once; nil where none is named.
     private func onceKey(on node: Node) async throws -> OnceKey? {
         guard let once else { return nil }
@@ -128,6 +147,37 @@ extension SendMessages {
             }
             return attachment
         }
+    }
+}
+
+/// Forgets what was sent under an idempotency key: the next messages under it are new ones.
+public struct ForgetOnce: NodeRequest {
+    /// The method name, the scope that a token needs, and the summary.
+    public static let (name, scope, summary) = (
+        "forgetOnce", RequestScope.write,
+        "Forgets what was sent under an idempotency key; the messages stay."
+    )
+    /// An example of the request.
+    public static let example = ForgetOnce(conversation: "trip", once: "question-1")
+
+    /// The conversation: its name, its identifier or a start of that.
+    public var conversation: String
+    /// The key, as ``SendMessages/once`` named it.
+    public var once: String
+
+    /// A request with these parameters.
+    public init(conversation: String, once: String) {
+        self.conversation = conversation
+        self.once = once
+    }
+
+    /// Answers the request.
+    public func perform(on node: Node) async throws -> NoReply {
+        let key = OnceKey(once, in: try await node.space(conversation))
+        try await node.running.transact { store throws(StoreError) in
+            try key.forget(in: store)
+        }
+        return NoReply()
     }
 }
 

@@ -53,6 +53,7 @@ public enum NodeRequests {
         FindSimilar.self,
         FollowNotePositions.self,
         ForgetFiles.self,
+        ForgetOnce.self,
         ForwardMessage.self,
         GetCallSettings.self,
         GetCard.self,

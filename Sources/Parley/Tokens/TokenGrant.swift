@@ -44,6 +44,11 @@ extension TokenGrant {
             sending.once = "\(name):\(once)"
             request = sending as? R ?? request
         }
+        if var forgetting = request as? ForgetOnce {
+            // As above.
+            forgetting.once = "\(name):\(forgetting.once)"
+            request = forgetting as? R ?? request
+        }
         guard let conversation else { return request }
         guard let own = request as? any ConversationRequest,
             let confined = try await own.confined(to: conversation, on: node) as? R
