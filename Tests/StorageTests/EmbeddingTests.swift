@@ -128,6 +128,34 @@ struct EmbeddingTests {
         }
     }
 
+    @Test("that do not open, or are gone, are missed, and made again")
+    func missed() throws {
+        try SaidTexts.with((0..<6).map { "text \($0)" }) { store, _, _ in
+            try follow(store)
+            let model = try model(store)
+            func lacking() throws -> [Int64] {
+                try (1...6).filter { try store.lacksVector(OperationNumber($0), of: model) }
+            }
+            #expect(try lacking().isEmpty)
+            for sql in [
+                "UPDATE embedding SET content = zeroblob(length(content)) WHERE operation = 2",
+                "DELETE FROM embedding WHERE operation = 5",
+            ] {
+                try store.connection.execute(sql, "test")
+            }
+            #expect(try store.strangeVectorCount(after: -1, operationCount: 1000) == 0)
+            #expect(try lacking() == [2, 5])
+            try store.eraseText(5)
+            #expect(try lacking() == [2], "what was erased lacks nothing")
+            try store.transaction { try store.readAgain(OperationNumber(2), by: model) }
+            // From then on it is one that is to be read.
+            #expect(try lacking().isEmpty)
+            #expect(try store.pendingTexts(for: model, limit: 9).late == [2])
+            try follow(store)
+            #expect(try numbers(store) == [1, 2, 3, 4, 6])
+        }
+    }
+
     @Test("are counted and dropped a part at a time")
     func parts() throws {
         try SaidTexts.with((0..<10).map { "text \($0)" }) { store, _, _ in

@@ -97,7 +97,8 @@ struct SearchCheck: NodeCommand {
         abstract: "compare the search indexes with the messages",
         discussion: """
             Looks for texts that cannot be found, for remains of erased texts, and for vectors of \
-            another model or size; those vectors are removed.
+            another model or size; those vectors are removed. Texts whose vector is missing, or does \
+            not open, are read again.
 
             Example:
               parley search check

@@ -7,13 +7,13 @@ extension Node {
     /// Compares the indexes of the search with the messages.
     func compareIndexes() async -> DoctorReport.Outcome {
         do {
-            let words = try await compareWords()
-            let vectors = try await strangeVectorCount()
-            if words.missing + words.strange + vectors == 0 { return .fine("all of them") }
+            let faults = try await compareSearch()
+            if faults.isEmpty { return .fine("all of them") }
             return .wrong(
-                "\(counted(words.missing, "text")) cannot be found; "
-                    + "\(counted(words.strange, "row")) of words and "
-                    + "\(counted(vectors, "vector")) without a text")
+                "\(counted(faults.missingCount, "text")) cannot be found; "
+                    + "\(counted(faults.strangeCount, "row")) of words and "
+                    + "\(counted(faults.strangeVectorCount, "vector")) without a text; "
+                    + "\(counted(faults.unread.count, "vector")) missing or unreadable")
         } catch {
             return .wrong("cannot be read: \(error)")
         }

@@ -172,7 +172,8 @@ public struct GetSearchStats: NodeRequest {
     }
 }
 
-/// Compares the indexes with the messages, and removes vectors that belong to nothing.
+/// Compares the indexes with the messages, removes vectors that belong to nothing, and has texts read again
+/// of which no vector opens.
 public struct CheckSearch: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
@@ -191,8 +192,7 @@ public struct CheckSearch: NodeRequest {
         return try await node.explaining {
             // If nothing may be written, findings are only returned.
             guard await node.running.bar == nil else {
-                let vectors = try await node.strangeVectorCount()
-                return DoctorReport(try await node.compareWords(), 0, left: vectors)
+                return DoctorReport(try await node.compareSearch(), removed: nil)
             }
             var removed = 0
             for model in try await node.read({ try $0.store.models() })
@@ -200,10 +200,11 @@ public struct CheckSearch: NodeRequest {
                 removed += try await node.drop(model)
             }
             removed += try await node.dropStrangeVectors()
-            if removed > 0 { await node.desk.forget() }
-            let words = try await node.compareWords()
+            let faults = try await node.compareSearch()
+            try await node.readAgain(faults.unread)
+            if removed + faults.unread.count > 0 { await node.desk.forget() }
             node.indexer.poke()
-            return DoctorReport(words, removed)
+            return DoctorReport(faults, removed: removed)
         }
     }
 }

@@ -88,14 +88,29 @@ extension Node {
             + running.transact { store throws(StoreError) in try store.dropModel(number) }
     }
 
-    /// How many texts cannot be found by their words, and how many rows of the index are of no
-    /// text.
+    /// What a look at the indexes found.
     ///
-    /// Both sides are gone through a little at a time, so they may change meanwhile: what seems to
+    /// All sides are gone through a little at a time, so they may change meanwhile: what seems to
     /// be wrong is looked at again.
-    func compareWords() async throws -> (missing: Int, strange: Int) {
-        let through = try await read { try $0.store.wordIndexState().through }
-        var said = [Bool](repeating: false, count: Int(through) + 1), found = said
+    func compareSearch() async throws -> SearchFaults {
+        let (held, state, models) = try await read {
+            (Int64($0.store.operationCount), try $0.store.wordIndexState(), try $0.store.models())
+        }
+        // A damaged row may name any number.
+        let words = max(0, min(held, state.through))
+        let through = max(words, min(held, models.map(\.through).max() ?? 0))
+        let said = try await saysText(through: through)
+        var faults = try await compareWords(Array(said.prefix(Int(words) + 1)))
+        for model in models {
+            faults.unread += try await unreadTexts(said, model).map { ($0, model) }
+        }
+        faults.strangeVectorCount = try await strangeVectorCount()
+        return faults
+    }
+
+    /// For each operation up to here, whether it says a text.
+    private func saysText(through: Int64) async throws -> [Bool] {
+        var said = [Bool](repeating: false, count: Int(through) + 1)
         var place: Int64 = 0
         while place < through {
             let from = place
@@ -109,12 +124,19 @@ extension Node {
             place = part.through
             watch.tell(.readingTexts, min(Int(place), Int(through)), of: Int(through))
         }
+        return said
+    }
+
+    /// How many texts cannot be found by their words, and how many rows of the index are of no
+    /// text.
+    private func compareWords(_ said: [Bool]) async throws -> SearchFaults {
+        var found = [Bool](repeating: false, count: said.count)
         for part in 0..<SQLiteStore.wordPartCount {
             watch.tell(.readingWords, part, of: SQLiteStore.wordPartCount)
             for row in try await read({ try $0.store.wordRows(inPart: part) })
             where found.indices.contains(Int(row)) { found[Int(row)] = true }
         }
-        var (missing, strange) = (0, 0)
+        var faults = SearchFaults()
         for index in said.indices where said[index] != found[index] {
             let number = OperationNumber(Int64(index))
             let isSaid = said[index]
@@ -124,14 +146,54 @@ extension Node {
                     : views.store.hasNothingToSay(number)
             }
             guard isWrong else { continue }
-            if isSaid { missing += 1 } else { strange += 1 }
+            if isSaid { faults.missingCount += 1 } else { faults.strangeCount += 1 }
             watch.tell(.comparing, index, of: said.count)
         }
-        return (missing, strange)
+        return faults
+    }
+
+    /// Texts that a model passed and of which no vector opens.
+    private func unreadTexts(_ said: [Bool], _ model: StoredModel) async throws -> [OperationNumber]
+    {
+        var hasVector = [Bool](repeating: false, count: said.count)
+        var place: Int64? = 0
+        while let from = place {
+            let rows = try await read { views in
+                var rows: [(number: Int64, opens: Bool)] = []
+                try views.store.eachVector(of: model, after: from, limit: Self.turnCount) {
+                    rows.append(($0, $1 != nil))
+                }
+                return rows
+            }
+            for row in rows where row.opens && hasVector.indices.contains(Int(row.number)) {
+                hasVector[Int(row.number)] = true
+            }
+            place = rows.count < Self.turnCount ? nil : rows.last?.number
+            watch.tell(.checkingVectors, Int(rows.last?.number ?? from), of: said.count)
+        }
+        var unread: [OperationNumber] = []
+        for index in said.indices where said[index] && !hasVector[index] {
+            let number = OperationNumber(Int64(index))
+            guard try await read({ try $0.store.lacksVector(number, of: model) }) else { continue }
+            unread.append(number)
+        }
+        return unread
+    }
+
+    /// Has models read texts again of which no vector opens.
+    func readAgain(_ unread: [(text: OperationNumber, model: StoredModel)]) async throws {
+        for start in stride(from: 0, to: unread.count, by: Self.turnCount / 16) {
+            let part = unread.dropFirst(start).prefix(Self.turnCount / 16)
+            try await running.transact { store throws(StoreError) in
+                for (text, model) in part where try store.lacksVector(text, of: model) {
+                    try store.readAgain(text, by: model)
+                }
+            }
+        }
     }
 
     /// Vectors that belong to no text, or to no model that is known.
-    func strangeVectorCount() async throws -> Int {
+    private func strangeVectorCount() async throws -> Int {
         let last = try await read { try $0.store.lastVector() }
         var count = 0
         for place in stride(from: -1, through: last, by: Self.turnCount) {
@@ -157,28 +219,55 @@ extension Node {
     }
 }
 
+/// What is wrong with the indexes of the search.
+struct SearchFaults {
+    /// Texts that cannot be found by their words.
+    var missingCount = 0
+    /// Rows of words that are of no text.
+    var strangeCount = 0
+    /// Vectors that belong to no text, or to no model that is known.
+    var strangeVectorCount = 0
+    /// Texts that a model passed and of which no vector opens.
+    var unread: [(text: OperationNumber, model: StoredModel)] = []
+
+    /// Whether there is nothing.
+    var isEmpty: Bool {
+        missingCount + strangeCount + strangeVectorCount + unread.count == 0
+    }
+}
+
 extension DoctorReport {
-    /// What ``CheckSearch`` found, how many vectors it removed, and how many it could not remove.
-    init(_ words: (missing: Int, strange: Int), _ removed: Int, left: Int = 0) {
+    /// What ``CheckSearch`` found, and how many vectors it removed; nil where it may change nothing.
+    init(_ faults: SearchFaults, removed: Int?) {
+        let (left, unread) = (faults.strangeVectorCount, faults.unread.count)
         self.init(checks: [
             .init(
                 name: "every indexed text can be found by its words",
-                isFine: words.missing == 0,
-                detail: words.missing == 0
-                    ? "none is missing" : counted(words.missing, "is missing", "are missing")),
+                isFine: faults.missingCount == 0,
+                detail: faults.missingCount == 0
+                    ? "none is missing" : counted(faults.missingCount, "is missing", "are missing")),
             .init(
                 name: "the word index holds nothing that was erased",
-                isFine: words.strange == 0,
-                detail: words.strange == 0
+                isFine: faults.strangeCount == 0,
+                detail: faults.strangeCount == 0
                     ? "nothing"
-                    : counted(words.strange, "row belongs", "rows belong") + " to no text"),
+                    : counted(faults.strangeCount, "row belongs", "rows belong") + " to no text"),
             .init(
                 name: "every vector belongs to a text and to a known model", isFine: left == 0,
                 detail: left > 0
                     ? counted(left, "does", "do") + " not, and nothing may be removed here"
-                    : removed == 0
+                    : removed ?? 0 == 0
                         ? "all do"
-                        : counted(removed, "did not, and was", "did not, and were") + " removed"),
+                        : counted(removed ?? 0, "did not, and was", "did not, and were")
+                            + " removed"),
+            .init(
+                name: "every text that a model has read has a vector that opens",
+                isFine: unread == 0 || removed != nil,
+                detail: unread == 0
+                    ? "all have"
+                    : removed == nil
+                        ? counted(unread, "has", "have") + " none, and nothing may be written here"
+                        : counted(unread, "had", "had") + " none, and will be read again"),
         ])
     }
 }

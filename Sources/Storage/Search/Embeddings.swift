@@ -1,3 +1,4 @@
+import ParleyConversation
 public import ParleyLedger
 import ParleySealing
 public import ParleyWire
@@ -220,6 +221,34 @@ extension SQLiteStore {
             SELECT 1 FROM model AS m WHERE m.number = model
             AND m.byteCount + \(sealedRowOverhead) = length(content)))
         """
+    }
+
+    /// Whether a model passed a text, and no vector of it opens: nothing says its meaning.
+    public func lacksVector(
+        _ number: OperationNumber, of model: StoredModel
+    ) throws(StoreError) -> Bool {
+        // The model may have been dropped, and the text erased, since somebody looked.
+        let known = try models().first { $0.number == model.number && $0.name == model.name }
+        guard let known, number.rawValue <= known.through, try hasText(number),
+            try !isLate(number, known.number), try operation(number)?.searchableText != nil
+        else { return false }
+        return try vector(of: number.rawValue, for: known) == nil
+    }
+
+    /// Has a model read a text again. What was kept of it, and does not open, goes.
+    public func readAgain(
+        _ number: OperationNumber, by model: StoredModel
+    ) throws(StoreError) {
+        writes()
+        let drop = try connection.prepare(
+            "DELETE FROM embedding WHERE operation = ?1 AND model = ?2")
+        drop.bind(1, number.rawValue)
+        drop.bind(2, model.number)
+        try drop.run("dropping a vector")
+        let late = try searchStatements().addLate
+        late.bind(1, number.rawValue)
+        late.bind(2, model.number)
+        try late.run("noting a late text")
     }
 
     /// The last operation that has a vector, of whichever model; 0 where none has.

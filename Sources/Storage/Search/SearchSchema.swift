@@ -61,7 +61,7 @@ final class SearchStatements {
         isText = try connection.prepare(
             "SELECT tail IS NOT NULL AND length(tail) <> 32 FROM operation WHERE number = ?1")
         isLate = try connection.prepare(
-            "SELECT 1 FROM lateText WHERE operation = ?1 AND model = 0")
+            "SELECT 1 FROM lateText WHERE operation = ?1 AND model = ?2")
         dropEmbeddings = try connection.prepare("DELETE FROM embedding WHERE operation = ?1")
         keepEmbedding = try connection.prepare(
             "INSERT OR REPLACE INTO embedding (operation, model, content) VALUES (?1, ?2, ?3)")

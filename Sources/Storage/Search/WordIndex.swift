@@ -237,9 +237,12 @@ extension SQLiteStore {
         try set(state)
     }
 
-    func isLate(_ number: OperationNumber) throws(StoreError) -> Bool {
+    func isLate(
+        _ number: OperationNumber, _ model: Int64 = SQLiteStore.wordsModel
+    ) throws(StoreError) -> Bool {
         let statement = try searchStatements().isLate
         statement.bind(1, number.rawValue)
+        statement.bind(2, model)
         defer { statement.reset() }
         return try statement.step("looking for texts")
     }
