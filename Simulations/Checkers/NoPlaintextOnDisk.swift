@@ -41,7 +41,8 @@ final class NoPlaintextOnDisk: Checker {
             .addMember,
             .removeMember, .setRole, .leave, .changeSettings, .chooseRelays, .call, .act, .types,
             .setPresence, .setPrivacy, .acceptInvitation, .declineInvitation, .setAdditionPolicy,
-            .deleteConversation, .removeCallServer, .noteRecoveryCheck, .file, .setPicture:
+            .deleteConversation, .removeCallServer, .noteRecoveryCheck, .setLinkPreviews, .file,
+            .setPicture:
             break
         case .together(.ask(_, let question)): add(question.question)
         case .together(.begin(_, let item, _)):

@@ -62,7 +62,8 @@ extension Trace {
         case .together(let command): add("\(command)")
         // Rare: what it is called is bytes enough.
         case .call, .act, .types, .setPresence, .setPrivacy, .setCallServer, .setAlias, .remind,
-            .removeCallServer, .noteRecoveryCheck, .file, .setPicture, .withdrawJoin:
+            .removeCallServer, .noteRecoveryCheck, .setLinkPreviews, .file, .setPicture,
+            .withdrawJoin:
             add("\(command)")
         }
     }

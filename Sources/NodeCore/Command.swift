@@ -120,6 +120,8 @@ public enum Command: Sendable {
     case removeCallServer(String)
     /// Notes that the recovery code was asked back, in Unix milliseconds.
     case noteRecoveryCheck(at: UInt64)
+    /// Has messages get previews of links without being told, or no longer.
+    case setLinkPreviews(Bool)
     /// Does something that a group does together.
     case together(TogetherCommand)
     /// Does something about files of messages.
@@ -350,8 +352,8 @@ extension Command {
             .acceptInvite,
             .requestContact, .answerContact, .markVerified, .addDevice, .revokeDevice,
             .renameDevice, .chooseRelays, .importMessages, .call, .setPrivacy,
-            .setCallServer, .removeCallServer, .noteRecoveryCheck, .setAlias, .star,
-            .pin, .archive, .markUnread, .keepUnsent, .file, .together, .remind:
+            .setCallServer, .removeCallServer, .noteRecoveryCheck, .setLinkPreviews, .setAlias,
+            .star, .pin, .archive, .markUnread, .keepUnsent, .file, .together, .remind:
             false
         }
     }

@@ -153,7 +153,8 @@ extension NodeCore {
         case .importMessages(let space, let hash, let rows, let throughLine, let beginnings):
             return try importRows(
                 rows, through: throughLine, of: [hash] + beginnings, to: space, &turn)
-        case .setPrivacy, .setCallServer, .removeCallServer, .noteRecoveryCheck:
+        case .setPrivacy, .setCallServer, .removeCallServer, .noteRecoveryCheck,
+            .setLinkPreviews:
             return try prefer(command, &turn)
         case .call, .act, .types, .setPresence:
             return try signal(command, &turn)

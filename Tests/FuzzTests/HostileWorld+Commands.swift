@@ -120,7 +120,7 @@ extension HostileWorld {
     }
 
     private func personalCommand(_ space: SpaceID) -> Command {
-        switch random.next() % 14 {
+        switch random.next() % 15 {
         case 0: .setProfile(name: "ann", addresses: random.flip() ? nil : ["\(ann.index)"])
         case 1:
             ProfileField(.status, "s").map { .say($0) } ?? .setProfile(name: "a", addresses: nil)
@@ -139,6 +139,7 @@ extension HostileWorld {
                 .map { .setCallServer($0) } ?? .removeCallServer("turn:192.0.2.7:3478")
         case 10: .removeCallServer("turn:192.0.2.7:3478")
         case 11: .noteRecoveryCheck(at: random.hostile())
+        case 12: .setLinkPreviews(random.flip())
         default:
             .answerContact(
                 random.happens(onceIn: 4) ? person() : random.identifier(),

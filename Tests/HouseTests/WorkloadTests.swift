@@ -26,14 +26,14 @@ struct WorkloadTests {
     }
 
     /// What nobody in a simulated world does yet. A conversation that is deleted: every checker would
-    /// have to know that what was saved is gone on purpose. Servers of calls, and when the recovery code
-    /// was asked back, are kept as what is told of presence is, and used by no core; an alias is kept as
-    /// that is that somebody was verified. Whoever wants no more to come into a group is as they were before
+    /// have to know that what was saved is gone on purpose. Servers of calls, whether links get previews, and
+    /// when the recovery code was asked back, are kept as what is told of presence is, and used by no core;
+    /// an alias is kept as that is that somebody was verified. Whoever wants no more to come into a group is as they were before
     /// they took the link. What is sent under a key is written as what is sent is: `SentOnceTests` let its store
     /// fail at each call.
     static let laterCommands: Set<String> = [
         "deleteConversation", "setCallServer", "removeCallServer", "noteRecoveryCheck", "setAlias",
-        "withdrawJoin", "sendOnce",
+        "withdrawJoin", "sendOnce", "setLinkPreviews",
     ]
 
     /// What nobody in a simulated world writes yet.

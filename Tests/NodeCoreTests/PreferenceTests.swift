@@ -44,6 +44,13 @@ extension SimulatedNode {
         }
     }
 
+    fileprivate func makesLinkPreviews() throws -> Bool? {
+        try observing {
+            let own = try #require(core.ownSpace)
+            return try NodeCore.makesLinkPreviews(ownSpace: own.number, in: store)
+        }
+    }
+
     fileprivate func preference(_ key: UInt16) throws -> [UInt8]? {
         try observing {
             let own = try #require(core.ownSpace)
@@ -205,6 +212,23 @@ struct PreferenceTests {
         try desk.laptop.say(Preference(.presence, long).draft(), in: world)
         world.run(for: 30_000)
         #expect(try phone.preference(1) == [77])
+    }
+
+    @Test("links get previews on all devices once the person says so, and on none once they say no")
+    func linkPreviews() throws {
+        let desk = try Desk(seed: 908)
+        let (world, laptop, phone) = (desk.world, desk.laptop, desk.phone)
+        #expect(try laptop.makesLinkPreviews() == nil)
+        try desk.perform(.setLinkPreviews(true), laptop)
+        world.run(for: 30_000)
+        #expect(try phone.makesLinkPreviews() == true)
+        try desk.perform(.setLinkPreviews(false), phone)
+        world.run(for: 30_000)
+        // Said, and not forgotten: nothing of an earlier program holds beside it.
+        #expect(try laptop.makesLinkPreviews() == false)
+        try laptop.say(Preference(.linkPreviews, [7]).draft(), in: world)
+        world.run(for: 30_000)
+        #expect(try phone.makesLinkPreviews() == false)
     }
 
     @Test("the recovery code was asked back on all devices, and the last time counts")

@@ -24,6 +24,7 @@ struct PreferenceVectorTests {
         let expulsions: [Hex]?
         let archive: [UInt64]?
         let unsent: String?
+        let previews: Bool?
         let again: [String]?
     }
 
@@ -70,6 +71,8 @@ struct PreferenceVectorTests {
                 #expect(deletion.map { $0.bytes == said.value } != false, "\(vector.why)")
             case .unsent:
                 #expect(UnsentText.text(said.value) == vector.unsent, "\(vector.why)")
+            case .linkPreviews:
+                #expect(NodeCore.makesLinkPreviews(said.value) == vector.previews, "\(vector.why)")
             case .archived:
                 let archive = Archive(said.value)
                 #expect(

@@ -52,6 +52,20 @@ struct OwnDeviceProcessTests {
         try await computer.perform(RevokeInvite(id: invite.id))
     }
 
+    /// Whoever runs a site would else learn where the computer is, though previews were turned off.
+    private func fetchesNoMore(
+        _ computer: NodeClient, _ phone: NodeClient, on nodes: [NodeProcess]
+    ) async throws {
+        try await computer.perform(SetLinkSettings(isOn: true))
+        try await eventually("the phone would fetch pages as well", on: nodes) {
+            try await phone.perform(GetLinkSettings()).isOn
+        }
+        try await phone.perform(SetLinkSettings(isOn: false))
+        try await eventually("the computer fetches no pages any more", on: nodes) {
+            try await !computer.perform(GetLinkSettings()).isOn
+        }
+    }
+
     @Test("what is set on one is so on the other, and both list what was left")
     func same() async throws {
         let pair = try await ProcessPair()
@@ -218,6 +232,7 @@ struct OwnDeviceProcessTests {
         }
 
         let ben = try #require(await pair.ben.client)
+        try await fetchesNoMore(ben, own, on: [pair.ben, phone])
         try await ben.perform(CreateConversation(name: "open", members: []))
         try await eventually("both devices are in", on: [phone]) {
             try await own.perform(ListConversations()).contains { $0.name == "open" }

@@ -35,6 +35,7 @@ struct SettingsProcessTests {
             // Who is no contact any more.
             presence + [UInt8](repeating: 7, count: 32): [1],
             Array("calls".utf8): Array(calls.utf8),
+            Array("links".utf8): Array(#"{"isOn":true}"#.utf8),
         ]
         try await write(rows, into: home)
         try await all.ann.start()
@@ -45,18 +46,27 @@ struct SettingsProcessTests {
         #expect(servers.contains("turn:t.example:3478  shares a secret"), "\(servers)")
         #expect(servers.contains("turn:u.example:3478  has a password for  ann"), "\(servers)")
         #expect(try await run("calls", "media", at: home).output.contains("/bin/true -x"))
+        #expect(try await run("link-previews", at: home).output.contains("are on"))
         // It stays as it is set from now on: no row comes back.
+        #expect(try await run("link-previews", "off", at: home).output.contains("are off"))
         #expect(try await run("presence", "tell", "now", at: home).status == 0)
         #expect(
             try await run("calls", "turn", "remove", "turn:t.example:3478", at: home).status == 0)
         #expect(try await all.ann.stop() == 0)
         let left = try await read(from: home)
         #expect(!left.keys.contains { $0.starts(with: presence) })
+        #expect(left[Array("links".utf8)] == nil)
         let settings = String(decoding: left[Array("calls".utf8)] ?? [], as: UTF8.self)
         #expect(settings.contains("true") && !settings.contains("servers"))
         try await all.ann.start()
         #expect(try await run("presence", at: home).output.contains("told now only"))
         #expect(try await !run("calls", "turn", "list", at: home).output.contains("t.example"))
+        #expect(try await run("link-previews", at: home).output.contains("are off"))
+        // Another device had them on and comes later to this: no holds, which tells no site anything.
+        #expect(try await all.ann.stop() == 0)
+        try await write([Array("links".utf8): Array(#"{"isOn":true}"#.utf8)], into: home)
+        try await all.ann.start()
+        #expect(try await run("link-previews", at: home).output.contains("are off"))
         try await all.end()
     }
 

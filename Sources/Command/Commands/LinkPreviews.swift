@@ -9,7 +9,7 @@ struct LinkPreviewsCommand: NodeCommand {
             Only the sender makes a preview, when sending: this machine fetches the page once, so \
             whoever runs that site learns its address. Nobody who reads your message fetches \
             anything. If this is off, `parley send --link-preview` makes one for a single message. \
-            It is off by default, and applies to this device only.
+            It is off by default, and holds for all of your devices.
 
             Example:
               parley link-previews
@@ -33,7 +33,7 @@ struct LinkPreviewsCommand: NodeCommand {
             }
         try Output.show(
             settings, json: output.json,
-            as: "link previews are \(settings.isOn ? "on" : "off") on this device")
+            as: "link previews are \(settings.isOn ? "on" : "off"), for all of your devices")
     }
 }
 

@@ -37,11 +37,13 @@ public struct PreferenceKey: RawRepresentable, Hashable, Sendable {
     public static let unread = PreferenceKey(rawValue: 7)
     /// What the person began to write in a conversation and has not sent; about its space.
     public static let unsent = PreferenceKey(rawValue: 8)
+    /// Whether messages get previews of links without being told.
+    public static let linkPreviews = PreferenceKey(rawValue: 10)
 
     /// Those that this device knows.
     public static let all: [PreferenceKey] = [
         .presence, .callServer, .deleted, .readOutside, .recoveryCheck, .archived, .unread,
-        .unsent, .sentAgain, .reminder,
+        .unsent, .sentAgain, .linkPreviews, .reminder,
     ]
 
     /// Those that change how a conversation is listed.

@@ -77,6 +77,18 @@ extension NodeCore {
         }
     }
 
+    /// Whether messages of the person get previews of links without being told; nil if they never said.
+    public static func makesLinkPreviews(
+        ownSpace: SpaceNumber, in store: some MergeStore
+    ) throws(StoreError) -> Bool? {
+        try Overview.preference(.linkPreviews, ownSpace: ownSpace, in: store)
+            .map(makesLinkPreviews)
+    }
+
+    /// Whether a value says that they do. One that only a newer device understands may be meant to
+    /// have fewer pages fetched, whose owners learn where the person is.
+    static func makesLinkPreviews(_ value: [UInt8]) -> Bool { value == [1] }
+
     /// Performs commands about the person's preferences.
     mutating func prefer(_ command: Command, _ turn: inout some Turn) throws(StoreError) -> Result<
         CommandReply, CommandRefusal
@@ -107,6 +119,10 @@ extension NodeCore {
                 .recoveryCheck, ownSpace: ownSpace.number, in: turn.store)
             guard time > known ?? 0 else { break }
             try keep(Preference(.recoveryCheck, number: time), &turn)
+        case .setLinkPreviews(let isOn):
+            // Off is said as well: a device on which they were on before must not take that for the
+            // default.
+            try keep(Preference(.linkPreviews, [isOn ? 1 : 2]), &turn)
         default: preconditionFailure("a command that is about no preference")
         }
         return .success(.done)

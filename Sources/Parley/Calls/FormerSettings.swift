@@ -6,7 +6,7 @@ import ParleyStorage
 import ParleyWire
 
 /// Settings that earlier versions stored on one device and that belong to the person: presence
-/// privacy, and the servers that help calls.
+/// privacy, the servers that help calls, and whether links get previews.
 /// Source: `Protocol/05-identity.md`, "Preferences".
 struct FormerSettings: Sendable {
     /// A server as it stood in the row of calls.
@@ -36,11 +36,13 @@ struct FormerSettings: Sendable {
     private(set) var privacies: [(person: PersonID?, privacy: PresenceBook.Privacy)] = []
     /// Servers, in the order in which they were added.
     private(set) var servers: [TurnServer] = []
+    /// Whether links got previews; nil where that was never set.
+    private(set) var makesLinkPreviews: Bool?
     private var presenceKeys: [[UInt8]] = []
     private var hasServers = false
 
     /// Whether no row of those is left.
-    var isEmpty: Bool { presenceKeys.isEmpty && !hasServers }
+    var isEmpty: Bool { presenceKeys.isEmpty && !hasServers && makesLinkPreviews == nil }
 
     init(in store: SQLiteStore) throws {
         let start = NodeCore.formerPrivacyKey(nil)
@@ -52,6 +54,7 @@ struct FormerSettings: Sendable {
             presenceKeys.append(key)
             privacies.append((person, privacy))
         }
+        makesLinkPreviews = try FormerLinkSettings.isOn(in: store)
         guard let bytes = try store.value(.profile, CallSettings.key) else { return }
         let row = try JSONDecoder().decode(Row.self, from: Data(bytes))
         hasServers = row.servers != nil
@@ -62,7 +65,9 @@ struct FormerSettings: Sendable {
     func remove(from store: SQLiteStore) throws {
         let settings = try CallSettings.read(in: store)
         try store.transact(.full) {
-            for key in presenceKeys { try store.setValue(nil, .profile, key) }
+            for key in presenceKeys + [FormerLinkSettings.key] {
+                try store.setValue(nil, .profile, key)
+            }
             if hasServers { try settings.set(in: store) }
         }
     }
@@ -97,6 +102,9 @@ extension Node {
         for server in former.servers where !known.contains(server.address) {
             try await note(.setCallServer(server))
         }
+        guard let isOn = former.makesLinkPreviews else { return }
+        let said = try await running.read { try $0.linkPreviewsSaid() }
+        if !isOn || said == nil { try await note(.setLinkPreviews(isOn)) }
     }
 
     private func note(_ command: Command) async throws {

@@ -94,20 +94,33 @@ final class LinkDesk: Sendable {
     }
 }
 
-/// Whether messages get previews of links without being told, on this device.
-struct LinkSettings: Codable, Equatable, Sendable {
-    private static let key = Array("links".utf8)
+/// Whether links got previews on this device, as earlier versions stored it on each separately.
+struct FormerLinkSettings: Decodable {
+    static let key = Array("links".utf8)
 
-    var isOn = false
+    private var isOn: Bool
 
-    static func read(in store: SQLiteStore) throws -> LinkSettings {
-        guard let bytes = try store.value(.profile, key) else { return LinkSettings() }
-        return try JSONDecoder().decode(LinkSettings.self, from: Data(bytes))
+    /// What was set here, until it is recorded for all devices; nil if nothing was.
+    static func isOn(in store: SQLiteStore) throws -> Bool? {
+        try store.value(.profile, key).map { bytes in
+            // What cannot be read may have been meant to have no page fetched.
+            let settings = try? JSONDecoder().decode(FormerLinkSettings.self, from: Data(bytes))
+            return settings?.isOn ?? false
+        }
+    }
+}
+
+extension Views {
+    /// Whether messages get previews of links without being told: off until the person says so, on
+    /// whichever of their devices.
+    func makesLinkPreviews() throws -> Bool {
+        try linkPreviewsSaid() ?? FormerLinkSettings.isOn(in: store) ?? false
     }
 
-    func keep(in store: SQLiteStore) throws {
-        let bytes = Array(try JSONEncoder().encode(self))
-        try store.transact(.full) { try store.setValue(bytes, .profile, Self.key) }
+    /// The same as it was said for all devices; nil if it was not.
+    func linkPreviewsSaid() throws -> Bool? {
+        guard let own = core.ownSpace else { return nil }
+        return try NodeCore.makesLinkPreviews(ownSpace: own.number, in: store)
     }
 }
 

@@ -43,16 +43,16 @@ public struct GetLinkSettings: NodeRequest {
 
     /// Answers the request.
     public func perform(on node: Node) async throws -> LinkSettingsView {
-        try await node.read { LinkSettingsView(isOn: try LinkSettings.read(in: $0.store).isOn) }
+        try await node.read { LinkSettingsView(isOn: try $0.makesLinkPreviews()) }
     }
 }
 
-/// Makes previews of links for messages without being told, on this device, or no longer.
+/// Makes previews of links for messages without being told, on all of the person's devices, or no longer.
 public struct SetLinkSettings: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "setLinkSettings", RequestScope.admin,
-        "Turns automatic previews of links on or off, on this device."
+        "Turns automatic previews of links on or off, on all of the person's devices."
     )
     /// An example of the request.
     public static let example = SetLinkSettings(isOn: true)
@@ -65,11 +65,7 @@ public struct SetLinkSettings: NodeRequest {
 
     /// Answers the request.
     public func perform(on node: Node) async throws -> LinkSettingsView {
-        do {
-            try await node.running.write { try LinkSettings(isOn: isOn).keep(in: $0) }
-        } catch let error as StoreError {
-            throw NodeError(error)
-        }
+        _ = try await node.running.perform(.setLinkPreviews(isOn))
         return try await node.perform(GetLinkSettings())
     }
 }
