@@ -77,6 +77,21 @@ struct CommandWords {
         options.first { $0.hasPrefix("-") && !$0.hasPrefix("--") && $0.count > 2 }
     }
 
+    /// The words with each number below zero joined to the option in front of it: the parser takes it for
+    /// an option too, and calls the value missing. Nil where no such number stands.
+    var joinedNumbers: [String]? {
+        var joined: [String] = []
+        for word in options {
+            let isNumber = word.hasPrefix("-") && Double(word) != nil
+            if isNumber, let last = joined.last, last.hasPrefix("--"), !last.contains("=") {
+                joined[joined.count - 1] = last + "=" + word
+            } else {
+                joined.append(word)
+            }
+        }
+        return joined.count < options.count ? joined + all[options.count...] : nil
+    }
+
     /// The commands that the words begin with, from the program's own on.
     var commands: [any ParsableCommand.Type] { Self.commands(of: all[...]).path }
 

@@ -83,12 +83,24 @@ enum Entry {
         if words.all.first == "help", let word = words.unknownCommand {
             throw unknown(word, in: words)
         }
-        var command = try ParleyCommand.parseAsRoot(words.helped ?? words.all)
+        var command = try parse(words)
         try checkConfiguration(words)
         if var command = command as? any AsyncParsableCommand {
             try await command.run()
         } else {
             try command.run()
+        }
+    }
+
+    /// Reads the words. What is wrong with a number below zero, the command that it is meant for says.
+    private static func parse(_ words: CommandWords) throws -> any ParsableCommand {
+        do {
+            return try ParleyCommand.parseAsRoot(words.helped ?? words.all)
+        } catch {
+            guard ParleyCommand.message(for: error).hasPrefix("Missing value"),
+                let joined = words.joinedNumbers
+            else { throw error }
+            return try ParleyCommand.parseAsRoot(joined)
         }
     }
 

@@ -60,8 +60,10 @@ public struct NoteStepView: Codable, Equatable, Sendable {
     public var inserted: Int
     /// How many were deleted.
     public var deleted: Int
-    /// The start of the inserted text.
+    /// The start of the inserted text; what stands at different places is in different lines.
     public var beginning: String
+    /// How many lines the whole has.
+    public var lineCount: Int
 }
 
 /// Where positions stand in the text of a note as it is now.
@@ -153,7 +155,7 @@ extension Views {
                 number: step.number.rawValue, id: try identifier(step.reference, in: space.number),
                 author: try person.map { try name(of: $0, in: roster) } ?? "", time: step.time,
                 inserted: step.insertedCount, deleted: step.deletedCount,
-                beginning: step.beginning)
+                beginning: step.beginning, lineCount: step.lineCount)
         }
     }
 

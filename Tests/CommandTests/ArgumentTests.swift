@@ -72,6 +72,24 @@ struct ArgumentTests {
         #expect(terminal.openCount.withLock { $0 } == 0)
     }
 
+    /// The parser takes such a number for an option, and called the value missing.
+    @Test(
+        "a number below zero is told as what is wrong, not as one that is missing",
+        arguments: [
+            (["read", "home", "--limit", "-1"], "--limit is 1 to 200"),
+            (["read", "home", "--limit", "-1", "--json"], "--limit is 1 to 200"),
+            (["calls", "list", "--limit", "-1"], "--limit is 0 to 1000"),
+            (["note", "history", "1", "--limit", "-1"], "--limit is from 1 to 1000"),
+            (["invite", "--uses", "-2"], "--uses"),
+            (["read", "home", "--limit", "-many"], "Missing value"),
+            (["read", "home", "--limit"], "Missing value"),
+        ])
+    func belowZero(arguments: [String], reason: String) async {
+        let result = await Terminal().run(arguments)
+        #expect(result.status == 64 && result.talk.contains(reason), "\(result.talk)")
+        #expect(result.talk.contains("Missing") == (reason == "Missing value"), "\(result.talk)")
+    }
+
     @Test("a word that is no command is told as that, with the one that it resembles")
     func unknownCommand() async {
         #expect(

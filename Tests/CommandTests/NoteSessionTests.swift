@@ -21,7 +21,7 @@ struct NoteSessionTests {
         let history = await terminal.run("note", "history", "1")
         #expect(
             history.output == """
-                #102  14 Nov 2023 23:13  ada  +15 −0  a stove
+                #102  14 Nov 2023 23:13  ada  +15 −0  a stove  (and 1 more line)
                 #101  14 Nov 2023 23:13  ada  +8 −0  a stove
 
                 """, "\(history.output)")

@@ -41,6 +41,8 @@ struct SearchCommandTests {
         arguments: [
             (["search"], "say what to find"),
             (["search", "a", "--limit", "0"], "--limit is 1 to 200"),
+            (["search", "a", "--limit", "-1"], "--limit is 1 to 200"),
+            (["similar", "1", "--limit", "-20"], "--limit is 1 to 200"),
             (["search", "a", "--limit", "many"], "many"),
             (["search", "a", "--nearby"], "there is no option --nearby"),
             (["search", "words", "maybe"], "choose on or off"),

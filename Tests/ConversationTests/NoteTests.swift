@@ -181,4 +181,23 @@ struct NoteTests {
         let history = try history(cast.ann.replica)
         #expect(history.text == text && history.steps.count > 3 && history.heads.count == 1)
     }
+
+    @Test("that are changed at several places at once tell each in lines of its own")
+    func places() throws {
+        try edit(0, 0, "milk\neggs\n", by: cast.ann)
+        let before = try history(cast.ann.replica)
+        let log = LogTag(
+            OperationHash.log(space: cast.space, device: cast.ann.key.device, lane: .notes))
+        let edits = NoteEdits([
+            TextEdit(at: 10, deleting: 0, inserting: Array("tea\n\r\njam".unicodeScalars)),
+            TextEdit(at: 0, deleting: 0, inserting: Array("oat ".unicodeScalars)),
+        ])
+        try cast.ann.write(
+            try #require(
+                Note.drafts(of: edits, to: note, in: before, at: before.heads, by: log)))
+        let step = try #require(try history(cast.ann.replica).steps.last)
+        #expect(step.beginning == "tea\njam\noat " && step.lineCount == 3)
+        let first = try #require(before.steps.last)
+        #expect(first.beginning == "milk\neggs" && first.lineCount == 2)
+    }
 }

@@ -63,7 +63,8 @@ extension FakeNode {
                 NoteStepView(
                     number: Int64(101 + place), id: "51d2e0270c829e06-\(101 + place)",
                     author: "ada", time: 1_700_000_000_000, inserted: note.texts[place].count,
-                    deleted: 0, beginning: note.texts[place])
+                    deleted: 0, beginning: note.texts[place],
+                    lineCount: note.texts[place].split { $0.isNewline }.count)
             }
         }
         answer(FollowNotePositions.self) { state, request in

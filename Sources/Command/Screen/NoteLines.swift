@@ -52,8 +52,11 @@ enum NoteLines {
             let count = "+\(step.inserted) −\(step.deleted)"
             let line = step.beginning.split { $0.isNewline }.first
             let words = line.map { "  \(harmless(String($0)))" }
+            let rest =
+                step.lineCount > 1 ? "  (and \(counted(step.lineCount - 1, "more line")))" : ""
             return number(step.number, columns)
                 + "\(clock.moment(step.time))  \(harmless(step.author))  \(count)" + (words ?? "")
+                + rest
         }.joined(separator: "\n")
     }
 

@@ -26,11 +26,17 @@ public struct NoteHistory {
         public var insertedCount: Int { edits.reduce(0) { $0 + $1.inserted.count } }
         /// How many they delete.
         public var deletedCount: Int { edits.reduce(0) { $0 + $1.deletedCount } }
-        /// The start of what they insert, for a line of a list.
+        /// The start of what they insert, for a line of a list. Each is in lines of its own: they stand at
+        /// different places.
         public var beginning: String {
-            var text = String.UnicodeScalarView()
-            for edit in edits { text.append(contentsOf: edit.inserted.prefix(80 - text.count)) }
-            return String(text)
+            String(String.UnicodeScalarView(lines.joined(separator: ["\n"]).prefix(80)))
+        }
+        /// In how many lines that stands.
+        public var lineCount: Int { lines.count }
+
+        /// What they insert, without empty lines.
+        private var lines: [ArraySlice<Unicode.Scalar>] {
+            edits.flatMap { $0.inserted.split { Character($0).isNewline } }
         }
     }
 
