@@ -76,6 +76,53 @@ struct HTTPProcessTests {
         #expect(!FileManager.default.fileExists(atPath: node.home + "/socket"))
     }
 
+    /// A stream of changes that takes no more than its beginning.
+    private static func stream(of home: String, token: String) throws -> FileHandle {
+        let text = try String(contentsOfFile: home + "/http", encoding: .utf8).dropLast()
+        let port = try #require(text.split(separator: ":").last.flatMap { UInt16($0) })
+        let stream = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let connected = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(stream, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard connected == 0 else { throw Late(description: "nobody is at \(text)") }
+        let handle = FileHandle(fileDescriptor: stream, closeOnDealloc: true)
+        let request =
+            "GET /events HTTP/1.1\r\nHost: \(text)\r\nAuthorization: Bearer \(token)\r\n\r\n"
+        try handle.write(contentsOf: Data(request.utf8))
+        let answer = try handle.read(upToCount: 12)
+        guard answer == Data("HTTP/1.1 200".utf8) else { throw Late(description: "refused") }
+        return handle
+    }
+
+    @Test("stops at once, whoever has a stream open, and takes none of what waits for it")
+    func stops() async throws {
+        let folder = try TemporaryFolder()
+        let node = try await NodeProcess(
+            home: folder.home("ann"), name: "ann", port: try FreePort.some())
+        let client = try await node.start(options: ["--http"])
+        let token = try await Self.token("new", "reader", "--scope", "read", of: node.home)
+        try await client.perform(CreateConversation(name: "notes", members: []))
+        let behind = try Self.stream(of: node.home, token: token)
+        // More than the buffers of both ends take.
+        let text = String(repeating: "x", count: 30_000)
+        for _ in 0..<16 {
+            try await client.perform(
+                SendMessages(conversation: "notes", texts: [String](repeating: text, count: 24)))
+        }
+        let idle = try Self.stream(of: node.home, token: token)
+        let clock = ContinuousClock()
+        let begin = clock.now
+        #expect(try await node.stop() == 0)
+        #expect(clock.now - begin < .seconds(3))
+        for stream in [behind, idle] { try stream.close() }
+    }
+
     @Test("events go on after a cursor, also where no node runs")
     func events() async throws {
         let folder = try TemporaryFolder()

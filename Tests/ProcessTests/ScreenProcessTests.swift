@@ -163,21 +163,27 @@ struct ScreenProcessTests {
             struct Reason: Decodable {
                 var code: String
                 var message: String
+                var hint: String?
             }
             var error: Reason
         }
         let folder = try TemporaryFolder()
         let node = try await NodeProcess(home: folder.home("a"), name: "ann", port: 1)
-        for (words, status, code) in [
-            (["read", "nowhere", "--home", node.home], 1, "unknown-conversation"),
-            (["status", "--home", node.home + "-none"], 1, "no-node"),
-            (["read"], 64, "usage"), (["fly"], 64, "usage"),
-        ] as [([String], Int32, String)] {
+        for (words, status, code, hint) in [
+            (
+                ["read", "nowhere", "--home", node.home], 1, "unknown-conversation",
+                "parley conversations --home \(node.home)"
+            ),
+            (["status", "--home", node.home + "-none"], 1, "no-node", "parley init --home"),
+            (["read"], 64, "usage", "parley read --help"),
+            (["fly"], 64, "usage", "Was it parley why?"),
+        ] as [([String], Int32, String, String)] {
             let program = try Program(words + ["--json"])
             #expect(try await program.ended() == status, "\(words)")
             let failure = try JSONDecoder().decode(Failure.self, from: Data(program.output.utf8))
             #expect(failure.error.code == code, "\(program.output)")
             #expect(!failure.error.message.isEmpty)
+            #expect(failure.error.hint?.contains(hint) == true, "\(program.output)")
         }
     }
 
