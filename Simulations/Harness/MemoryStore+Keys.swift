@@ -43,6 +43,7 @@ extension MemoryStore {
         _ purpose: SecretPurpose, in space: SpaceNumber?
     ) throws(StoreError) -> [(name: [UInt8], secret: Secret)] {
         try called("reading secrets")
+        noteSecretList()
         let drawer = SecretDrawer(purpose: purpose, space: space)
         guard let found = contents.secrets[drawer] else { return [] }
         return zip(found.keys, found.values).map { (name: $0.bytes, secret: Secret($1)) }

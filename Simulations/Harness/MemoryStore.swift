@@ -77,6 +77,9 @@ public final class MemoryStore: SimulatedStore {
     /// How many operations of logs were handed out, one by one asked for aside.
     public private(set) var operationReadCount = 0
 
+    /// How often all secrets of a purpose were handed out.
+    public private(set) var secretListCount = 0
+
     /// How many entries were handed out: what readers of views have to look at.
     public private(set) var entryCount = 0
 
@@ -229,6 +232,11 @@ public final class MemoryStore: SimulatedStore {
 
     /// Counts operations that are handed out.
     func noteRead(_ count: Int) { operationReadCount += count }
+
+    /// Counts that all secrets of a purpose are handed out.
+    func noteSecretList() {
+        if !isObserved { secretListCount += 1 }
+    }
 
     /// Counts a call that writes.
     func writes(_ attempt: String) throws(StoreError) {

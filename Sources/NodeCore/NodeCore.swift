@@ -130,6 +130,8 @@ public struct NodeCore: Sendable {
             return
         }
         watchClock(&turn)
+        courier.workOfStep = 0
+        tendLetterKeys(at: turn.now)
         switch input {
         case .started: try start(&turn)
         case .linkOpened(let link, let peer): try opened(link, peer, &turn)

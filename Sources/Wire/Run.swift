@@ -123,6 +123,11 @@ public struct DecodingRoom: Sendable {
 
     /// All of it.
     public init() {}
+
+    /// How many operations were decoded within it, and how many bytes came of compressed runs.
+    public var taken: (operationCount: Int, byteCount: Int) {
+        (Limits.frameOperationCountMax - operationCount, Limits.runByteCountMax - byteCount)
+    }
 }
 
 extension ByteReader {

@@ -63,6 +63,15 @@ struct GrowingFramesTests {
         #expect(!reader.isWhole)
     }
 
+    @Test("Attack 150: of a letter that introduces nobody no frame is decoded")
+    func strangersLetter() throws {
+        var parcel = Parcel(byteCountMax: 60_000)
+        parcel.add(try Self.frame([4096, 4096]))
+        let reader = try #require(ParcelReader(parcel.bytes))
+        #expect(reader.isNext(.operations) && !reader.isNext(.introduce))
+        #expect(reader.room.taken == (0, 0))
+    }
+
     @Test("Attack 150: of what a stranger sends on a link only an introduction is read")
     func strangersLink() throws {
         let village = try Village(seed: 150, memberCount: 2)

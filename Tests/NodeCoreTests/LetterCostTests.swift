@@ -10,73 +10,6 @@ import Testing
 /// What letters cost whoever gets them, counted in signatures and answers.
 @Suite("What letters cost")
 struct LetterCostTests {
-    /// A node beside its world, with what writes letters to it.
-    private struct Desk {
-        let pair: Pair
-        var core: NodeCore
-        let store: any SimulatedStore
-        let inbox: MailboxID
-        let prekey: LeafKey
-        var now: Instant
-        var random = SeededRandom(seed: 5, purpose: "letters")
-        private var counter: UInt64 = .max / 2
-
-        init(seed: UInt64) throws {
-            let pair = try Pair(seed: seed)
-            pair.world.cut(pair.ann, pair.ben)
-            pair.world.run(for: 30_000)
-            let store = try pair.ben.store.copy()
-            let ben = pair.ben.identity
-            let part = try CardReader.parts(of: ben.person, store)
-                .first { $0.device == ben.device }
-            let inbox = pair.ben.core.courier.lines[pair.relay.key]?.inbox
-            self.pair = pair
-            self.store = store
-            core = pair.ben.core
-            self.inbox = try #require(inbox)
-            prekey = try #require(part?.prekeys.last).key
-            now = Instant(monotonic: pair.world.now, wall: World.epoch + pair.world.now)
-        }
-
-        mutating func letter(
-            _ card: Card, _ frames: [Frame] = [], number: UInt64 = 1, by key: DeviceSigningKey
-        ) throws -> [UInt8] {
-            let shown = Frame.introduce(Introduction(card: card.encoded, redemption: nil))
-            let content = try #require(
-                LetterContent.encode(
-                    [shown] + frames, number: LetterNumber(clamping: number)))
-            let letter = Letter.seal(content, to: prekey, inbox: inbox, by: key, using: &random)
-            return try #require(letter)
-        }
-
-        /// The node is brought a letter. Returns what it asks of relays.
-        mutating func bring(_ letters: [UInt8]...) throws -> [RelayAction] {
-            try bring(letters)
-        }
-
-        mutating func bring(_ letters: [[UInt8]]) throws -> [RelayAction] {
-            let entries = letters.map { letter in
-                counter += 1
-                return RelayEntry(counter: counter, envelope: letter)
-            }
-            return try step(.relay(pair.relay.key, .arrived(inbox, entries)))
-        }
-
-        /// Lets something happen. Returns what is asked of relays.
-        mutating func step(_ input: Input) throws -> [RelayAction] {
-            try store.begin(.full)
-            let effects = try core.step(input, at: now, in: store, using: &random)
-            try store.commit()
-            return effects.compactMap {
-                if case .askRelay(_, let request) = $0 { request.action } else { nil }
-            }
-        }
-
-        func refused(_ refusal: Refusal) throws -> UInt64 {
-            try store.number(.refusal, Array(refusal.rawValue.utf8)) ?? 0
-        }
-    }
-
     /// A person with as many devices as a log takes.
     private static func stranger(
         _ random: inout SeededRandom
@@ -108,7 +41,7 @@ struct LetterCostTests {
 
     @Test("Attack 86: a stranger's letter costs its own signature, whatever card is in it")
     func strangers() throws {
-        var desk = try Desk(seed: 61)
+        var desk = try LetterDesk(seed: 61)
         let (card, key) = try Self.stranger(&desk.random)
         let letters = try (0..<20).map { try desk.letter(card, number: $0, by: key) }
         let signatures = CountedSignatures()
@@ -121,7 +54,7 @@ struct LetterCostTests {
 
     @Test("Attack 86: who calls themself a contact has a few looked at, and then waits")
     func liars() throws {
-        var desk = try Desk(seed: 62)
+        var desk = try LetterDesk(seed: 62)
         var (card, key) = try Self.stranger(&desk.random)
         card = Card(
             person: desk.pair.ann.identity.person, identity: card.identity, parts: card.parts)
@@ -137,7 +70,7 @@ struct LetterCostTests {
 
     @Test("a contact's letter costs its own signature: what is known is not proven again")
     func contacts() throws {
-        var desk = try Desk(seed: 63)
+        var desk = try LetterDesk(seed: 63)
         let ann = desk.pair.ann.identity
         let card = try #require(try CardReader.own(of: ann, desk.pair.ann.store))
         let letter = try desk.letter(card, number: 1 << 50, by: ann.key)
@@ -149,7 +82,7 @@ struct LetterCostTests {
 
     @Test("Attack 87: a question is answered once, whenever a relay brings it again")
     func replayed() throws {
-        var desk = try Desk(seed: 64)
+        var desk = try LetterDesk(seed: 64)
         let ann = desk.pair.ann.identity
         let card = try #require(try CardReader.own(of: ann, desk.pair.ann.store))
         let space = try #require(try desk.store.spaces().first { $0.kind == .direct })
@@ -193,7 +126,7 @@ struct LetterCostTests {
 
     @Test("Attack 146: of letters without end a relay has some opened, and keeps the rest")
     func endless() throws {
-        var desk = try Desk(seed: 65)
+        var desk = try LetterDesk(seed: 65)
         let junk = (0..<1_000).map { _ in [1] + desk.random.bytes(511) }
         var taken: UInt64 = 0
         func acknowledged(_ actions: [RelayAction]) -> UInt64? {

@@ -8,6 +8,16 @@ struct Intake: Sendable {
     var sources: [SpaceNumber: SpaceSource] = [:]
     /// When missing payloads are requested, and from whom.
     var bodyRequests = BodyRequests()
+    /// What came of the operations that are being taken in.
+    var yield = Yield()
     /// Spaces in which something was received that a receipt does not cover yet.
     var unreceipted: Set<SpaceNumber> = []
+}
+
+/// What came of operations that somebody brings: for what is new others pay.
+struct Yield: Sendable {
+    /// Operations that are new here, and what they change.
+    var newsCount = 0
+    /// Operations that were hashed, and are proven by nothing.
+    var vainCount = 0
 }

@@ -15,8 +15,9 @@ struct Ingested {
     var isMisjudged = false
     /// Whether something that is held may stand elsewhere than it does.
     var isUnplaced = false
-    /// Runs that were stored.
+    /// Runs that were stored, and the operations in them.
     var keptCount = 0
+    var keptOperationCount = 0
     /// About how many bytes of lane 0 were stored, and for how many of these their effect was
     /// processed.
     var keptControl = (byteCount: UInt64(0), heardByteCount: UInt64(0))
@@ -33,6 +34,9 @@ struct Ingested {
     /// The places from which nobody serves the logs of former members; set once it was computed.
     var closedLogs: [LogTag: UInt64]?
 
+    /// Grows with what is new, and with what is learned of something that was held.
+    var newsCount: Int { keptOperationCount + changes.count }
+
     init(at now: Instant) { self.now = now.monotonic }
 
     /// Logs of which what was stored may have released waiting runs; nil where any run may be released: lane 0
@@ -45,6 +49,7 @@ struct Ingested {
     mutating func note(_ run: VerifiedRun) {
         grown.insert(LogTag(run.log))
         keptCount += 1
+        keptOperationCount += run.operations.count
         guard run.lane == .control else { return }
         keptControl.byteCount += UInt64(run.operations.reduce(0) { $0 + $1.operation.byteCount })
     }
@@ -168,6 +173,7 @@ extension NodeCore {
             guard let log else { return true }
             pieces = try otherBranch(run, insteadOf: log, in: space, turn.store)
             if pieces.isEmpty {
+                intake.yield.vainCount += run.operations.count
                 if let id = peer.link {
                     suspectFork(of: log, at: place, through: run.last, on: id, &turn)
                 } else if let proof = try ForkProof.found(
@@ -178,6 +184,7 @@ extension NodeCore {
                 return true
             }
         } catch {
+            if error != .anchorMissing { intake.yield.vainCount += run.operations.count }
             return try refused(error, from: peer.link, &ingested, &turn)
         }
         if pieces.isEmpty, let log {
@@ -187,7 +194,7 @@ extension NodeCore {
         log = try turn.store.log(tag, in: space.number)
         // What was dropped for another branch is no longer shown.
         if let before, let log, log.end < before.end { ingested.isMisjudged = true }
-        let (keptBefore, changesBefore) = (ingested.keptCount, ingested.changes.count)
+        let newsBefore = ingested.newsCount
         if let log, pieces.isEmpty, intake.bodyRequests.hasMissing {
             ingested.changes += try restoreBodies(from: run, in: log, space, turn.store)
         }
@@ -195,8 +202,7 @@ extension NodeCore {
             peers.links[id]?.session?.peerHolds(tag, through: run.last, in: space.number)
         }
         try apply(pieces, to: log, in: space, by: peer, &ingested, &turn)
-        let hasNews = ingested.keptCount > keptBefore || ingested.changes.count > changesBefore
-        if hasNews, let id = peer.link { peers.links[id]?.broughtNews = true }
+        intake.yield.newsCount += ingested.newsCount - newsBefore
         // Who sends its own once more was not told, or did not hear, that it is safe here.
         if let id = peer.link, !pieces.isEmpty || run.device == peer.device {
             peers.links[id]?.unacknowledged[space.number, default: []].insert(tag)

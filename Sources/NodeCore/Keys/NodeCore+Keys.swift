@@ -26,7 +26,7 @@ extension NodeCore {
     static let keptKeyCountMin = 4
     /// More prekeys are not kept, however young they are: a store that is rolled back again and
     /// again makes many.
-    static let prekeyCountMax = 64
+    public static let prekeyCountMax = 64
     /// How long a leaf is kept after the next one was published, even for peers that have not seen
     /// that.
     static let leafGrace: UInt64 = 14 * day
@@ -51,6 +51,7 @@ extension NodeCore {
             try renewPrekey(&turn)
             try renewWriters(&turn)
             didDrop = try dropPrekeys(at: turn.now, turn.store)
+            courier.letterKeys = nil
         }
         for space in spaces {
             didDrop = try tend(space, &turn) || didDrop
@@ -116,6 +117,7 @@ extension NodeCore {
         let prekey = Prekey(
             number: count &+ 1, of: identity.key, at: turn.now.wall, using: &turn.random)
         try prekey.keep(in: turn.store)
+        courier.letterKeys = nil
         // The newest alone is of use to others.
         try publishCard(
             addresses: part?.addresses ?? [],

@@ -2,7 +2,7 @@ import ParleyConversation
 import ParleyFiles
 import ParleyLedger
 import ParleyReconciliation
-import ParleyWire
+public import ParleyWire
 
 /// How much work a peer may still cause this node.
 ///
@@ -46,7 +46,7 @@ struct Allowance: Sendable {
     /// In so many milliseconds everything is back.
     private static let hour: UInt64 = 3_600_000
 
-    private var spent: UInt64 = 0
+    private(set) var spent: UInt64 = 0
     private var excess: UInt64 = 0
     private var since: UInt64 = 0
     private var shunnedUntil: UInt64 = 0
@@ -98,6 +98,21 @@ struct Allowance: Sendable {
         return .farOver
     }
 
+    /// Whether there is something left to pay with.
+    mutating func canPay(at now: UInt64, _ rate: Rate) -> Bool {
+        refill(at: now, rate)
+        return spent < rate.burst
+    }
+
+    /// Takes work into account that is done in any case.
+    mutating func spend(_ work: UInt64) {
+        let (sum, overflow) = spent.addingReportingOverflow(work)
+        spent = overflow ? .max : sum
+    }
+
+    /// Gives back what turned out to be paid for otherwise.
+    mutating func giveBack(_ work: UInt64) { spent -= min(spent, work) }
+
     private mutating func refill(at now: UInt64, _ rate: Rate) {
         let passed = min(now - min(now, since), Self.hour)
         let back = passed * rate.perSecond / 1_000
@@ -131,6 +146,25 @@ struct Allowances: Sendable {
         return persons[person, default: Allowance()].take(
             work, at: now, rate, orDropFor: drop)
     }
+
+    /// Whether a person can pay for more that a relay brings of theirs.
+    mutating func canPay(_ person: PersonID, at now: UInt64) -> Bool {
+        makeRoom(for: person, at: now)
+        return persons[person, default: Allowance()].canPay(at: now, .person(spaceCount: 0))
+    }
+
+    /// Charges a person for work that is done in any case.
+    mutating func spend(_ work: UInt64, of person: PersonID) {
+        persons[person, default: Allowance()].spend(work)
+    }
+
+    /// Gives back to a person what new operations pay for.
+    mutating func giveBack(_ work: UInt64, to person: PersonID) {
+        persons[person]?.giveBack(work)
+    }
+
+    /// Units that a person has spent, and that have not come back since.
+    func spent(by person: PersonID) -> UInt64 { persons[person]?.spent ?? 0 }
 
     /// Takes operations that were given to a person into account.
     mutating func give(_ count: Int, to person: PersonID, freely free: UInt64, at now: UInt64) {
@@ -220,7 +254,7 @@ public enum FrameWork {
     static func roster(operationCount count: UInt64) -> UInt64 { min(8 * count, 10_000) }
 
     /// The cost of a frame of operations in which nothing was new: credit pays for the others.
-    static func nothingNew(_ operations: Operations) -> UInt64 {
+    public static func nothingNew(_ operations: Operations) -> UInt64 {
         5 + UInt64(operations.creditByteCount) / 512
     }
 }
@@ -247,7 +281,11 @@ extension NodeCore {
     mutating func admitLink(_ id: LinkID, _ peer: LinkPeer, _ turn: inout some Turn)
         throws(StoreError) -> Bool
     {
-        let isShunned = peers.allowances.isShunned(peer.person, at: turn.now.monotonic)
+        // Whom this node called is put off by the dialer.
+        let isPutOff =
+            !peer.isInitiator && peers.breaches.isPutOff(peer.device, at: turn.now.monotonic)
+        let isShunned =
+            isPutOff || peers.allowances.isShunned(peer.person, at: turn.now.monotonic)
         let isKnown = try isAccepted(peer.person, turn.store)
         if !isShunned {
             if peer.isInitiator { return true }
@@ -308,31 +346,6 @@ extension NodeCore {
         return verdict == .fine
     }
 
-    /// Operations came on a link of which nothing was new: no credit pays for the look at them.
-    /// They are not dropped unread, since others of them might be new.
-    mutating func gotNothingNew(in operations: Operations, on id: LinkID, _ turn: inout some Turn)
-        throws(StoreError)
-    {
-        guard let person = peers.links[id]?.peer.person,
-            let spaceCount = peers.links[id]?.session?.sharedCount
-        else { return }
-        let work = FrameWork.nothingNew(operations)
-        let verdict = peers.allowances.take(
-            work, for: person, sharing: spaceCount, at: turn.now.monotonic, orDropFor: work)
-        if verdict == .farOver { try flooded(id, &turn) }
-    }
-
-    /// Charges a person for the logs that were walked for a frame about spaces: how many these are its size
-    /// does not tell.
-    mutating func chargeWalk(on id: LinkID, _ turn: inout some Turn) throws(StoreError) {
-        let work = (peers.links[id]?.session?.takeWalkedCount() ?? 0) / FrameWork.logsEach
-        guard work > 0, let person = peers.links[id]?.peer.person else { return }
-        let verdict = peers.allowances.take(
-            work, for: person, sharing: peers.links[id]?.session?.sharedCount ?? 0,
-            at: turn.now.monotonic, orDropFor: work)
-        if verdict == .farOver { try flooded(id, &turn) }
-    }
-
     /// Ends the link of a peer that sends frames reserved for peers that are served.
     mutating func turnAway(_ id: LinkID, _ turn: inout some Turn) throws(StoreError) {
         try count(.stranger, turn.store)
@@ -340,7 +353,7 @@ extension NodeCore {
         hangUp(id, .stranger, &turn)
     }
 
-    private mutating func flooded(_ id: LinkID, _ turn: inout some Turn) throws(StoreError) {
+    mutating func flooded(_ id: LinkID, _ turn: inout some Turn) throws(StoreError) {
         try count(.tooManyFrames, turn.store)
         if let device = peers.links[id]?.peer.device { peers.dialer.note(.turnedAway, of: device) }
         hangUp(id, .flooded, &turn)

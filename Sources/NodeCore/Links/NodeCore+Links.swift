@@ -26,8 +26,6 @@ struct CoreLink: Sendable {
     var strangerFrameCount = 0
     /// Frames that were not looked at.
     var droppedCount: UInt64 = 0
-    /// Whether the operations that came last held anything new.
-    var broughtNews = false
     /// The peer's clock, once it has greeted.
     var clock: PeerClock?
     /// It lasted until its first heartbeat.
@@ -155,6 +153,15 @@ extension NodeCore {
     mutating func received(_ bytes: [UInt8], on id: LinkID, _ turn: inout some Turn)
         throws(StoreError)
     {
+        var room = DecodingRoom()
+        intake.yield = Yield()
+        try received(bytes, within: &room, on: id, &turn)
+        if peers.links[id]?.isEnding == true { chargeLast(room, on: id, &turn) }
+    }
+
+    private mutating func received(
+        _ bytes: [UInt8], within room: inout DecodingRoom, on id: LinkID, _ turn: inout some Turn
+    ) throws(StoreError) {
         // Only the needed parts of the link are taken out: a copy of all would cause its session to
         // be copied when that changes.
         guard let peer = peers.links[id]?.peer, peers.links[id]?.isEnding == false else { return }
@@ -165,7 +172,7 @@ extension NodeCore {
         let frame: Frame
         do {
             // A type that only a newer version knows is skipped: it is no breach.
-            guard let decoded = try Frame.decode(bytes) else { return }
+            guard let decoded = try Frame.decode(bytes, within: &room) else { return }
             frame = decoded
         } catch {
             return try breach(.malformed, .malformedFrame, on: id, &turn)
@@ -196,10 +203,9 @@ extension NodeCore {
         switch result {
         case .success(let outputs):
             if try receivedFile(frame, on: id, &turn) { return }
-            peers.links[id]?.broughtNews = false
             try perform(outputs, on: id, &turn)
-            if case .operations(let operations) = frame, peers.links[id]?.broughtNews == false {
-                try gotNothingNew(in: operations, on: id, &turn)
+            if case .operations(let operations) = frame {
+                try charge(for: operations, on: id, &turn)
             }
             try endSources(after: frame, on: id, &turn)
         case .failure(.malformed):
@@ -242,7 +248,13 @@ extension NodeCore {
     ) throws(StoreError) {
         try count(refusal, turn.store)
         // Who does so on each link, right after the greeting, would be dialled every second for ever.
-        if let device = peers.links[id]?.peer.device { peers.dialer.note(.turnedAway, of: device) }
+        if let peer = peers.links[id]?.peer {
+            peers.dialer.note(.turnedAway, of: peer.device)
+            // Strangers' devices are made up, and cost what all strangers together may.
+            if !peer.isInitiator, peers.links[id]?.session != nil {
+                peers.breaches.note(peer.device, at: turn.now.monotonic)
+            }
+        }
         hangUp(id, .breach(breach), &turn)
     }
 

@@ -5,6 +5,8 @@ struct Peers: Sendable {
     var links: [LinkID: CoreLink] = [:]
     /// What everybody may still cost.
     var allowances = Allowances()
+    /// Who breaks the protocol on links that they open.
+    var breaches = Breaches()
     /// The state of reaching devices.
     var dialer = Dialer()
     /// Where devices were seen on the local network.

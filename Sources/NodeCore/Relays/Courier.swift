@@ -18,4 +18,8 @@ struct Courier: Sendable {
     var reminders = Reminders()
     /// Which letters arrived, and how many more may.
     var letters = LetterBook()
+    /// The prekeys, while letters are read.
+    var letterKeys: LetterKeys?
+    /// Units of work that mailboxes have cost in this step.
+    var workOfStep: UInt64 = 0
 }

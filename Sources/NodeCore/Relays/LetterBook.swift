@@ -31,6 +31,12 @@ struct RateLimit: Sendable {
         spent += 1
         return true
     }
+
+    /// Whether none may come.
+    func isSpent(at now: UInt64) -> Bool {
+        var limit = self
+        return !limit.take(at: now)
+    }
 }
 
 /// What is remembered of each of many names. Where there are too many, what was last used longest ago is
@@ -70,6 +76,11 @@ struct RateLimits<Name: Hashable & Comparable & Sendable>: Sendable {
         defer { limits.set(limit, of: name, at: now) }
         return limit.take(at: now)
     }
+
+    /// Whether none of this name may come.
+    func isSpent(_ name: Name, at now: UInt64) -> Bool {
+        limits[name]?.isSpent(at: now) ?? false
+    }
 }
 
 /// What a node remembers about letters while it runs; all of it is bounded.
@@ -88,6 +99,8 @@ struct LetterBook: Sendable {
     private static let partBurst: UInt64 = 8
     /// Envelopes whose key is many steps away, per device: a removed member can still forge them.
     private static let walk: (burst: UInt64, interval: UInt64) = (8, 60_000)
+    /// How often what a person cannot pay for holds up what lies behind it, at once and in time.
+    static let putOff: (burst: UInt64, interval: UInt64) = (16, 60_000)
     /// Steps that may be walked for nothing.
     static let freeStepCount: UInt32 = 256
 
@@ -102,6 +115,8 @@ struct LetterBook: Sendable {
         RateLimit(burst: partBurst, interval: unprovenInterval), nameCountMax: nameCountMax)
     private var walks = RateLimits<DeviceID>(
         RateLimit(burst: walk.burst, interval: walk.interval), nameCountMax: nameCountMax)
+    private var putOffs = RateLimits<PersonID>(
+        RateLimit(burst: putOff.burst, interval: putOff.interval), nameCountMax: nameCountMax)
     /// When somebody's question was last answered, on the monotonic clock.
     private var answeredAt = NameBook<DeviceID, UInt64>(countMax: nameCountMax)
     /// Since when devices ask with numbers that were answered before.
@@ -109,9 +124,19 @@ struct LetterBook: Sendable {
 
     // What begins with `take` counts one more use, where it is within its limit, and returns whether it is.
 
-    /// Notes a letter by its hash. Returns whether it was unknown.
-    mutating func insert(_ hash: Digest) -> Bool {
-        recent.insert(hash.bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
+    /// Whether a letter with this hash came lately.
+    func isKnown(_ hash: Digest) -> Bool { recent.contains(Self.name(hash)) }
+
+    /// Notes a letter by its hash.
+    mutating func note(_ hash: Digest) { recent.insert(Self.name(hash)) }
+
+    private static func name(_ hash: Digest) -> UInt64 {
+        hash.bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    /// Whether others may wait once more until a person can pay for what they wrote.
+    mutating func takePutOff(of person: PersonID, at now: UInt64) -> Bool {
+        putOffs.take(person, at: now)
     }
 
     /// Whether the identity in one more letter may be proven that is not known.

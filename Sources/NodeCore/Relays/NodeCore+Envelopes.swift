@@ -23,15 +23,28 @@ extension NodeCore {
     mutating func openEnvelopes(
         _ entries: [RelayEntry], in mailbox: MailboxID, of number: SpaceNumber,
         _ epoch: OperationID, _ turn: inout some Turn
-    ) throws(StoreError) {
-        guard var drop = try drop(mailbox, of: number, epoch, turn.store) else { return }
+    ) throws(StoreError) -> PageProgress {
+        guard var drop = try drop(mailbox, of: number, epoch, turn.store) else {
+            return PageProgress(takenCount: entries.count)
+        }
+        var progress = PageProgress()
         for entry in entries {
-            try open(entry.envelope, in: &drop, &turn)
+            guard mayGoOnReading else {
+                progress.pause = .turn
+                break
+            }
+            courier.workOfStep += Self.openingWork
+            guard try open(entry.envelope, in: &drop, &turn) else {
+                progress.pause = .unpaid
+                break
+            }
+            progress.takenCount += 1
         }
         for device in drop.moved.sorted() {
             guard let chain = drop.chains[device] else { continue }
             try keep(chain, of: device, in: epoch, of: drop.space, turn.store)
         }
+        return progress
     }
 
     private mutating func drop(
@@ -45,17 +58,19 @@ extension NodeCore {
             place: EnvelopePlace(space: space.id, epoch: epoch, mailbox: mailbox), keys: keys)
     }
 
+    /// Opens one envelope. Returns false where it is to be opened later, as its author cannot pay for it yet.
     private mutating func open(_ bytes: [UInt8], in drop: inout OpenDrop, _ turn: inout some Turn)
-        throws(StoreError)
+        throws(StoreError) -> Bool
     {
         let number = drop.space.number
         // An envelope opened before may have said that this device is out.
-        guard try belongs(to: drop.space, turn.store) else { return }
+        guard try belongs(to: drop.space, turn.store) else { return true }
         let envelope: Envelope
         do throws(EnvelopeRejection) {
             envelope = try Envelope(bytes, at: drop.place, keys: drop.keys)
         } catch {
-            return try count(.envelope, turn.store)
+            try count(.envelope, turn.store)
+            return true
         }
         let devices = rosters.judges[number]?.graph.devicesEver ?? []
         for device in devices where device.prefix == envelope.sender {
@@ -63,12 +78,12 @@ extension NodeCore {
                 try scheduleRepair(of: number, from: device, &turn)
                 continue
             }
-            // What is not opened now is requested, like what can no longer be opened.
-            guard
-                courier.letters.takeSteps(
-                    envelope.steps(ahead: chain), of: device, at: turn.now.monotonic)
-            else {
-                try count(.envelope, turn.store)
+            let person = rosters.judges[number]?.roster.person(of: device)
+            // What is not opened at all is requested, like what can no longer be opened.
+            switch try admit(envelope, ahead: chain, of: device, person, &turn) {
+            case .fine: break
+            case .later: return false
+            case .never:
                 try scheduleRepair(of: number, from: device, &turn)
                 continue
             }
@@ -78,7 +93,7 @@ extension NodeCore {
             } catch {
                 switch error {
                 // An own one, or one that was read before.
-                case .chain where device == identity.device: return
+                case .chain where device == identity.device: return true
                 case .chain: try scheduleRepair(of: number, from: device, &turn)
                 case .malformed, .foreign, .brokenSeal, .badSignature:
                     try count(.envelope, turn.store)
@@ -87,10 +102,28 @@ extension NodeCore {
             }
             drop.chains[device] = chain
             drop.moved.insert(device)
-            guard let person = rosters.judges[number]?.roster.person(of: device) else { return }
-            return try unpack(
-                content, by: Bringer(person: person, device: device), of: drop.space, &turn)
+            guard let person else { return true }
+            try unpack(content, by: Bringer(person: person, device: device), of: drop.space, &turn)
+            return true
         }
+        return true
+    }
+
+    /// Whether an envelope is opened that seems to be of this device.
+    private mutating func admit(
+        _ envelope: Envelope, ahead chain: Chain, of device: DeviceID, _ person: PersonID?,
+        _ turn: inout some Turn
+    ) throws(StoreError) -> ParcelVerdict {
+        if let person, device != identity.device {
+            let verdict = try admitParcel(of: person, &turn)
+            guard verdict == .fine else { return verdict }
+        }
+        let stepCount = envelope.steps(ahead: chain)
+        guard courier.letters.takeSteps(stepCount, of: device, at: turn.now.monotonic) else {
+            try count(.envelope, turn.store)
+            return .never
+        }
+        return .fine
     }
 
     private mutating func chain(
@@ -111,12 +144,15 @@ extension NodeCore {
             var drop = try drop(mailbox, of: number, epoch, turn.store)
         else { return }
         for entry in entries.sorted(by: { $0.counter < $1.counter }) {
-            // In its turn it is opened again, and counted where it cannot be.
-            guard let envelope = try? Envelope(entry.envelope, at: drop.place, keys: drop.keys),
+            guard mayGoOnReading else { return }
+            guard
+                // In its turn it is opened again, and counted where it cannot be.
+                let envelope = try? Envelope(entry.envelope, at: drop.place, keys: drop.keys),
                 let device = rosters.judges[number]?.graph.devicesEver.first(where: {
                     $0.prefix == envelope.sender
                 }), device != identity.device,
                 let person = rosters.judges[number]?.roster.person(of: device),
+                peers.allowances.canPay(person, at: turn.now.monotonic),
                 var chain = try chain(of: device, in: &drop, turn.store),
                 courier.letters.takeSteps(
                     envelope.steps(ahead: chain), of: device, at: turn.now.monotonic),
@@ -126,8 +162,12 @@ extension NodeCore {
             drop.chains[device] = chain
             var bringer = Bringer(person: person, device: device)
             bringer.isAhead = true
-            var frames = ParcelReader(content)
-            while let frame = frames?.next() {
+            guard var frames = ParcelReader(content) else { continue }
+            courier.workOfStep += Self.openingWork
+            var bill = openBill(of: person, byteCount: content.count)
+            defer { settle(bill) }
+            while let frame = frames.next() {
+                charge(for: frames.room, to: &bill)
                 guard case .operations(var operations) = frame, operations.space == drop.space.id
                 else { continue }
                 // Control operations depend on everything before them.
@@ -147,7 +187,10 @@ extension NodeCore {
         if space.kind == .direct, peer.person != identity.person {
             try confirm(peer.person, &turn)
         }
+        var bill = openBill(of: peer.person, byteCount: content.count)
+        defer { settle(bill) }
         while let frame = frames.next() {
+            charge(for: frames.room, to: &bill)
             switch frame {
             case .operations(let operations) where operations.space == space.id:
                 try ingest(operations, by: peer, &turn)

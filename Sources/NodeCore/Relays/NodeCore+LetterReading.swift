@@ -12,49 +12,104 @@ extension NodeCore {
     /// member, in milliseconds.
     private static let revokedAnswerInterval: UInt64 = 3_600_000
 
-    /// A letter arrived: its author presents their card in it, or it is not read.
-    mutating func openLetter(
-        _ entry: RelayEntry, in inbox: MailboxID, by relay: NoiseKey, _ turn: inout some Turn
-    ) throws(StoreError) {
-        let bytes = entry.envelope
-        guard courier.letters.insert(digest(.relayBlob, bytes)) else { return }
-        let prekeys = try turn.store.secrets(.prekey, in: nil).compactMap {
-            TimedLeaf($0.secret)?.leaf
+    /// Opens letters of the inbox, oldest first. Junk costs its opening: of what a relay brings beyond that
+    /// the rest stays there.
+    mutating func openLetters(
+        _ letters: [RelayEntry], in inbox: MailboxID, by relay: NoiseKey, _ turn: inout some Turn
+    ) throws(StoreError) -> PageProgress {
+        let prekeys = try letterKeys(for: relay, &turn)
+        var progress = PageProgress()
+        for letter in letters {
+            guard mayGoOnReading else {
+                progress.pause = .turn
+                break
+            }
+            guard courier.passing.takeOpening(from: relay, isLetter: true, at: turn.now) else {
+                progress.pause = .relay
+                break
+            }
+            courier.workOfStep += Self.letterWork
+            let name: Digest = digest(.relayBlob, letter.envelope)
+            if !courier.letters.isKnown(name) {
+                guard try open(letter, with: prekeys, in: inbox, by: relay, &turn) else {
+                    progress.pause = .unpaid
+                    break
+                }
+                courier.letters.note(name)
+            }
+            progress.takenCount += 1
         }
+        return progress
+    }
+
+    /// A letter arrived: its author presents their card in it, or it is not read.
+    ///
+    /// - Returns: false where it is to be opened later, as its author cannot pay for it yet.
+    private mutating func open(
+        _ entry: RelayEntry, with prekeys: [PrivateLeaf], in inbox: MailboxID, by relay: NoiseKey,
+        _ turn: inout some Turn
+    ) throws(StoreError) -> Bool {
         let sender: DeviceID
         let content: [UInt8]
+        var triedCount = 0
+        defer { chargeTrying(keyCount: triedCount, for: relay) }
         do throws(EnvelopeRejection) {
-            (sender, content) = try Letter.open(bytes, in: inbox, with: prekeys)
+            (sender, content) = try Letter.open(
+                entry.envelope, in: inbox, with: prekeys, tried: &triedCount)
         } catch {
-            return try count(.envelope, turn.store)
+            try count(.envelope, turn.store)
+            return true
         }
         // The rest is read only from a person who is served: a few bytes can expand to thousands of
         // operations.
-        guard var letter = LetterContent(content),
+        guard var letter = LetterContent(content), letter.frames.isNext(.introduce),
             case .introduce(let introduction) = letter.frames.next(),
             let card = CardReader.claimed(introduction.card)
-        else { return try count(.stranger, turn.store) }
+        else {
+            try count(.stranger, turn.store)
+            return true
+        }
         if let redemption = introduction.redemption {
             try redeem(
                 redemption, in: ArrivedLetter(letter.number, by: sender, in: inbox, entry), card,
                 by: relay, &turn)
         }
         if try tookRequest(introduction, by: sender, card, from: relay, &turn) {
-            return try hold(content, of: card.person, by: sender, turn.store)
+            try hold(content, of: card.person, by: sender, turn.store)
+            return true
         }
-        let peer = try correspondent(sender, card, by: relay, &turn)
-        guard let peer else { return try count(.stranger, turn.store) }
+        guard let peer = try correspondent(sender, card, by: relay, &turn) else {
+            try count(.stranger, turn.store)
+            return true
+        }
+        switch try admitParcel(of: peer.person, &turn) {
+        case .fine: break
+        case .later: return false
+        case .never: return true
+        }
+        var bill = openBill(of: peer.person, byteCount: content.count)
+        try read(&letter, of: peer, introduction, by: relay, &bill, &turn)
+        settle(bill)
+        return true
+    }
+
+    /// Reads the frames of a letter behind the first.
+    private mutating func read(
+        _ letter: inout LetterContent, of peer: LinkPeer, _ introduction: Introduction,
+        by relay: NoiseKey, _ bill: inout ParcelBill, _ turn: inout some Turn
+    ) throws(StoreError) {
         if introduction.isContact {
             try confirm(peer.person, &turn)
         }
+        var bringer = Bringer(person: peer.person, device: peer.device)
         while let frame = letter.frames.next() {
+            charge(for: letter.frames.room, to: &bill)
             switch frame {
-            case .operations(let operations):
-                try ingest(operations, by: Bringer(person: peer.person, device: sender), &turn)
+            case .operations(let operations): try ingest(operations, by: bringer, &turn)
             case .fork(let proof):
-                var bringer = Bringer(person: peer.person, device: sender)
                 bringer.hasToldAll = true
                 try learned(proof, by: bringer, &turn)
+                bringer.hasToldAll = false
             case .frontier(let frontier):
                 try asked(frontier, in: letter.number, by: peer, &turn)
             case .want(let want):

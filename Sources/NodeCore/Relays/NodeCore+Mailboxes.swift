@@ -67,7 +67,7 @@ extension NodeCore {
             }
             walk.last = portion.last?.number.rawValue ?? .max
             courier.lines[relay]?.walk = walk
-            return timers.set(.backlog, in: 1, &turn)
+            return timers.hasten(.backlog, in: 1, &turn)
         }
         courier.lines[relay]?.walk = nil
         // Keys of past epochs and days are erased.
@@ -224,7 +224,7 @@ extension NodeCore {
         turn.emit(.linksChanged)
         courier.outbox.noteAll()
         shelves.noteDue()
-        guard line.isReading,
+        guard line.isReading, line.queues.isEmpty,
             var record = try turn.store.value(.relay, relay.bytes).flatMap(RelayRecord.init),
             record.day != line.day
         else { return }

@@ -129,13 +129,13 @@ extension NodeCore {
         }
         let name: Digest = digest(.relayBlob, bytes)
         guard !courier.passing.isKnown(name) else { return }
-        let prekeys = try turn.store.secrets(.prekey, in: nil).compactMap {
-            TimedLeaf($0.secret)?.leaf
-        }
+        let prekeys = try letterKeys(for: relay, &turn)
+        var triedCount = 0
+        defer { chargeTrying(keyCount: triedCount, for: relay) }
         guard
             // Why it does not open helps nobody.
             let (sender, inner) = try? Letter.open(
-                bytes, as: .passing, in: mailbox, with: prekeys),
+                bytes, as: .passing, in: mailbox, with: prekeys, tried: &triedCount),
             let content = PassingContent(inner)
         else { return try count(.envelope, turn.store) }
         // Not counted: a relay or a bad line may be slow.

@@ -12,8 +12,6 @@ extension NodeCore {
     static let glanceByteCount = 32 << 10
     /// Bytes of envelopes that wait for their turn; of more, they are asked for again.
     static let waitingByteCountMax = 4 << 20
-    /// When letters that exceeded the pace are requested again, in milliseconds.
-    static let letterRest: UInt64 = 1_000
 
     /// Whether mailboxes of a space are not read to their end yet.
     func isBeingRead(_ space: SpaceNumber) -> Bool {
@@ -93,15 +91,10 @@ extension NodeCore {
             courier.lines[relay]?.mailboxes[mailbox]?.cursor = 0
             return askPage(of: mailbox, on: relay, &turn)
         }
-        try take(entries, of: mailbox, on: relay, &turn)
-        // The rest is asked for later.
-        if case .unknown? = courier.lines[relay]?.mailboxes[mailbox]?.stage {
-            return try goOn(with: open.use.space, on: relay, &turn)
-        }
         if hasMore, !entries.isEmpty {
-            return askPage(of: mailbox, on: relay, &turn)
+            courier.lines[relay]?.mailboxes[mailbox]?.hasMore = true
         }
-        end(mailbox, on: relay, &turn)
+        if try take(entries, of: mailbox, on: relay, &turn) { end(mailbox, on: relay, &turn) }
         try goOn(with: open.use.space, on: relay, &turn)
     }
 
@@ -111,7 +104,7 @@ extension NodeCore {
     }
 
     /// A mailbox was read to its end, unless something came meanwhile.
-    private mutating func end(_ mailbox: MailboxID, on relay: NoiseKey, _ turn: inout some Turn) {
+    mutating func end(_ mailbox: MailboxID, on relay: NoiseKey, _ turn: inout some Turn) {
         if courier.lines[relay]?.mailboxes[mailbox]?.hasMore == true {
             return askPage(of: mailbox, on: relay, &turn)
         }
@@ -122,17 +115,17 @@ extension NodeCore {
     // MARK: In their turn
 
     /// Processes the envelopes of mailboxes whose turn it is.
-    private mutating func goOn(
+    mutating func goOn(
         with space: SpaceNumber?, on relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) {
         while let mailbox = courier.lines[relay]?.queues[space]?.first,
             let open = courier.lines[relay]?.mailboxes[mailbox]
         {
             switch open.stage {
-            case .unknown, .asked, .paging: return
+            case .unknown, .asked, .paging, .taking: return
             case .long: return askPage(of: mailbox, on: relay, &turn)
             case .whole(let entries):
-                try take(entries, of: mailbox, on: relay, &turn)
+                guard try take(entries, of: mailbox, on: relay, &turn) else { return }
                 end(mailbox, on: relay, &turn)
             case .read: courier.lines[relay]?.queues[space]?.dropOldest()
             }
@@ -173,51 +166,6 @@ extension NodeCore {
         try scheduleRepair(of: space, from: suspicion.holder, &turn)
     }
 
-    /// Takes envelopes of a mailbox in their turn, and moves its cursor behind them.
-    mutating func take(
-        _ entries: [RelayEntry], of mailbox: MailboxID, on relay: NoiseKey, _ turn: inout some Turn
-    ) throws(StoreError) {
-        guard let open = courier.lines[relay]?.mailboxes[mailbox] else { return }
-        var fresh = entries.sorted { $0.counter < $1.counter }.filter { $0.counter > open.cursor }
-        if open.use == .inbox {
-            fresh = try openable(fresh, in: mailbox, on: relay, &turn)
-        }
-        guard let last = fresh.last?.counter else { return }
-        switch open.use {
-        case .inbox:
-            for entry in fresh {
-                try openLetter(entry, in: mailbox, by: relay, &turn)
-            }
-        case .drop(let space, let epoch):
-            try openEnvelopes(fresh, in: mailbox, of: space, epoch, &turn)
-        }
-        courier.lines[relay]?.mailboxes[mailbox]?.cursor = last
-        try turn.store.setNumber(last, .cursor, relay.bytes + mailbox.bytes)
-        try noteCounter(last, of: relay, turn.store)
-        guard open.use == .inbox else { return }
-        // Deleted there only once it is safe here.
-        turn.emit(.commitFully)
-        ask(.acknowledge(upTo: last), of: mailbox, as: open.key, on: relay, for: .whatever, &turn)
-    }
-
-    /// The letters of these that are opened now. Junk costs its opening: where a relay brings more
-    /// than is looked at, the rest stays there, not acknowledged, and is asked for a second later.
-    private mutating func openable(
-        _ letters: [RelayEntry], in inbox: MailboxID, on relay: NoiseKey, _ turn: inout some Turn
-    ) throws(StoreError) -> [RelayEntry] {
-        let count = letters.prefix { _ in
-            courier.passing.takeOpening(from: relay, isLetter: true, at: turn.now)
-        }.count
-        guard count < letters.count else { return letters }
-        try self.count(.tooManyFrames, turn.store)
-        courier.lines[relay]?.mailboxes[inbox]?.stage = .unknown
-        // Own logs go up meanwhile: it is as if the rest had not come yet.
-        courier.lines[relay]?.queues[nil] = nil
-        courier.lines[relay]?.isOwed = true
-        timers.move(.relay(relay), to: turn.now.monotonic + Self.letterRest, &turn)
-        return Array(letters.prefix(count))
-    }
-
     // MARK: Before their turn
 
     /// Opens the newest of a space that is long, once it is known to be the newest. No chain moves:
@@ -235,7 +183,7 @@ extension NodeCore {
             switch open.stage {
             case .whole(let entries):
                 if newest == nil, !entries.isEmpty { newest = (mailbox, entries) }
-            case .long, .paging:
+            case .long, .paging, .taking:
                 isTaken = false
                 if newest == nil { newest = (mailbox, open.newest) }
             // Something newer may come yet.

@@ -86,7 +86,7 @@ extension NodeCore {
         }
         guard !courier.outbox.isEmpty else { return }
         let due = courier.outbox.takePortion(of: try turn.store.spaces())
-        if !courier.outbox.isEmpty { timers.set(.backlog, in: 1, &turn) }
+        if !courier.outbox.isEmpty { timers.hasten(.backlog, in: 1, &turn) }
         for number in due { try post(number, &turn) }
     }
 
@@ -96,6 +96,7 @@ extension NodeCore {
         for relay in courier.lines.keys.sorted() where courier.lines[relay]?.walk != nil {
             try lookForMailboxes(on: relay, &turn)
         }
+        try goOnWithPages(&turn)
     }
 
     /// Finds out which relays this device reads: the person's own; and where the person has none,
@@ -231,7 +232,7 @@ extension NodeCore {
                 courier.lines[relay]?.mailboxes[mailbox]?.hasMore = true
                 return
             }
-            try take(entries, of: mailbox, on: relay, &turn)
+            _ = try take(entries, of: mailbox, on: relay, &turn)
         case .leaving(let delay): courier.lines[relay]?.pace.noteGoodbye(for: UInt64(delay))
         case .passed(let mailbox, let bytes):
             try openPassed(bytes, in: mailbox, by: relay, &turn)

@@ -35,7 +35,8 @@ struct Parcel {
 /// one limit on expansion. So for a sender who is not served only the first frame is decoded.
 struct ParcelReader {
     private var reader: ByteReader
-    private var room = DecodingRoom()
+    /// What of the limit is left after the frames that were requested.
+    private(set) var room = DecodingRoom()
 
     /// Nil where the bytes are no parcel: another version, a frame that is cut off, or too many.
     init?(_ content: [UInt8]) {
@@ -51,6 +52,17 @@ struct ParcelReader {
                 return nil
             }
         }
+    }
+
+    /// Whether the next frame is of this type, which is told without decoding it.
+    func isNext(_ kind: Frame.Kind) -> Bool {
+        var rest = reader
+        // What does not read is none; ``next()`` tells.
+        while rest.remaining > 0, let first = (try? Self.bytes(&rest))?.first {
+            // As there, what only newer versions know is left out.
+            if let known = Frame.Kind(rawValue: first) { return known == kind }
+        }
+        return false
     }
 
     /// The next frame, or nil at the end and from a frame on that does not read. What only newer versions

@@ -67,6 +67,11 @@ struct Passing: Sendable {
             orDropFor: 0) == .fine
     }
 
+    /// Charges a relay for what it brought.
+    mutating func spend(_ work: UInt64, by relay: NoiseKey) {
+        allowances[relay, default: Allowance()].spend(work)
+    }
+
     /// Whether a signal came lately, by its hash.
     func isKnown(_ name: Digest) -> Bool { known.contains(name) }
 

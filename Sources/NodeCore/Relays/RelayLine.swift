@@ -68,6 +68,8 @@ struct OpenMailbox: Sendable {
         case long
         /// A page of it was requested.
         case paging
+        /// The rest of a page, which waits for a later step.
+        case taking([RelayEntry])
         /// Everything that was there has been processed; new envelopes are pushed.
         case read
     }
@@ -83,6 +85,10 @@ struct OpenMailbox: Sendable {
     var newest: [RelayEntry] = []
     /// Something was pushed before that, or not told: there is another page to ask for.
     var hasMore = false
+    /// When the rest of a page is taken, on the monotonic clock.
+    var restsUntil: UInt64 = 0
+    /// The rest waits until its author can pay for it: nothing else has to wait for that.
+    var isUnpaid = false
     /// The relay was asked to push new envelopes.
     var isLive = false
     /// The relay had no time to be asked for pushes.
@@ -104,7 +110,10 @@ struct OpenMailbox: Sendable {
     /// Bytes that wait here.
     var waitingByteCount: Int {
         var waiting = newest
-        if case .whole(let entries) = stage { waiting += entries }
+        switch stage {
+        case .whole(let entries), .taking(let entries): waiting += entries
+        case .unknown, .asked, .long, .paging, .read: break
+        }
         return waiting.reduce(0) { $0 + $1.envelope.count }
     }
 }
@@ -180,8 +189,15 @@ struct RelayLine: Sendable {
     /// Whether the connection is to stand though nothing is asked.
     var isInUse: Bool { isReading || awaitsCard }
 
-    /// Whether everything that was there has been taken.
-    var isDrained: Bool { !isReading || (queues.isEmpty && walk == nil) }
+    /// Whether everything that was there has been taken, but what its authors cannot pay for yet.
+    var isDrained: Bool { !isReading || (walk == nil && queues.values.allSatisfy(isHeldUp)) }
+
+    /// Whether nothing of a queue is taken until somebody can pay for what comes first.
+    private func isHeldUp(_ queue: Queue<MailboxID>) -> Bool {
+        guard let first = queue.first, let open = mailboxes[first] else { return queue.isEmpty }
+        if case .taking = open.stage { return open.isUnpaid }
+        return false
+    }
 
     /// Whether it stands and everything that was there has been taken.
     var isOpenAndDrained: Bool { phase == .open && isDrained }

@@ -64,10 +64,22 @@ public enum Letter {
         _ bytes: [UInt8], as form: Form = .kept, in inbox: MailboxID,
         with prekeys: [PrivateLeaf]
     ) throws(EnvelopeRejection) -> (sender: DeviceID, content: [UInt8]) {
+        var triedCount = 0
+        return try open(bytes, as: form, in: inbox, with: prekeys, tried: &triedCount)
+    }
+
+    /// As above.
+    ///
+    /// - Parameter triedCount: grows by one for each prekey that was tried, whatever came of it.
+    public static func open(
+        _ bytes: [UInt8], as form: Form = .kept, in inbox: MailboxID,
+        with prekeys: [PrivateLeaf], tried triedCount: inout Int
+    ) throws(EnvelopeRejection) -> (sender: DeviceID, content: [UInt8]) {
         guard isSize(bytes.count), bytes.first == form.rawValue,
             let ephemeral = LeafKey(bytes[1..<33])
         else { throw .malformed }
         for prekey in prekeys {
+            triedCount += 1
             guard let shared = prekey.agree(with: ephemeral),
                 let inner = ChaCha.open(
                     bytes[33...], key: key(shared, ephemeral.bytes, prekey.publicKey, form),
