@@ -27,7 +27,7 @@ enum HostileBench {
 
     static func figures(folder: String) throws -> [Figure] {
         let world = try HostileWorld(folder: folder)
-        return try cases(in: world).map { one in
+        return try (cases(in: world) + operations(in: world)).map { one in
             let samples = try (0..<sampleCount).map { _ in try world.victim.measure(one.input) }
             return Figure(
                 "hostile-" + one.name, samples: samples, unit: "s",
@@ -35,21 +35,51 @@ enum HostileBench {
         } + [try manyCalls(in: world), try closedFront(in: world)] + (try letters(in: world))
     }
 
-    /// Letters, which a relay brings: measured last, since the link has ended.
+    /// Letters and envelopes, which a relay brings: measured last, since the link has ended.
     private static func letters(in world: HostileWorld) throws -> [Figure] {
         let mail = try HostileMail(in: world)
-        let all: [(name: String, note: String, before: [Input])] = [
-            ("letter", "a letter of a contact: opened, and what it shows is known", []),
-            ("letter-blocked", "a letter of somebody blocked, which is not read", [mail.blocking]),
+        let bomb = try HostileOperations(in: world).unsigned
+        let bytes = bomb.encoded()
+        let full =
+            FrameWork.proving(operationCount: HostileOperations.count)
+            + FrameWork.parcel(byteCount: bytes.count)
+        let holding = "that holds \(HostileOperations.count) operations that nobody signed"
+        var all: [(name: String, note: String, units: UInt64, inputs: [Input])] = [
+            ("letter", "a letter of a contact, who is known", 0, [mail.letter]),
+            (
+                "letter-blocked", "a letter of somebody blocked, which is not read", 0,
+                [mail.blocking, mail.letter]
+            ),
+            (
+                "letter-full", "a letter of a contact \(holding)", full,
+                [try mail.letter(with: bytes)]
+            ),
+            ("envelope-full", "an envelope \(holding)", full, [try mail.envelope(with: bytes)]),
         ]
-        return try all.map { name, note, before in
-            let samples = try (0..<sampleCount).map { _ in
-                try world.victim.measure(before + [mail.letter])[before.count]
+        func measured() throws -> [Figure] {
+            try all.map { name, note, units, inputs in
+                let samples = try (0..<sampleCount).map { _ in
+                    try world.victim.measure(inputs)[inputs.count - 1]
+                }
+                return Figure(
+                    "hostile-" + name, samples: samples, unit: "s",
+                    budget: Double(unitsOfLetter + units) * secondsOfUnit, note: note)
             }
-            return Figure(
-                "hostile-" + name, samples: samples, unit: "s",
-                budget: Double(unitsOfLetter) * secondsOfUnit, note: note)
         }
+        let figures = try measured()
+        let keyCount = try mail.keepEarlierPrekeys()
+        let trying = FrameWork.trying(keyCount: keyCount)
+        let reading = FrameWork.reading(keyCount: keyCount)
+        let junk = "bytes that open with none of \(keyCount) prekeys"
+        all = [
+            ("letter-junk", junk, reading + trying, [mail.junkLetter(9)]),
+            (
+                "letter-junk-next", "the same, once these are out of the vault", trying,
+                [mail.junkLetter(8), mail.junkLetter(9)]
+            ),
+            ("signal-junk", "the same, of a signal", reading + trying, [mail.junkSignal]),
+        ]
+        return figures + (try measured())
     }
 
     /// The wish for all on a link on which the peer grants no bytes: nothing may be sent, and so it is not
@@ -126,14 +156,47 @@ enum HostileBench {
         ]
     }
 
+    /// Operations of which nothing comes.
+    private static func operations(in world: HostileWorld) throws -> [Case] {
+        let all = try HostileOperations(in: world)
+        let (unsigned, held) = (all.unsigned, try all.held())
+        guard case .operations(let opened) = unsigned else { return [] }
+        let count = HostileOperations.count
+        let proving = FrameWork.proving(operationCount: count)
+        return [
+            frame(
+                "ops-held", "operations that are held", Frame.operations(held).encoded(),
+                working: FrameWork.nothingNew(held), in: world),
+            frame(
+                "ops-unsigned", "\(count) operations that nobody signed", unsigned.encoded(),
+                working: FrameWork.nothingNew(opened) + proving, in: world),
+            frame(
+                "ops-unproven", "\(count) operations with a wrong signature, which ends the link",
+                all.unproven.encoded(), working: proving, in: world),
+            frame(
+                "ops-cut", "\(count) operations of which the last byte is missing",
+                unsigned.encoded().dropLast(), working: proving, in: world),
+            frame(
+                "fork-full", "\(count) operations twice, which prove no fork", all.fork.encoded(),
+                working: proving, in: world),
+        ]
+    }
+
     private static func frame(
-        _ name: String, _ note: String, _ bytes: [UInt8], serving operationCount: UInt64 = 0,
+        _ name: String, _ note: String, _ bytes: some Collection<UInt8>, working work: UInt64 = 0,
         in world: HostileWorld
     ) -> Case {
-        Case(
-            name: name, note: note,
-            budget: FrameWork.units(of: bytes, sharing: 1) + FrameWork.serving(operationCount),
+        let bytes = Array(bytes)
+        return Case(
+            name: name, note: note, budget: FrameWork.units(of: bytes, sharing: 1) + work,
             input: .frame(world.link, bytes))
+    }
+
+    private static func frame(
+        _ name: String, _ note: String, _ bytes: [UInt8], serving operationCount: UInt64,
+        in world: HostileWorld
+    ) -> Case {
+        frame(name, note, bytes, working: FrameWork.serving(operationCount), in: world)
     }
 
     private static let heartbeat =
