@@ -105,6 +105,55 @@ struct WorkFloodTests {
         relay.program.signal(SIGTERM)
         #expect(try await relay.program.ended() == 0)
     }
+
+    @Test("Attack 325: letters of few bytes that open to very many operations, by a contact")
+    func fullLetters() async throws {
+        let node = try await FloodedNode()
+        let relay = try await FloodedRelay(in: node.folder, of: node.client)
+        let flood = Flood()
+        let letters = try relay.fullLetters(of: node)
+        for _ in 0..<2 { flood.begin { relay.puts(letters, $0) } }
+        let result = try await Endurance.measure(node, under: flood)
+        result.expectBearable("letters that are full", refusing: "too-many-frames")
+        await node.end()
+        relay.program.signal(SIGTERM)
+        #expect(try await relay.program.ended() == 0)
+    }
+
+    @Test("Attack 322: links without end, each ended by a frame of very many operations")
+    func lastFrames() async throws {
+        try await FloodedNode.endures("frames that end the link", refusing: "too-many-frames") {
+            node, flood, _ in
+            do {
+                let frame = try FullFrame.make(for: node, endsLink: true).encoded()
+                node.repeats(
+                    [frame], after: [FloodedNode.hello], as: node.member, flood,
+                    from: 0x7F00_0000 + UInt32.random(in: 2...255))
+            } catch {
+                Issue.record("the frame cannot be made: \(error)")
+            }
+        }
+    }
+}
+
+/// As many operations as a frame opens to, in few bytes, which nothing proves.
+private enum FullFrame {
+    static func make(for node: FloodedNode, endsLink: Bool) throws -> Frame {
+        let least = try Operation.make(
+            OperationHeader(kind: OperationKind(rawValue: 64), wallClock: 0, clock: 0),
+            payload: [1])
+        let wrong = try #require(SignatureBytes([UInt8](repeating: 3, count: 64)))
+        let half = UInt64(Limits.frameOperationCountMax / 2)
+        let runs = [1_000_000, 1_000_000 + half].map { first in
+            Run(
+                device: node.member.device, lane: .content, first: first,
+                anchor: OperationID { $0[0] = 5 },
+                operations: Array(repeating: least, count: Int(half)),
+                heads: endsLink && first > 1_000_000
+                    ? [SignedHead(sequence: first + half - 1, signature: wrong)] : [])
+        }
+        return .operations(Operations(space: node.space, endsAnswer: false, runs: runs))
+    }
 }
 
 /// The one who floods as a member writes: valid operations, each after the one before.
@@ -232,6 +281,26 @@ private struct FloodedRelay {
                     lifetime: 10, envelope: try sealed(content.bytes, as: .passing, by: key))
             }
             return [kept, passing]
+        }
+    }
+
+    /// Letters of a contact that hold as many operations as a letter may.
+    func fullLetters(of node: FloodedNode) throws -> [RelayAction] {
+        var random = SystemRandom()
+        let prekey = try #require(part.prekeys.last).key
+        let store = try SQLiteStore.open(home: Home(node.folder.home("m")), unlock: .keyFile)
+        let contact = try #require(try NodeKeys(in: store)).identity.key
+        try store.close()
+        let shown = Frame.introduce(
+            Introduction(
+                card: node.card, redemption: nil, join: nil, isRequest: false, isContact: true))
+        let full = try FullFrame.make(for: node, endsLink: false)
+        return try (0..<UInt64(1_000)).map { number in
+            let content = try #require(
+                LetterContent.encode([shown, full], number: LetterNumber(clamping: number)))
+            let letter = Letter.seal(
+                content, to: prekey, inbox: mailbox.inbox, by: contact, using: &random)
+            return RelayAction.put(envelope: try #require(letter))
         }
     }
 
