@@ -33,7 +33,7 @@ extension NodeCore {
                 progress.pause = .turn
                 break
             }
-            courier.workOfStep += Self.openingWork
+            courier.workOfStep += Self.envelopeWork
             guard try open(entry.envelope, in: &drop, &turn) else {
                 progress.pause = .unpaid
                 break
@@ -163,7 +163,7 @@ extension NodeCore {
             var bringer = Bringer(person: person, device: device)
             bringer.isAhead = true
             guard var frames = ParcelReader(content) else { continue }
-            courier.workOfStep += Self.openingWork
+            courier.workOfStep += Self.envelopeWork
             var bill = openBill(of: person, byteCount: content.count)
             defer { settle(bill) }
             while let frame = frames.next() {

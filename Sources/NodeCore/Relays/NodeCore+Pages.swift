@@ -25,15 +25,17 @@ struct PageProgress {
 /// they can pay for.
 /// Source: `Protocol/06-relay.md`, "What letters cost".
 extension NodeCore {
-    /// Units of work after which the rest of a page waits, and for how long, in milliseconds.
-    static let pageWorkMax: UInt64 = 5_000
-    static let turnRest: UInt64 = 10
+    /// Units of work after which the rest of a page waits, and for how long, in milliseconds. A page of
+    /// what honest people write takes less.
+    static let pageWorkMax: UInt64 = 4_000
+    static let turnRest: UInt64 = 20
     /// When what exceeds an allowance is looked at again, in milliseconds.
     static let pageRest: UInt64 = 1_000
-    /// What an envelope or a letter costs a step beside what it holds, in units.
-    static let openingWork: UInt64 = 30
-    /// What a new operation costs a step, in units.
-    private static let storingWork: UInt64 = 3
+    /// What a step takes to open a letter or an envelope, beside what it holds, in units.
+    static let letterWork: UInt64 = 24
+    static let envelopeWork: UInt64 = 16
+    /// What it takes to store something new, in units.
+    private static let storingWork: UInt64 = 1
     /// Units of what comes along with a new operation that it pays for.
     private static let newsWork: UInt64 = 16
 
