@@ -147,7 +147,9 @@ extension Overview {
         else { return false }
         var isQuiet = true
         try store.eachOperation(of: log, in: range) { stored in
-            isQuiet = stored.operation.header.kind != .edit || stored.operation.isErased
+            // A message that nobody accepts, since its author was out, was not shown; it may count again.
+            let isText = [.text, .edit].contains(stored.operation.header.kind)
+            isQuiet = !isText || stored.operation.isErased
             return isQuiet
         }
         return isQuiet

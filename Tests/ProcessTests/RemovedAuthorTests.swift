@@ -131,8 +131,16 @@ struct RemovedAuthorTests {
         }
         let why = try await all.ben.run("why", "\(apart.number)").output
         #expect(why.contains(line) && !why.contains("receipt"), "\(why)")
+        // What is read of later words is told of nothing before them that was not shown.
+        #expect(try await all.ann.run("read", "club").status == 0)
+        try await eventually("ben hears that ann read it", on: [all.ben]) {
+            try await ben.perform(ReadMessages(conversation: "club", limit: 9)).messages
+                .first { $0.text == "said later" }?.state == "read"
+        }
         let shown = try await all.ben.run("read", "club", "--newest").output
         #expect(shown.contains("said apart  not delivered: you were removed or made"), "\(shown)")
+        let still = try await all.ben.run("why", "\(apart.number)").output
+        #expect(still.contains(line) && !still.contains("receipt"), "\(still)")
         try await all.end()
     }
 
