@@ -171,4 +171,34 @@ struct UsedInviteProcessTests {
         #expect(
             shown.contains("notice: Ann has not answered, and the invite has expired"), "\(shown)")
     }
+
+    /// Once the addresses of the card alone were tried, where nobody was any more.
+    @Test("of a contact who has moved leads to where they are now")
+    func moved() async throws {
+        let folder = try TemporaryFolder()
+        func node(_ name: String) async throws -> NodeProcess {
+            try await NodeProcess(
+                home: folder.home(name), name: name, port: try FreePort.some())
+        }
+        let (before, ben) = (try await node("ann"), try await node("ben"))
+        let host = try await before.start(options: ["--no-lan"])
+        var guest = try await ben.start(isHidden: true, options: ["--no-lan"])
+        try await guest.perform(
+            AcceptInvite(link: host.perform(CreateInvite(hours: 1)).link))
+        try await eventually("they meet", on: [before, ben]) {
+            try await guest.perform(ListContacts()).map(\.state) == ["accepted"]
+        }
+        #expect(try await ben.stop() == 0)
+        #expect(try await before.stop() == 0)
+        let ann = NodeProcess(home: before.home, address: "127.0.0.1:\(try FreePort.some())")
+        let moved = try await ann.start(options: ["--no-lan"])
+        guest = try await ben.start(isHidden: true, options: ["--no-lan"])
+        try await guest.perform(
+            AcceptInvite(link: moved.perform(CreateInvite(hours: 1)).link))
+        try await eventually("they are linked", on: [ann, ben]) {
+            try await guest.perform(ListContacts()).map(\.isLinked) == [true]
+        }
+        #expect(try await ben.stop() == 0)
+        #expect(try await ann.stop() == 0)
+    }
 }

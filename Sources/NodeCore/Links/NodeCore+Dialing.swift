@@ -156,11 +156,15 @@ extension NodeCore {
             // Their other devices do not know the invite, and would take this one for a stranger.
             targets.removeAll { !invite.mayBeKnown(to: $0.device) }
         }
-        if let invited = invite?.invite.target,
-            !targets.contains(where: { $0.device == invited.device }),
-            !invited.addresses.isEmpty || peers.neighbours.wasSeen(invited.device)
-        {
-            targets.append(invited)
+        if let invited = invite?.invite.target {
+            if let index = targets.firstIndex(where: { $0.device == invited.device }) {
+                // A contact may be elsewhere than their card says: that is why they gave an invite.
+                let known = targets[index].addresses
+                targets[index].addresses =
+                    invited.addresses + known.filter { !invited.addresses.contains($0) }
+            } else if !invited.addresses.isEmpty || peers.neighbours.wasSeen(invited.device) {
+                targets.append(invited)
+            }
         }
         return targets.sorted { $0.device < $1.device }
     }
