@@ -1,6 +1,7 @@
 import ParleyConversation
 import ParleyFiles
 import ParleyLedger
+import ParleySealing
 import ParleySimulation
 import ParleyWire
 import Testing
@@ -125,6 +126,35 @@ struct FileTests {
             #expect(try WantedFile.all(in: node.store).isEmpty)
             #expect(!node.core.isFetching(file.blob))
         }
+    }
+
+    /// Notes at ann what the file was sealed as, as a node does that takes one in.
+    private func note(_ content: Digest) throws {
+        let own = OwnFile(blob: file.blob, key: file.key)
+        try ann.store.begin(.normal)
+        try own.keep(for: content, in: ann.store)
+        try ann.store.commit()
+    }
+
+    @Test func `its key goes with its last message, though its bytes are gone here before`() throws
+    {
+        let number = try send(file, by: ann, to: group)
+        let content: Digest = digest(.file, [7])
+        try note(content)
+        world.run(for: 60_000)
+        #expect(try OwnFile.kept(content, in: ann.store)?.key == file.key)
+        // By hand: the next start finds that it is not there.
+        try ann.store.blobs.removeBlob(file.blob)
+        world.restart(ann)
+        world.run(for: 60_000)
+        _ = try world.perform(.delete(number), on: ann)
+        world.run(for: 60_000)
+        #expect(try OwnFile.kept(content, in: ann.store) == nil)
+        // One that was sealed and never sent leaves nothing either.
+        try note(content)
+        world.restart(ann)
+        world.run(for: 60_000)
+        #expect(try ann.store.values(.ownFile).isEmpty)
     }
 
     @Test func `a file stays as long as another message names it`() throws {

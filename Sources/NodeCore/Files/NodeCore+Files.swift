@@ -36,7 +36,9 @@ extension NodeCore {
         let (held, wanted) = (
             try turn.store.blobs.blobs(), try turn.store.values(.wantedFile)
         )
-        guard !held.isEmpty || !wanted.isEmpty else { return }
+        // The key of a file that this device sent outlives its bytes here, and not its last message.
+        let own = try turn.store.values(.ownFile)
+        guard !held.isEmpty || !wanted.isEmpty || !own.isEmpty else { return }
         timers.set(.collection, in: Self.collectionDelay, &turn)
     }
 
@@ -371,8 +373,9 @@ extension NodeCore {
         let held = try turn.store.blobs.blobs()
         let wanted = try WantedFile.all(in: turn.store).map(\.blob)
         let noted = try HeldFile.all(in: turn.store)
+        let own = try OwnFile.blobs(in: turn.store)
         var gone: Set<BlobID> = []
-        for blob in Set(held + wanted + noted.map(\.blob)).sorted() {
+        for blob in Set(held + wanted + noted.map(\.blob) + own).sorted() {
             if try turn.store.names(blob) { continue }
             fileDesk.fetcher.stop(blob)
             fileDesk.server.withdraw(blob)

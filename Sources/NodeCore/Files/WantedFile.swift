@@ -102,6 +102,11 @@ public struct OwnFile: Equatable, Sendable {
         try store.setValue(blob.bytes + key, .ownFile, content.bytes)
     }
 
+    /// The sealed files of which something is noted.
+    static func blobs(in store: some NodeStore) throws(StoreError) -> [BlobID] {
+        try store.values(.ownFile).compactMap { BlobID($0.value.prefix(32)) }
+    }
+
     /// Forgets what these were sealed as: the keys go with the last message that names them.
     static func drop(_ blobs: Set<BlobID>, in store: some NodeStore) throws(StoreError) {
         guard !blobs.isEmpty else { return }
