@@ -50,5 +50,19 @@ struct PageProcessTests {
         #expect(found.status == 1 && found.output.contains("without its page"))
         #expect(!found.output.contains("#enter="))
         #expect(try await node.stop() == 0)
+        // As a service does it, whose command has no option for it.
+        let served = try Program(
+            ["run", "--no-listen", "--home", node.home],
+            environment: ["PARLEY_RUN_PAGE": "true", "PARLEY_RUN_HTTP": "127.0.0.1:0"])
+        try await served.says("answering on http://")
+        let opened = try await Program.run("open", "--print", "--home", node.home)
+        #expect(opened.status == 0 && opened.output.contains("#enter="), "\(opened.output)")
+        served.signal(SIGTERM)
+        #expect(try await served.ended() == 0)
+        let far = try Program(
+            ["run", "--no-listen", "--home", node.home],
+            environment: ["PARLEY_RUN_HTTP": "192.0.2.1:80"])
+        #expect(try await far.ended() != 0)
+        #expect(far.output.contains("is not a loopback address"), "\(far.output)")
     }
 }

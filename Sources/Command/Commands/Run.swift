@@ -20,10 +20,11 @@ struct Run: AsyncParsableCommand {
             reports when it is ready and alive, and logs to the journal; `parley service install` \
             sets that up. Its log holds no texts, names or keys.
 
-            With --http, programs of this machine can use it over HTTP as well, only on a loopback \
-            address and with a token (parley token): POST /rpc, GET /events, /changes, /metrics, \
-            /healthz. The file "http" in its home holds the address. With --page it serves, at the \
-            same address, the page that parley open opens in a browser.
+            With --http, or the key run.http, programs of this machine can use it over HTTP as \
+            well, only on a loopback address and with a token (parley token): POST /rpc, GET \
+            /events, /changes, /metrics, /healthz. The file "http" in its home holds the address. \
+            With --page, or the key run.page, it serves, at the same address, the page that parley \
+            open opens in a browser.
 
             Example:
               parley run --listen 192.0.2.1:7447 --listen '[2001:db8::1]:7447'
@@ -100,8 +101,13 @@ struct Run: AsyncParsableCommand {
             var web: HTTPServer?
             let courier = WebhookCourier(node: running.node, book: running.webhooks)
             do {
-                web = try await startHTTP(for: running, home)
-                if page, whenReady == nil { World.current.advise("parley open shows the page") }
+                let servesPage = page || configuration.isOn("run.page")
+                web = try await startHTTP(
+                    for: running, home, on: http ?? configuration.text("run.http"),
+                    servesPage: servesPage)
+                if servesPage, whenReady == nil {
+                    World.current.advise("parley open shows the page")
+                }
                 if !noLan, configuration.isOn("run.lan") { running.seekNeighbours() }
                 let changes = try await running.node.changes()
                 try await service.greet(running.node)
@@ -138,13 +144,15 @@ struct Run: AsyncParsableCommand {
     }
 
     /// Answers over HTTP where that is wanted.
-    private func startHTTP(for running: RunningHome, _ home: String) async throws -> HTTPServer? {
-        let wanted = http.flatMap(LoopbackAddress.init)
-        guard page || wanted != nil else { return nil }
+    private func startHTTP(
+        for running: RunningHome, _ home: String, on address: String, servesPage: Bool
+    ) async throws -> HTTPServer? {
+        let wanted = LoopbackAddress(address)
+        guard servesPage || wanted != nil else { return nil }
         func start(_ address: LoopbackAddress) async throws -> HTTPServer {
             try await HTTPServer.start(
                 node: running.node, tokens: running.tokens,
-                page: page ? running.pageSessions : nil, home: home, on: address,
+                page: servesPage ? running.pageSessions : nil, home: home, on: address,
                 completeHint: Advice.completer)
         }
         let web: HTTPServer

@@ -1,3 +1,5 @@
+import ParleyHTTPAPI
+
 /// A key of the configuration: the one declaration that help, the page of the manual, checks and
 /// `config list` are made from.
 struct ConfigKey: Sendable {
@@ -11,6 +13,8 @@ struct ConfigKey: Sendable {
         case home
         /// Addresses to listen on.
         case addresses
+        /// An address of this machine alone; empty for none.
+        case loopback
         /// A program with its arguments.
         case command
         case toggle
@@ -56,6 +60,17 @@ struct ConfigKey: Sendable {
             meaning:
                 "Whether this node looks for contacts on the local network, and they find "
                 + "it there.",
+            isLive: false),
+        ConfigKey(
+            name: "run.http", kind: .loopback, fallback: .string(""),
+            meaning:
+                "The loopback address, 127.0.0.1:PORT, on which `parley run` answers programs of "
+                + "this machine over HTTP; port 0 is any free one, empty is not at all.",
+            isLive: false),
+        ConfigKey(
+            name: "run.page", kind: .toggle, fallback: .boolean(false),
+            meaning:
+                "Whether `parley run` serves the page for a browser on this machine.",
             isLive: false),
         ConfigKey(
             name: "log.level", kind: .choice(LogLevel.names), fallback: .string("notice"),
@@ -134,6 +149,10 @@ extension ConfigKey {
             addresses.first { !Run.isAddress($0) }.map {
                 "“\($0)” is not an address: it needs HOST:PORT"
             }
+        case (.loopback, .string(let address)):
+            address.isEmpty || LoopbackAddress(address) != nil
+                ? nil
+                : "“\(address)” is not a loopback address: it needs 127.0.0.1:PORT or [::1]:PORT"
         case (.command, .strings(let words)):
             words.first.flatMap { $0.hasPrefix("/") ? nil : "the program needs an absolute path" }
         case (.number(let range), .integer(let number)):
@@ -158,6 +177,7 @@ extension ConfigKey {
         case .path: "a path in quotes"
         case .home: "the name of a home in quotes"
         case .addresses: "a list of addresses, [\"*:7447\"]"
+        case .loopback: "a loopback address in quotes, \"127.0.0.1:7480\""
         case .command: "a list of words, [\"/usr/bin/program\", \"argument\"]"
         case .toggle: "true or false"
         case .number(let range): "a whole number from \(range.lowerBound) to \(range.upperBound)"
@@ -169,7 +189,7 @@ extension ConfigKey {
     /// A value as a person writes it in a shell or a variable: texts need no quotes there.
     func value(typed text: String) throws(TOMLDocument.Fault) -> ConfigValue {
         switch kind {
-        case .text, .path, .home, .choice, .hours: return .string(text)
+        case .text, .path, .home, .loopback, .choice, .hours: return .string(text)
         case .toggle:
             switch text.lowercased() {
             case "true", "yes", "on", "1": return .boolean(true)

@@ -105,7 +105,9 @@ public final class PageSessions: GrantKeeper {
             guard let address = state.address else {
                 throw NodeError(
                     "no-page", "The node is running without its page.",
-                    hint: "stop it, then: parley run --page")
+                    hint:
+                        "stop it, then: parley run --page; `parley config set run.page true` has "
+                        + "it always served, also by parley service")
             }
             let steady = now().steady
             state.links = state.links.filter { $0.end > steady }.suffix(Self.linkCountMax - 1)
