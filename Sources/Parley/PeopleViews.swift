@@ -130,6 +130,11 @@ extension NodeError {
                     "Your conversation begins when they accept it, since their card names no relay. "
                     + "You are not told if they decline.")
         case "refused": self.init(refusing: contact)
+        case "accepted":
+            self.init(
+                "not-here", "Your conversation with \(contact.name) is not on this device yet.",
+                hint:
+                    "It comes from their node or from a relay: leave `parley run` running.")
         default:
             self.init(
                 "not-met", "\(contact.name) and you have not met yet.",

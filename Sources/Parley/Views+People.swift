@@ -135,7 +135,7 @@ extension Views {
     /// The state of an invite that has not led to its creator, if it no longer will.
     func fate(of person: PersonID) throws -> [String] {
         guard let invite = try NodeCore.takenInvite(of: person, in: store),
-            try contact(person)?.isAccepted != true
+            try !isMetOrAsked(person)
         else { return [] }
         let name = try name(of: person)
         if invite.isRefused {
@@ -159,8 +159,8 @@ extension Views {
         else { return [] }
         let name = try name(of: person)
         return [
-            "A relay has your contact request to \(name), who gets it when they are next online. "
-                + "You are told only if they accept."
+            "A relay has your contact request to \(name), who gets it when they are next online, "
+                + "if they have not had it. You are told only if they accept."
         ]
     }
 

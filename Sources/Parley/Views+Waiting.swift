@@ -25,9 +25,16 @@ extension Views {
     func refuser(in roster: Roster) throws -> PersonID? {
         guard roster.kind == .direct else { return nil }
         return try roster.members.map(\.person).first { person in
-            guard person != ownPerson, try contact(person)?.isAccepted != true else { return false }
+            // Who was asked since by their card is waited for anew.
+            guard person != ownPerson, try !isMetOrAsked(person) else { return false }
             return try NodeCore.takenInvite(of: person, in: store)?.isRefused == true
         }
+    }
+
+    /// Whether a person is a contact, or was asked to be one.
+    func isMetOrAsked(_ person: PersonID) throws -> Bool {
+        guard let contact = try contact(person) else { return false }
+        return contact.isAccepted || contact.state == .requested
     }
 
     /// How far something of one's own has come, as far as this device can know it: one that was revoked

@@ -89,8 +89,9 @@ struct RequestProcessTests {
         let waiting = try await Program.run("contacts", "--home", all.ben.home)
         #expect(
             waiting.output.contains(
-                "A relay has your contact request to ann, who gets it when they are next online. "
-                    + "You are told only if they accept."), "\(waiting.output)")
+                "A relay has your contact request to ann, who gets it when they are next online, "
+                    + "if they have not had it. You are told only if they accept."),
+            "\(waiting.output)")
         #expect(try await all.ben.stop() == 0)
 
         let ann = try await all.ann.start(isHidden: true)

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Parley
 import ParleyLocalAPI
+import ParleyWire
 
 struct Read: NodeCommand {
     static let configuration = CommandConfiguration(
@@ -109,9 +110,25 @@ struct Read: NodeCommand {
         try Output.show(page, json: output.json, as: text)
         if page.messages.isEmpty, !output.json { try await sayNothingIsHere(on: node) }
         try await Losses.warn(in: conversation, on: node)
-        if !output.json { sayWhatIsLeft(page) }
+        if !output.json {
+            sayWhatIsLeft(page)
+            try await sayWhatIsElsewhere(on: node)
+        }
         if keepUnread { return }
         try await ReadMarks.mark(page.messages, in: conversation, last: page.last, on: node)
+    }
+
+    /// Two who began to write to each other at the same time have two conversations; a name means one.
+    private func sayWhatIsElsewhere(on node: any NodeService) async throws {
+        let shown = try await node.perform(GetConversation(conversation: conversation))
+        guard shown.kind == "direct" else { return }
+        for other in try await node.perform(ListConversations())
+        where other.supersededBy == shown.id && other.unread > 0 {
+            let count = counted(other.unread, "message")
+            World.current.advise(
+                "\(count) unread in another conversation of you two: "
+                    + "parley read \(other.id.prefix(8))")
+        }
     }
 
     /// The command that shows a page of a conversation.

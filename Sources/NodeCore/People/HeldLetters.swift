@@ -89,9 +89,14 @@ extension NodeCore {
         guard contact.isAccepted, let held = HeldLetters(bytes) else { return }
         for letter in held.letters {
             guard var content = LetterContent(letter.content) else { continue }
+            // What their author cannot pay for comes again, as after any loss.
+            guard try admitParcel(of: person, &turn) == .fine else { return }
+            var bill = openBill(of: person, byteCount: letter.content.count)
             while let frame = content.frames.next() {
+                charge(for: content.frames.room, to: &bill)
                 try read(frame, of: person, by: letter.sender, &turn)
             }
+            settle(bill)
         }
     }
 
