@@ -36,12 +36,13 @@ extension Views {
         /// The place of a conversation whose newest message stands at `written`, and was received at
         /// `received`.
         ///
-        /// What came late, or from a clock that is behind, is as new as the minute in which it came. Within
-        /// that minute what it says of itself counts: a device that was away receives everything at once.
+        /// What was received is as new as the minute in which it was: however late it came, and whatever the
+        /// clocks of its author and of others before said. Within that minute what it says of itself counts: a
+        /// device that was away receives everything at once.
         init(written: UInt64, received: UInt64?) {
             let minute: UInt64 = 60_000
             self.written = written
-            time = max(written, received.map { $0 / minute * minute } ?? 0)
+            time = (received ?? written) / minute * minute
         }
 
         static func < (left: Self, right: Self) -> Bool {
@@ -51,21 +52,29 @@ extension Views {
 
     /// Where a conversation stands among others.
     func listPlace(of summary: ConversationSummary, _ roster: Roster) throws -> ListPlace {
-        ListPlace(
-            written: try listTime(of: summary),
-            received: try summary.newest.flatMap { try received($0, in: summary.space, roster) })
+        var written = try listTime(of: summary)
+        var received: UInt64?
+        if let newest = summary.newest {
+            let own = roster.everyDevice(of: ownPerson)
+            if try store.log(newest.tag, in: summary.space.number).map({ own.contains($0.device) })
+                == true
+            {
+                // One's own clock is the one that lists; what stood above may have been ahead of it.
+                let latest = SystemClock.now.wall + NodeCore.clockToleranceMax
+                written = summary.newestTime.flatMap { $0 <= latest ? $0 : nil } ?? written
+            } else {
+                received = try self.received(newest, in: summary.space, on: own)
+            }
+        }
+        return ListPlace(written: written, received: received)
     }
 
-    /// When a device of this person said that it has a message; of several devices the first word counts. Nil
-    /// for one's own messages.
+    /// When one of these devices of this person said that it has a message; of several devices the first word
+    /// counts.
     private func received(
-        _ order: OrderKey, in space: SpaceRecord, _ roster: Roster
+        _ order: OrderKey, in space: SpaceRecord, on own: [DeviceID]
     ) throws -> UInt64? {
         let latest = SystemClock.now.wall + NodeCore.clockToleranceMax
-        let own = roster.everyDevice(of: ownPerson)
-        guard let author = try store.log(order.tag, in: space.number)?.device,
-            !own.contains(author)
-        else { return nil }
         let times = try own.compactMap { device -> UInt64? in
             let actor = Digest(reinterpreting: device)
             let name = OperationHash.log(space: space.id, device: device, lane: .receipts)

@@ -34,6 +34,8 @@ struct ListTimeTests {
         #expect(place(now - 5 * hour, now) < place(now, now + 1))
         // A device that was away three days receives two messages in the wrong order.
         #expect(place(now - 60 * hour, now + 2) < place(now - 50 * hour, now + 1))
+        // A clock that was two hours ahead lifts nothing once its time has come.
+        #expect(place(now + 2 * hour, now) < place(now + 2 * hour, now + 2 * hour))
         // What one wrote oneself, and what no receipt tells of.
         #expect(place(now, nil) > place(now - 1, nil))
     }
