@@ -120,7 +120,11 @@ extension Node {
         _ node: Node, _ report: RestoreReport, _ found: FoundPerson?
     ) async throws -> (node: Node, report: RestoreReport) {
         await node.begin()
-        _ = try await node.running.perform(.setProfile(name: report.name, addresses: nil))
+        var report = report
+        // Damage may have taken the name: the device is made, and its person names themselves.
+        if report.name.isEmpty, let found { report.name = found.name }
+        let name = report.name.isEmpty ? nil : report.name
+        _ = try await node.running.perform(.setProfile(name: name, addresses: nil))
         if let invite = found?.invite, invite.person.description != report.person {
             // They are a contact again. A link that has expired meanwhile is no reason to fail.
             _ = try? await node.running.perform(.acceptInvite(invite, alias: ""))

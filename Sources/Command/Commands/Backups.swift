@@ -203,7 +203,7 @@ extension RestoreReport {
     /// The report for a person.
     var text: String {
         var table = Table()
-        table.add("name", "\(name)  \(person.prefix(8))")
+        table.add("name", (name.isEmpty ? "lost" : name) + "  \(person.prefix(8))")
         table.add("new device", String(device.prefix(12)))
         for device in revokedDevices { table.add("revoked", String(device.prefix(12))) }
         for device in keptDevices { table.add("kept", String(device.prefix(12))) }
@@ -212,6 +212,12 @@ extension RestoreReport {
             "\(counted(conversationCount, "conversation")), "
                 + "\(counted(operationCount, "operation"))")
         return table.text
+    }
+
+    /// Says what its person has to say again.
+    func advise() {
+        guard name.isEmpty else { return }
+        World.current.advise("your name is not in the backup: parley name NAME sets it")
     }
 }
 

@@ -83,6 +83,7 @@ struct LostOptions: ParsableArguments {
         await node.shutdown()
         try Output.show(report, json: output.json, as: report.text)
         guard !output.json else { return }
+        report.advise()
         let revoked = report.revokedDevices.isEmpty ? "" : " and the revoked ones are not"
         World.current.say(
             "from now on, any command for this home tells everybody it reaches that this "
