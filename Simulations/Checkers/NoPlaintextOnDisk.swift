@@ -57,7 +57,8 @@ final class NoPlaintextOnDisk: Checker {
             add(proposal.title)
             add(proposal.text)
         case .remind(.add(let text, _, _)): add(text)
-        case .together, .remind: break
+        case .schedule(.add(let message, _, _)): add(message.text)
+        case .together, .remind, .schedule: break
         case .setCallServer(let server): add(server.address)
         }
     }

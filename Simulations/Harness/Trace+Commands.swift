@@ -62,8 +62,8 @@ extension Trace {
         case .together(let command): add("\(command)")
         // Rare: what it is called is bytes enough.
         case .call, .act, .types, .setPresence, .setPrivacy, .setCallServer, .setAlias, .remind,
-            .removeCallServer, .noteRecoveryCheck, .setLinkPreviews, .file, .setPicture,
-            .withdrawJoin:
+            .schedule, .removeCallServer, .noteRecoveryCheck, .setLinkPreviews, .file,
+            .setPicture, .withdrawJoin:
             add("\(command)")
         }
     }
@@ -204,6 +204,7 @@ extension Trace {
         case .success(.call(let call)): add("\(call)")
         case .success(.kept(let count)): add(6 << 32 | UInt64(count))
         case .success(.reminder(let id)): add(id.rawValue)
+        case .success(.scheduled(let id)): add(id.rawValue)
         // Rare: what it is called is bytes enough.
         case .failure(let refusal): add("\(refusal)")
         }

@@ -52,6 +52,7 @@ struct Trace {
         case .takenBack(let space): add(26 << 56 | UInt64(bitPattern: space.rawValue))
         case .polls: add(27 << 56)
         case .ringing: add(28 << 56)
+        case .scheduled: add(35 << 56)
         case .files: add(29 << 56)
         case .fileRetry: add(30 << 56)
         case .fileRoom: add(33 << 56)

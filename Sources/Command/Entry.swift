@@ -274,7 +274,8 @@ struct ParleyCommand: AsyncParsableCommand {
             CommandGroup(
                 name: "Say something:",
                 subcommands: [
-                    Send.self, DraftCommand.self, Reply.self, Edit.self, Edits.self, Delete.self,
+                    Send.self, ScheduleCommandLine.self, ScheduledCommand.self,
+                    DraftCommand.self, Reply.self, Edit.self, Edits.self, Delete.self,
                     React.self, Forward.self, StarCommand.self, PinCommand.self,
                     FilesCommand.self, Record.self, LinkPreviewsCommand.self, Import.self,
                 ]),

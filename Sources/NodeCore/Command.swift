@@ -128,6 +128,8 @@ public enum Command: Sendable {
     case file(FileCommand)
     /// Does something about the person's reminders.
     case remind(ReminderCommand)
+    /// Does something about messages that are sent later.
+    case schedule(ScheduleCommand)
 }
 
 /// An action on a call, by the person or by the program for sound and pictures.
@@ -213,6 +215,8 @@ public enum CommandReply: Equatable, Sendable {
     case call(CallID)
     /// The reminder that it is about.
     case reminder(Reminder.ID)
+    /// The message to be sent later that it is about.
+    case scheduled(ScheduledMessage.ID)
     /// So many messages are kept, and written once the conversation's own past is back.
     case kept(Int)
 }
@@ -353,7 +357,8 @@ extension Command {
             .requestContact, .answerContact, .markVerified, .addDevice, .revokeDevice,
             .renameDevice, .chooseRelays, .importMessages, .call, .setPrivacy,
             .setCallServer, .removeCallServer, .noteRecoveryCheck, .setLinkPreviews, .setAlias,
-            .star, .pin, .archive, .markUnread, .keepUnsent, .file, .together, .remind:
+            .star, .pin, .archive, .markUnread, .keepUnsent, .file, .together, .remind,
+            .schedule:
             false
         }
     }

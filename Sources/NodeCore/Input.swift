@@ -114,6 +114,8 @@ public enum TimerID: Hashable, Sendable {
     case polls
     /// Rings for what the person wants to be reminded of.
     case ringing
+    /// Sends what the person wanted sent later.
+    case scheduled
     /// Looks after calls, typing and presence, at this moment of the monotonic clock.
     case signals(UInt64)
     /// Checks whether peers deliver the requested pieces of files.

@@ -55,6 +55,7 @@ extension NodeCore {
         try resumeShelves(&turn)
         try resumeFileReceipts(&turn)
         try scheduleRinging(&turn)
+        try scheduleSending(&turn)
     }
 
     /// Prepares a node that is only asked and never steps: its store may not be written.
@@ -107,8 +108,7 @@ extension NodeCore {
     > {
         if let refusal = try refusal(ofAny: command, turn.store) { return .failure(refusal) }
         switch command {
-        case .setProfile(let name, let addresses):
-            return try setProfile(name, addresses, &turn)
+        case .setProfile(let name, let addresses): return try setProfile(name, addresses, &turn)
         case .createGroup(let name, let members):
             return try createGroup(name, members, &turn)
         case .send(let space, let messages, let parent):
@@ -160,6 +160,7 @@ extension NodeCore {
             return try signal(command, &turn)
         case .together(let command): return try together(command, &turn)
         case .remind(let command): return try remind(command, &turn)
+        case .schedule(let command): return try schedule(command, &turn)
         }
     }
 

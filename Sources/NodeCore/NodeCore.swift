@@ -187,6 +187,7 @@ public struct NodeCore: Sendable {
         case .invitations: try answerInvitations(&turn)
         case .polls: try closeDuePolls(&turn)
         case .ringing: try ring(&turn)
+        case .scheduled: try sendScheduled(&turn)
         case .takenBack(let space): try forgetWithdrawnInvitation(into: space, &turn)
         case .signals(let moment): try signalsDue(moment, &turn)
         case .files: try tendFiles(&turn)

@@ -203,6 +203,8 @@ extension NodeError {
             self.init(
                 "too-many-reminders", "There are \(limit) reminders already.",
                 hint: "`parley reminders delete` deletes those that you no longer need.")
+        case .unknownScheduled: self = .unknownScheduled
+        case .tooManyScheduled(let limit): self = .tooManyScheduled(limit)
         case .tooManyAssignees(let limit):
             self.init("too-many-assignees", "An action item can have at most \(limit) people.")
         case .badDay:

@@ -120,6 +120,8 @@ public enum Limits {
     public static let reminderByteCountMax = 1024
     /// Reminders of a person, those that have rung included.
     public static let reminderCountMax = 512
+    /// Messages of a person that are to be sent later.
+    public static let scheduledCountMax = 256
     /// Calls that are shown of one conversation: one a day for eleven years.
     public static let callRecordCountMax = 4096
     /// An envelope at its smallest; larger ones are of this times a power of two.

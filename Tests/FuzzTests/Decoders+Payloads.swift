@@ -146,6 +146,7 @@ extension Decoder {
             "Sources/Conversation/Features/Note.swift": 1,
             "Sources/Conversation/Features/Decision.swift": 3,
             "Sources/Conversation/Features/Reminder.swift": 1,
+            "Sources/Conversation/Features/ScheduledMessage.swift": 1,
         ],
         hasOneSpelling: false,
         inputs: {
@@ -162,6 +163,10 @@ extension Decoder {
                 Reminder(
                     Reminder.ID(7), at: 9, on: DeviceID { $0[0] = 3 },
                     about: .init(space: SpaceID { $0[0] = 4 }, operation: poll), text: "call"
+                ).preference.draft(),
+                ScheduledMessage(
+                    ScheduledMessage.ID(7), at: 9, on: DeviceID { $0[0] = 3 },
+                    to: SpaceID { $0[0] = 4 }, TextMessage(text: "good morning")
                 ).preference.draft(),
                 DecisionProposal(title: "train", text: "so", tags: ["a", "b"]).draft(),
                 Approval.draft(of: poll, isOn: true), Settling(.accepted).draft(of: poll),
@@ -181,6 +186,7 @@ extension Decoder {
                 || DecisionProposal(payload: bytes) != nil || Approval.isOn(payload: bytes) != nil
                 || Settling.state(payload: bytes) != nil
                 || Preference(payload: bytes).flatMap(Reminder.init) != nil
+                || Preference(payload: bytes).flatMap(ScheduledMessage.init) != nil
             return isRead ? bytes : nil
         })
 

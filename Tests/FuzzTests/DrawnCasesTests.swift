@@ -24,6 +24,7 @@ struct DrawnCasesTests {
             case .together(let inner): "together \(caseName(of: inner))"
             case .file(let inner): "file \(caseName(of: inner))"
             case .remind(let inner): "remind \(caseName(of: inner))"
+            case .schedule(let inner): "schedule \(caseName(of: inner))"
             case .act(_, let inner): "act \(caseName(of: inner))"
             default: caseName(of: command)
             }
@@ -32,6 +33,7 @@ struct DrawnCasesTests {
             "together": ("TogetherCommand", "Conversations/TogetherCommand"),
             "file": ("FileCommand", "Files/HeldFile"),
             "remind": ("ReminderCommand", "Conversations/NodeCore+Ringing"),
+            "schedule": ("ScheduleCommand", "Conversations/NodeCore+Scheduling"),
             "act": ("CallAct", "Command"),
         ]
         var expected = try cases(of: "Command", in: "Sources/NodeCore/Command")

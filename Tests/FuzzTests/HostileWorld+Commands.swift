@@ -24,7 +24,7 @@ extension HostileWorld {
 
     func drawnCommand() throws -> Command {
         let space = try space()
-        return switch random.next() % 16 {
+        return switch random.next() % 17 {
         case 0...2: messageCommand(space)
         case 3...5: markingCommand(space)
         case 6...7: groupCommand(space)
@@ -33,6 +33,7 @@ extension HostileWorld {
         case 11, 12: .together(togetherCommand(in: space, number()))
         case 13: .remind(reminderCommand())
         case 14: .file(fileCommand())
+        case 15: .schedule(scheduleCommand(space))
         default: numberedCommand(space)
         }
     }
@@ -188,6 +189,22 @@ extension HostileWorld {
         case 1: .take(id)
         case 2: .remove(id)
         default: .add(text: "r", about: random.flip() ? number() : nil, at: soon())
+        }
+    }
+
+    private func scheduleCommand(_ space: SpaceID) -> ScheduleCommand {
+        let known =
+            (try? ann.core.ownSpace.map {
+                try Overview.scheduled(ownSpace: $0.number, in: ann.store)
+            }) ?? []
+        let id =
+            known.isEmpty || random.happens(onceIn: 4)
+            ? ScheduledMessage.ID(random.hostile()) : known[random.below(known.count)].id
+        return switch random.next() % 8 {
+        case 0: .move(id, at: soon())
+        case 1: .send(id)
+        case 2: .remove(id)
+        default: .add(TextMessage(text: "later"), to: space, at: soon())
         }
     }
 

@@ -45,6 +45,7 @@ enum OutsideNumbers {
             3, "a stamp and an offer's number, checked there; an age, compared"),
         "Sources/Conversation/Features/Reminder.swift": .init(
             3, "a time, a tag and a place, checked there"),
+        "Sources/Conversation/Features/ScheduledMessage.swift": .init(1, "a time, checked there"),
         "Sources/NodeCore/EventEntry.swift": .init(7, "this device's own rows"),
         "Sources/NodeCore/Conversations/FormerLog.swift": .init(6, "this device's own rows"),
         "Sources/NodeCore/Conversations/FormerMarks.swift": .init(1, "this device's own rows"),
@@ -98,6 +99,8 @@ enum OutsideNumbers {
         "Sources/NodeCore/Relays/NodeCore+Letters.swift": .init(
             1, "own times, below 2^43 by `step`"),
         "Sources/NodeCore/Conversations/NodeCore+Ringing.swift": .init(
+            1, "the lesser is taken off"),
+        "Sources/NodeCore/Conversations/NodeCore+Scheduling.swift": .init(
             1, "the lesser is taken off"),
         "Sources/NodeCore/Relays/NodeCore+Refusals.swift": .init(1, "own patience"),
         "Sources/NodeCore/People/OpenInvite.swift": .init(2, "an own end, bounded; a part"),

@@ -128,6 +128,14 @@ struct APIDescriptionTests {
         try await check(ListReminders())
         try await check(ChangeReminder(reminder: "00000001", done: true))
         try await check(DeleteReminder(reminder: "00000001"))
+        try await check(
+            ScheduleMessage(conversation: "home", text: "later", time: 1_800_000_000_000))
+        try await check(ListScheduled())
+        try await check(MoveScheduled(scheduled: "00000001", time: 1_800_000_000_000))
+        try await check(SendScheduled(scheduled: "00000001"))
+        try await check(
+            ScheduleMessage(conversation: "home", text: "later", time: 1_800_000_000_000))
+        try await check(DeleteScheduled(scheduled: "00000001"))
     }
 
     @Test("what the fake node answers of all else fits as well")

@@ -31,6 +31,7 @@ final class FakeNode: NodeService {
         var decisions: [DecisionView] = []
         var dismissed: Set<String> = []
         var reminders: [ReminderView] = []
+        var scheduled: [ScheduledView] = []
         var calls: [String] = []
         var events: [MembershipView] = []
         var explained = [
@@ -60,6 +61,7 @@ final class FakeNode: NodeService {
         answerDecisions()
         answerAssistant()
         answerReminders()
+        answerScheduled()
         answerReading()
         answerChanges()
         answerGroups()

@@ -33,7 +33,7 @@ extension Stage {
         case .tear(let rank):
             return try note(rank, in: space, of: node).map { .withdraw($0.number) }
         case .ask, .vote, .close, .withdraw, .begin, .change, .drop, .propose, .decide, .remind,
-            .remember:
+            .remember, .later:
             return nil
         }
     }

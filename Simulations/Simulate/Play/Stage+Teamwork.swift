@@ -49,6 +49,9 @@ extension Stage {
             }
             let time = World.epoch + world.now + minutes * 60_000
             return .remind(.add(text: text, about: row?.operation, at: time))
+        case .later(let text, let minutes):
+            let time = World.epoch + world.now + minutes * 60_000
+            return .schedule(.add(TextMessage(text: text), to: space.id, at: time))
         case .remember(let rank, let word): return try remember(rank, word, on: node)
         case .propose(let title, let rank):
             let source = try rank.flatMap { try closedPoll($0, in: space, of: node) }

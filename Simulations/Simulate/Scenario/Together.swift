@@ -35,6 +35,8 @@ public enum Together: Codable, Equatable, Sendable {
     case remind(text: String, message: Int?, minutes: UInt64)
     /// Is done with a reminder, has it ring here, or ends it.
     case remember(reminder: Int, word: Word)
+    /// Has one's device say something later.
+    case later(text: String, minutes: UInt64)
 
     /// What is said about a decision.
     public enum Word: String, CaseIterable, Codable, Equatable, Sendable {

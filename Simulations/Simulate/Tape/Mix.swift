@@ -47,6 +47,7 @@ public enum Mix {
         "ask": 3, "vote": 12, "close": 2, "withdraw": 1, "begin": 4, "change": 12, "drop": 1,
         "note": 18,
         "propose": 3, "decide": 10, "remind": 3, "remember": 3,
+        "later": 3,
     ]
     /// … and with notes.
     static let notes: [String: UInt64] = [

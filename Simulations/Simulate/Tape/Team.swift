@@ -44,6 +44,9 @@ struct Team: Occupation {
             return .remind(
                 text: "think of the errand \(random.next() % 1_000_000)",
                 message: random.next() % 2 == 0 ? rank : nil, minutes: 1 + random.next() % 10)
+        case "later":
+            return .later(
+                text: "said later: \(random.next() % 1_000_000)", minutes: 1 + random.next() % 10)
         case "remember":
             let words: [Together.Word] = [.accept, .withdraw, .reopen]
             return .remember(reminder: rank, word: words[Int(random.next() % 3)])

@@ -42,13 +42,10 @@ struct RemindCommand: NodeCommand {
     }
 
     func run(with node: any NodeService) async throws {
-        let now = UInt64(Date().timeIntervalSince1970 * 1_000)
-        guard let moment = time.moment(after: now, in: World.current.timeZone) else {
-            throw NodeError("bad-time", "There is no such time on that day in this time zone.")
-        }
         let reminder = try await node.perform(
             AddReminder(
-                text: text, message: message?.reference, item: item?.reference, time: moment))
+                text: text, message: message?.reference, item: item?.reference,
+                time: time.fromNow()))
         try Output.show(reminder, json: output.json, as: ReminderLines.text([reminder]))
     }
 }
@@ -216,6 +213,15 @@ enum RingTime: Equatable {
             (0...59).contains(minute)
         else { return nil }
         return (hour, minute)
+    }
+
+    /// The moment, in Unix milliseconds, as this machine's clock and its person's time zone have it.
+    func fromNow() throws -> UInt64 {
+        let now = UInt64(Date().timeIntervalSince1970 * 1_000)
+        guard let moment = moment(after: now, in: World.current.timeZone) else {
+            throw NodeError("bad-time", "There is no such time on that day in this time zone.")
+        }
+        return moment
     }
 
     /// The moment, in Unix milliseconds; nil where clocks leap over it.

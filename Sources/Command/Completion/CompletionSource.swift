@@ -30,7 +30,7 @@ enum CompletionSource: Equatable {
         "device": .names(.device), "relay": .names(.relay),
         "item": .names(.item), "poll": .names(.poll), "note": .names(.note),
         "decision": .names(.decision), "successor": .names(.decision),
-        "reminder": .names(.reminder), "invite": .names(.invite),
+        "reminder": .names(.reminder), "scheduled": .names(.scheduled), "invite": .names(.invite),
         "subject": .names(.anything), "into": .names(.conversation),
         "key": .words(ConfigKey.all.map(\.name)),
         "shell": .words(CompletionScript.shells),
@@ -44,7 +44,8 @@ enum CompletionSource: Equatable {
 
 /// A kind of thing that has a name or a number on this node.
 enum NameKind: String, Equatable, CaseIterable {
-    case conversation, group, person, device, relay, item, poll, note, decision, reminder, invite
+    case conversation, group, person, device, relay, item, poll, note, decision, reminder
+    case scheduled, invite
     /// Homes on this machine.
     case home
     /// Messages apart, whatever `why` explains.

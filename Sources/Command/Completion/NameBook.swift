@@ -38,6 +38,10 @@ struct NameBook {
             return try await node.perform(ListReminders()).map {
                 Completer.Candidate(word: String($0.id.prefix(8)), meaning: Self.short($0.text))
             }
+        case .scheduled:
+            return try await node.perform(ListScheduled()).map {
+                Completer.Candidate(word: String($0.id.prefix(8)), meaning: Self.short($0.text))
+            }
         case .invite:
             return try await node.perform(ListInvites()).map {
                 Completer.Candidate(word: $0.id, meaning: "invite")

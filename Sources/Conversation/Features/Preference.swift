@@ -43,7 +43,7 @@ public struct PreferenceKey: RawRepresentable, Hashable, Sendable {
     /// Those that this device knows.
     public static let all: [PreferenceKey] = [
         .presence, .callServer, .deleted, .readOutside, .recoveryCheck, .archived, .unread,
-        .unsent, .sentAgain, .linkPreviews, .reminder,
+        .unsent, .sentAgain, .linkPreviews, .reminder, .scheduled,
     ]
 
     /// Those that change how a conversation is listed.

@@ -55,6 +55,10 @@ public enum TogetherCommand: Equatable, Sendable {
         case unknownReminder
         /// A person has so many reminders, those that have rung included.
         case tooManyReminders(limit: Int)
+        /// There is no such message to be sent later.
+        case unknownScheduled
+        /// A person has so many messages to be sent later.
+        case tooManyScheduled(limit: Int)
         /// At most so many persons do one thing.
         case tooManyAssignees(limit: Int)
         /// There is no such day.

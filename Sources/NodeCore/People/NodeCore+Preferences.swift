@@ -144,6 +144,7 @@ extension NodeCore {
         }
         if keys.contains(.deleted) { try forgetDeleted(&turn) }
         if keys.contains(.reminder) { try scheduleRinging(&turn) }
+        if keys.contains(.scheduled) { try scheduleSending(&turn) }
     }
 }
 

@@ -1,0 +1,38 @@
+import Parley
+
+/// Messages that are to be sent later, as lines.
+///
+/// ```
+/// 1a2b3c4d  1 Dec 2026 07:00  happy birthday!  in “trip”
+/// 5e6f7a8b  1 Dec 2026 10:00  the hut is full  in “home”, phone sends it
+/// ```
+enum ScheduledLines {
+    /// All of them, each in a line.
+    static func text(_ scheduled: [ScheduledView]) -> String {
+        let clock = Clock()
+        return scheduled.map { one in
+            "\(one.id.prefix(8))  \(clock.moment(one.time))  \(words(one))  "
+                + facts(one).joined(separator: ", ")
+        }.joined(separator: "\n")
+    }
+
+    /// Its text in one line, with a sign where more follows.
+    private static func words(_ scheduled: ScheduledView) -> String {
+        let lines = scheduled.text.split { $0 == "\n" || $0 == "\r\n" }
+        return harmless(String(lines.first ?? "")) + (lines.count > 1 ? " …" : "")
+    }
+
+    private static func facts(_ scheduled: ScheduledView) -> [String] {
+        let name = scheduled.place.map { "“\(harmless($0))”" } ?? "a conversation that is not here"
+        var facts = ["in \(name)"]
+        let move = Advice.complete("`parley scheduled move \(scheduled.id.prefix(8)) --at 1m`")
+        if scheduled.state == "failed" {
+            facts.append("could not be sent then: try \(move)")
+        } else if scheduled.isOrphaned {
+            facts.append("nobody sends it: \(move)")
+        } else if !scheduled.isHere {
+            facts.append("\(harmless(scheduled.device)) sends it")
+        }
+        return facts
+    }
+}
