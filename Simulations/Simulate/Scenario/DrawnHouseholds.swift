@@ -10,7 +10,7 @@ struct DrawnHouseholds {
     /// Acts of each person in an hour about them; nil for none.
     private(set) var rate: UInt64?
     private(set) var acquaintance = Scenario.Acquaintance.everyone
-    /// Half a day to two in which nobody does anything, after which devices say what they have seen.
+    /// A night to two and a half days in which nobody does anything, after which devices say what they have seen.
     private(set) var rest: [Scenario.Phase] = []
     private let persons: [String]
     private var random: SeededRandom
@@ -39,14 +39,14 @@ struct DrawnHouseholds {
         }
     }
 
-    /// How long so many nodes do nothing: what half a day of many costs, few live through in two and a half.
+    /// How long so many nodes do nothing: what a night of many costs, few live through in two and a half days.
     private static func restHours(of nodeCount: Int) -> UInt64 {
         switch nodeCount {
         case ...3: 62
         case 4: 50
         case 5...6: 26
-        case 7...9: 13
-        default: 8
+        case 7...9: 9
+        default: 7
         }
     }
 
