@@ -30,6 +30,8 @@ public struct ConversationView: Codable, Equatable, Sendable {
     /// The conversation of the same two that new messages go into instead, in hex; nil for all but those
     /// that were begun while that one was not known here.
     public var supersededBy: String?
+    /// Another conversation of the same two in which something is unread, in hex: a name means this one.
+    public var twin: String?
     /// Whether this person was in it before, was added again, and has not answered: it can be read,
     /// and nothing new arrives.
     public var isInvited = false

@@ -18,6 +18,23 @@ extension Views {
         return first?.id == space.id ? nil : first
     }
 
+    /// Another conversation of the same two in which something is unread.
+    func unreadTwin(of space: SpaceRecord, _ roster: Roster) throws -> SpaceRecord? {
+        guard space.kind == .direct,
+            let other = roster.members.first(where: { $0.person != ownPerson })
+        else { return nil }
+        for naming in try store.spaces(naming: other.person) {
+            guard let twin = try store.space(naming.space), twin.kind == .direct,
+                twin.id != space.id, let roster = try self.roster(of: twin)
+            else { continue }
+            let count = try Overview.unreadCount(
+                of: twin, roster: roster, ownPerson: ownPerson, ownSpace: core.ownSpace?.number,
+                in: store)
+            if count > 0 { return twin }
+        }
+        return nil
+    }
+
     /// The conversation with a person alone: of several the one whose identifier is less.
     func directConversation(with person: PersonID) throws -> SpaceRecord? {
         var first: SpaceRecord?

@@ -128,6 +128,7 @@ struct Views {
             newest: summary.newestTime,
             waitingFor: try waiting(in: summary.space, roster),
             supersededBy: try successor(of: summary.space, roster)?.id.description,
+            twin: try unreadTwin(of: summary.space, roster)?.id.description,
             isInvited: roster.isInvited(ownPerson),
             isOut: isOut(of: roster),
             lacksEarlier: lacksEarlier,

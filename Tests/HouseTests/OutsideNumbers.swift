@@ -100,8 +100,6 @@ enum OutsideNumbers {
             1, "own times, below 2^43 by `step`"),
         "Sources/NodeCore/Conversations/NodeCore+Ringing.swift": .init(
             1, "the lesser is taken off"),
-        "Sources/NodeCore/Conversations/NodeCore+Scheduling.swift": .init(
-            1, "the lesser is taken off"),
         "Sources/NodeCore/Relays/NodeCore+Refusals.swift": .init(1, "own patience"),
         "Sources/NodeCore/People/OpenInvite.swift": .init(2, "an own end, bounded; a part"),
         "Sources/Reconciliation/SyncSession.swift": .init(1, "bytes that were counted here"),

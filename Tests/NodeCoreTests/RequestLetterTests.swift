@@ -170,10 +170,10 @@ struct RequestLetterTests {
         world.startAll()
         world.run(for: 200_000)
         // Each began one, and both take the same for it.
-        let spaces = [ann, ben].map { node in
-            (try? node.conversations())?.filter { $0.kind == .direct }.map(\.id).sorted()
+        let spaces = try [ann, ben].map { node in
+            try node.conversations().filter { $0.kind == .direct }.map(\.id).sorted()
         }
-        #expect(spaces[0] == spaces[1] && spaces[0]?.count == 2)
+        #expect(spaces[0] == spaces[1] && spaces[0].count == 2)
         #expect(try ann.state(of: ben) == .accepted && ben.state(of: ann) == .accepted)
     }
 

@@ -121,14 +121,11 @@ struct Read: NodeCommand {
     /// Two who began to write to each other at the same time have two conversations; a name means one.
     private func sayWhatIsElsewhere(on node: any NodeService) async throws {
         let shown = try await node.perform(GetConversation(conversation: conversation))
-        guard shown.kind == "direct" else { return }
-        for other in try await node.perform(ListConversations())
-        where other.supersededBy == shown.id && other.unread > 0 {
-            let count = counted(other.unread, "message")
-            World.current.advise(
-                "\(count) unread in another conversation of you two: "
-                    + "parley read \(other.id.prefix(8))")
-        }
+        guard let twin = shown.twin else { return }
+        let other = try await node.perform(GetConversation(conversation: twin))
+        World.current.advise(
+            "\(counted(other.unread, "message")) unread in another conversation of you two: "
+                + "parley read \(twin.prefix(8))")
     }
 
     /// The command that shows a page of a conversation.

@@ -74,6 +74,18 @@ public struct Preference: Equatable, Sendable {
         self.value = value
     }
 
+    /// The topic of one of many that a device named by a number.
+    static func topic(of number: UInt64) -> [UInt8] {
+        var writer = ByteWriter(capacity: 8)
+        writer.uint64(number)
+        return writer.bytes
+    }
+
+    /// The number in such a topic; nil where it is another one.
+    var topicNumber: UInt64? {
+        topic.count == 8 ? topic.reduce(0) { $0 << 8 | UInt64($1) } : nil
+    }
+
     init?(payload: [UInt8]) {
         guard let message = Payload.decode(PayloadPreference.self, payload),
             let key = UInt16(exactly: message.key), key > 0,

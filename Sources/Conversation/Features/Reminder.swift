@@ -74,8 +74,8 @@ public struct Reminder: Equatable, Sendable {
 
     /// The reminder in a preference; nil if it is not of this key, removes one, or breaks a rule.
     init?(_ said: Preference) {
-        guard said.key == .reminder, said.topic.count == 8 else { return nil }
-        id = ID(said.topic.reduce(0) { $0 << 8 | UInt64($1) })
+        guard said.key == .reminder, let number = said.topicNumber else { return nil }
+        id = ID(number)
         var reader = ByteReader(said.value)
         do throws(DecodingFailure) {
             guard try reader.byte() == Self.version, let state = State(rawValue: try reader.byte())
@@ -106,12 +106,6 @@ public struct Reminder: Equatable, Sendable {
             operation: OperationReference(tag: tag, sequence: place, check: try reader.check()))
     }
 
-    private static func topic(_ id: ID) -> [UInt8] {
-        var writer = ByteWriter(capacity: 8)
-        writer.uint64(id.rawValue)
-        return writer.bytes
-    }
-
     /// What says so in the own space.
     public var preference: Preference {
         var writer = ByteWriter(capacity: 128)
@@ -127,12 +121,12 @@ public struct Reminder: Equatable, Sendable {
             writer.check(subject.operation.check)
         }
         writer.raw(Array(text.utf8))
-        return Preference(.reminder, about: Self.topic(id), writer.bytes)
+        return Preference(.reminder, about: Preference.topic(of: id.rawValue), writer.bytes)
     }
 
     /// The value that deletes it for good.
     public static func removal(of id: ID) -> Preference {
-        Preference(.reminder, about: topic(id), [])
+        Preference(.reminder, about: Preference.topic(of: id.rawValue), [])
     }
 }
 

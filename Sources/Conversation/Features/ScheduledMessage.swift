@@ -61,8 +61,8 @@ public struct ScheduledMessage: Equatable, Sendable {
 
     /// The message in a preference; nil if it is not of this key, removes one, or breaks a rule.
     init?(_ said: Preference) {
-        guard said.key == .scheduled, said.topic.count == 8 else { return nil }
-        id = ID(said.topic.reduce(0) { $0 << 8 | UInt64($1) })
+        guard said.key == .scheduled, let number = said.topicNumber else { return nil }
+        id = ID(number)
         var reader = ByteReader(said.value)
         do throws(DecodingFailure) {
             guard try reader.byte() == Self.version, let state = State(rawValue: try reader.byte())
@@ -77,12 +77,6 @@ public struct ScheduledMessage: Equatable, Sendable {
         self.message = message
     }
 
-    private static func topic(_ id: ID) -> [UInt8] {
-        var writer = ByteWriter(capacity: 8)
-        writer.uint64(id.rawValue)
-        return writer.bytes
-    }
-
     /// What says so in the own space.
     public var preference: Preference {
         var writer = ByteWriter(capacity: 256)
@@ -92,12 +86,12 @@ public struct ScheduledMessage: Equatable, Sendable {
         writer.identifier(device)
         writer.identifier(space)
         writer.raw(message.draft().payload ?? [])
-        return Preference(.scheduled, about: Self.topic(id), writer.bytes)
+        return Preference(.scheduled, about: Preference.topic(of: id.rawValue), writer.bytes)
     }
 
     /// The value that deletes it for good.
     public static func removal(of id: ID) -> Preference {
-        Preference(.scheduled, about: topic(id), [])
+        Preference(.scheduled, about: Preference.topic(of: id.rawValue), [])
     }
 }
 

@@ -17,11 +17,11 @@ public enum ReminderCommand: Equatable, Sendable {
 /// What the person wants to be reminded of.
 /// Source: `Protocol/05-identity.md`, "Reminders".
 extension NodeCore {
-    /// How often a reminder that waits is looked at, at least, in milliseconds: clocks are set,
-    /// and devices sleep.
-    static let ringPauseMax: UInt64 = 60_000
+    /// How often what waits for a time of the wall clock is looked at, at least, in milliseconds: clocks are
+    /// set, and devices sleep.
+    static let lookPauseMax: UInt64 = 60_000
     /// … and where nothing may be written yet.
-    static let ringRetry: UInt64 = 60_000
+    static let lookRetry: UInt64 = 60_000
 
     mutating func remind(_ command: ReminderCommand, _ turn: inout some Turn)
         throws(StoreError) -> Result<CommandReply, CommandRefusal>
@@ -85,15 +85,20 @@ extension NodeCore {
     /// Makes sure that this device's reminders ring in time.
     mutating func scheduleRinging(_ turn: inout some Turn) throws(StoreError) {
         guard let first = try ownWaiting(turn.store).first else { return }
-        let wait = min(first.time - min(first.time, turn.now.wall), Self.ringPauseMax)
-        timers.move(.ringing, to: turn.now.monotonic + max(wait, 1), &turn)
+        look(.ringing, at: first.time, &turn)
+    }
+
+    /// Sets a timer of something that is due at a time of the wall clock, or has it look again before.
+    mutating func look(_ timer: TimerID, at time: UInt64, _ turn: inout some Turn) {
+        let wait = min(time - min(time, turn.now.wall), Self.lookPauseMax)
+        timers.move(timer, to: turn.now.monotonic + max(wait, 1), &turn)
     }
 
     /// Rings for what is due by this device's own clock, and records that it did. What was due
     /// while the device was off rings when it is on again: once, because it is recorded.
     mutating func ring(_ turn: inout some Turn) throws(StoreError) {
         guard try mayWrite(turn.store) else {
-            return timers.move(.ringing, to: turn.now.monotonic + Self.ringRetry, &turn)
+            return timers.move(.ringing, to: turn.now.monotonic + Self.lookRetry, &turn)
         }
         for var reminder in try ownWaiting(turn.store) where reminder.time <= turn.now.wall {
             reminder.state = .rung

@@ -17,11 +17,6 @@ public enum ScheduleCommand: Equatable, Sendable {
 /// Messages that the person wants sent later.
 /// Source: `Protocol/05-identity.md`, "Scheduled messages".
 extension NodeCore {
-    /// How often one that waits is looked at, at least, in milliseconds: clocks are set, and devices sleep.
-    static let sendingPauseMax: UInt64 = 60_000
-    /// … and where nothing may be written yet.
-    static let sendingRetry: UInt64 = 60_000
-
     mutating func schedule(_ command: ScheduleCommand, _ turn: inout some Turn)
         throws(StoreError) -> Result<CommandReply, CommandRefusal>
     {
@@ -92,15 +87,14 @@ extension NodeCore {
     /// Makes sure that what this device sends later is sent in time.
     mutating func scheduleSending(_ turn: inout some Turn) throws(StoreError) {
         guard let first = try ownScheduled(turn.store).first else { return }
-        let wait = min(first.time - min(first.time, turn.now.wall), Self.sendingPauseMax)
-        timers.move(.scheduled, to: turn.now.monotonic + max(wait, 1), &turn)
+        look(.scheduled, at: first.time, &turn)
     }
 
     /// Sends what is due by this device's own clock. What was due while the device was off is sent when it is
     /// on again.
     mutating func sendScheduled(_ turn: inout some Turn) throws(StoreError) {
         guard try mayWrite(turn.store) else {
-            return timers.move(.scheduled, to: turn.now.monotonic + Self.sendingRetry, &turn)
+            return timers.move(.scheduled, to: turn.now.monotonic + Self.lookRetry, &turn)
         }
         var isLeft = false
         for var scheduled in try ownScheduled(turn.store) where scheduled.time <= turn.now.wall {
@@ -114,7 +108,7 @@ extension NodeCore {
             try keep(scheduled.preference, &turn)
         }
         guard isLeft else { return try scheduleSending(&turn) }
-        timers.move(.scheduled, to: turn.now.monotonic + Self.sendingRetry, &turn)
+        timers.move(.scheduled, to: turn.now.monotonic + Self.lookRetry, &turn)
     }
 
     /// What this device is to send and has not, the earliest first.

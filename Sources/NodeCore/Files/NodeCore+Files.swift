@@ -33,12 +33,12 @@ extension NodeCore {
 
     /// Removes files that nobody names in a moment, when what ended is on the disk.
     mutating func collectFilesSoon(_ turn: inout some Turn) throws(StoreError) {
-        let (held, wanted) = (
-            try turn.store.blobs.blobs(), try turn.store.values(.wantedFile)
-        )
         // The key of a file that this device sent outlives its bytes here, and not its last message.
-        let own = try turn.store.values(.ownFile)
-        guard !held.isEmpty || !wanted.isEmpty || !own.isEmpty else { return }
+        if try turn.store.blobs.blobs().isEmpty, try turn.store.values(.wantedFile).isEmpty,
+            try turn.store.values(.ownFile).isEmpty
+        {
+            return
+        }
         timers.set(.collection, in: Self.collectionDelay, &turn)
     }
 

@@ -160,30 +160,17 @@ extension Views {
             .map { try view($0) }
     }
 
-    /// Fewer digits name no reminder.
-    private static let reminderDigitCountMin = 4
+    private static let reminderNames = DigitNames(
+        one: "reminder", many: "reminders", code: "bad-reminder",
+        list: "parley reminders list --all", listAll: "parley reminders list --all --json",
+        unknown: NodeError(together: .unknownReminder))
 
     /// The reminder that an argument means: its identifier, or a start of that.
     fileprivate func reminder(named argument: String) throws -> Reminder.ID {
         guard let own = core.ownSpace else { throw NodeError(together: .unknownReminder) }
-        guard argument.count >= Self.reminderDigitCountMin,
-            argument.unicodeScalars.allSatisfy({ $0.isASCII && $0.properties.isASCIIHexDigit })
-        else {
-            throw NodeError(
-                "bad-reminder", "“\(argument)” is no identifier of a reminder, nor a start of one.",
-                hint: "At least \(Self.reminderDigitCountMin) of its digits are needed: "
-                    + "`parley reminders list --all` shows them.")
-        }
-        let found = try Overview.reminders(ownSpace: own.number, in: store).filter {
-            LogTag($0.id.rawValue).description.hasPrefix(argument.lowercased())
-        }
-        guard let first = found.first else { throw NodeError(together: .unknownReminder) }
-        guard found.count == 1 else {
-            throw NodeError(
-                "ambiguous", "\(found.count) reminders begin with “\(argument)”.",
-                hint: "Give more digits: `parley reminders list --all --json` shows them all.")
-        }
-        return first.id
+        let all = try Overview.reminders(ownSpace: own.number, in: store)
+        return Reminder.ID(
+            try Self.reminderNames.number(named: argument, among: all.map(\.id.rawValue)))
     }
 
     private func view(_ reminder: Reminder) throws -> ReminderView {

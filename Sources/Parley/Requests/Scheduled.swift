@@ -17,7 +17,7 @@ public struct ScheduleMessage: NodeRequest {
 
     /// The conversation: its name, its identifier or a start of that.
     public var conversation: String
-    /// The text, of at most 1,900 bytes.
+    /// The text, of some 1,950 bytes at most: it has to fit a preference.
     public var text: String
     /// When it is sent, in Unix milliseconds.
     public var time: UInt64
@@ -173,31 +173,17 @@ extension Views {
             .map { try view($0) }
     }
 
-    /// Fewer digits name none.
-    private static let scheduledDigitCountMin = 4
+    private static let scheduledNames = DigitNames(
+        one: "scheduled message", many: "scheduled messages", code: "bad-scheduled",
+        list: "parley scheduled", listAll: "parley scheduled list --json",
+        unknown: .unknownScheduled)
 
     /// The one that an argument means: its identifier, or a start of that.
     fileprivate func scheduled(named argument: String) throws -> ScheduledMessage.ID {
-        guard let own = core.ownSpace else { throw NodeError(together: .unknownScheduled) }
-        guard argument.count >= Self.scheduledDigitCountMin,
-            argument.unicodeScalars.allSatisfy({ $0.isASCII && $0.properties.isASCIIHexDigit })
-        else {
-            throw NodeError(
-                "bad-scheduled",
-                "“\(argument)” is no identifier of a scheduled message, nor a start of one.",
-                hint: "At least \(Self.scheduledDigitCountMin) of its digits are needed: "
-                    + "`parley scheduled` shows them.")
-        }
-        let found = try Overview.scheduled(ownSpace: own.number, in: store).filter {
-            LogTag($0.id.rawValue).description.hasPrefix(argument.lowercased())
-        }
-        guard let first = found.first else { throw NodeError(together: .unknownScheduled) }
-        guard found.count == 1 else {
-            throw NodeError(
-                "ambiguous", "\(found.count) scheduled messages begin with “\(argument)”.",
-                hint: "Give more digits: `parley scheduled list --json` shows them all.")
-        }
-        return first.id
+        guard let own = core.ownSpace else { throw NodeError.unknownScheduled }
+        let all = try Overview.scheduled(ownSpace: own.number, in: store)
+        return ScheduledMessage.ID(
+            try Self.scheduledNames.number(named: argument, among: all.map(\.id.rawValue)))
     }
 
     private func view(_ scheduled: ScheduledMessage) throws -> ScheduledView {
