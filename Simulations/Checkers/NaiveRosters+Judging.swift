@@ -22,7 +22,7 @@ extension NaiveRosters.Fold {
     }
 
     /// Whether a place of lane 1, 3 or 4 counts whose author could write it by what they had seen:
-    /// of the revocations that hit it unseen, one at least had seen so much.
+    /// of the revocations that hit it unseen, one of the first at least had seen so much.
     func counts(
         _ device: DeviceID, _ lane: Lane, _ sequence: UInt64, seeing view: Self,
         _ rosters: NaiveRosters
@@ -30,13 +30,14 @@ extension NaiveRosters.Fold {
         guard let person = person(of: device), limit(of: device, lane, rosters).reaches(sequence)
         else { return false }
         let endings = live.filter { end(by: $0, of: device, person, rosters) != nil }
-        let heard = heard(of: endings, rosters)
-        let cuts = endings.subtracting(view.live).map { act in
-            heard.contains(act) ? end(by: act, of: device, person, rosters) ?? Cut() : Cut()
-        }
-        return cuts.isEmpty
-            || cuts.contains {
-                ($0.place(of: device, lane)?.sequence).map { $0 >= sequence } ?? false
+        let unseen = endings.subtracting(view.live)
+        let heard = heard(of: endings, rosters).intersection(unseen)
+        // Whoever was put out again had come back: that says nothing about what they wrote before.
+        let first = heard.filter { rosters.acts[$0].past.isDisjoint(with: heard) }
+        return unseen.isEmpty
+            || first.contains { act in
+                let last = end(by: act, of: device, person, rosters)?.place(of: device, lane)
+                return last.map { $0.sequence >= sequence } ?? false
             }
     }
 

@@ -6,7 +6,7 @@ struct Standings: Equatable, Sendable {
     var persons: [DeviceID: PersonID] = [:]
     /// Devices that had been admitted and are out.
     var former: [DeviceID: FormerDevice] = [:]
-    /// All removals, revocations and demotions to reader that hold, ascending by operation.
+    /// All removals, revocations and demotions to reader that hold, each after those that it had seen.
     var revocations: [Revocation] = []
 }
 
@@ -24,14 +24,20 @@ struct FormerDevice: Equatable, Sendable {
 struct Revocation: Equatable, Sendable {
     /// The operation.
     let id: OperationID
+    /// How many authority operations its author had seen: of two in a row the first had seen fewer.
+    let depth: Int
     /// The affected person, with all devices or this one.
     let person: PersonID
     let device: DeviceID?
-    /// How far their logs count.
-    let cut: Cut
+    /// How far their logs count; nil by an author whose cut is ignored.
+    let cut: Cut?
+    /// Of each log that ended something of this person before, the last that its author had seen.
+    var earlier: [OperationID] = []
 
-    /// The same by an author whose cut is ignored.
-    var withoutCut: Revocation { Revocation(id: id, person: person, device: device, cut: Cut()) }
+    /// Whether one stands before another, which may have seen it.
+    static func precedes(_ one: Revocation, _ other: Revocation) -> Bool {
+        (one.depth, one.id) < (other.depth, other.id)
+    }
 }
 
 extension Roster {
@@ -64,15 +70,25 @@ extension Roster {
     /// The first place in a log of this device that does not count where its author had seen no more than
     /// `view`: a removal, a revocation or a demotion to reader that it does not hold hits them. Nil where
     /// none does.
+    ///
+    /// Of several, those count that had seen no other of them, and of these the highest cut: who puts a
+    /// person out again, after they were back, brings nothing back that had ended before.
     public func end(of device: DeviceID, _ lane: Lane, view: Roster) -> UInt64? {
         guard let person = person(of: device) else { return nil }
         var end: UInt64?
-        for revocation in standings.revocations
-        where revocation.person == person && (revocation.device ?? device) == device
-            && !view.holds(revocation)
-        {
-            let next = revocation.cut.place(of: device, lane).map { $0.sequence + 1 } ?? 0
-            end = max(end ?? 0, next)
+        var first: Set<OperationID> = []
+        var later: Set<OperationID> = []
+        for revocation in standings.revocations where revocation.person == person {
+            let isLater = revocation.earlier.contains { first.contains($0) || later.contains($0) }
+            if isLater { later.insert(revocation.id) }
+            guard (revocation.device ?? device) == device, !view.holds(revocation) else { continue }
+            guard let cut = revocation.cut else {
+                end = end ?? 0
+                continue
+            }
+            if isLater { continue }
+            first.insert(revocation.id)
+            end = max(end ?? 0, cut.end(of: device, lane))
         }
         return end
     }
@@ -84,14 +100,22 @@ extension Roster {
         guard let person = person(of: device) else { return [] }
         let places = standings.revocations.filter { revocation in
             revocation.person == person && (revocation.device ?? device) == device
-        }.map { $0.cut.place(of: device, lane).map { $0.sequence + 1 } ?? 0 }
+        }.map { $0.cut?.end(of: device, lane) ?? 0 }
         return Set(places).sorted()
     }
 
     /// Whether the author had seen it: then who could write all the same had come back since.
     private func holds(_ revocation: Revocation) -> Bool {
-        let found = standings.revocations.firstIndex(afterAll: { $0.id < revocation.id })
+        let found = standings.revocations.firstIndex(
+            afterAll: { Revocation.precedes($0, revocation) })
         return found < standings.revocations.count
             && standings.revocations[found].id == revocation.id
+    }
+}
+
+extension Cut {
+    /// The first place in a log that lies beyond it.
+    fileprivate func end(of device: DeviceID, _ lane: Lane) -> UInt64 {
+        place(of: device, lane).map { $0.sequence + 1 } ?? 0
     }
 }

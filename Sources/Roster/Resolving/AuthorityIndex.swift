@@ -50,6 +50,15 @@ struct AuthorityIndex: Sendable {
         }
     }
 
+    /// Of some logs the last node each that a set holds.
+    func last(_ nodes: NodesByLog?, in set: ClosedSet) -> [Int] {
+        (nodes?.lists ?? []).compactMap { list in
+            let count = set.count(of: list.log)
+            let held = list.nodes.firstIndex(afterAll: { self.nodes[$0].index < count })
+            return held > 0 ? list.nodes[held - 1] : nil
+        }
+    }
+
     /// The one that is heard before the others; nil of none.
     func senior(_ nodes: [Int]) -> Int? {
         nodes.min { self.nodes[$0].key < self.nodes[$1].key }

@@ -39,23 +39,32 @@ extension Resolution {
     private func revocations(_ index: AuthorityIndex) -> [Revocation] {
         var all: [Revocation] = []
         var heard: [DeviceID: [PersonID: [Int]]] = [:]
+        var before: [PersonID: NodesByLog] = [:]
         for node in index.nodes.indices where holds(node) {
+            let person: PersonID
+            var ended: DeviceID?
+            var cut: Cut? = index[node].cut
             switch index[node].deed {
-            case .remove(let person), .setRole(let person, .reader):
-                all.append(revocation(node, person, nil, index))
-            case .revokeDevice(let person, let device):
-                let ending = revocation(node, person, device, index)
+            case .remove(let out), .setRole(let out, .reader): person = out
+            case .revokeDevice(let owner, let device):
+                (person, ended) = (owner, device)
                 let known = heard[device]?[person]
                 let witnesses =
                     known ?? self.witnesses(endings(of: device, of: person, index), index)
                 if known == nil { heard[device, default: [:]][person] = witnesses }
-                all.append(witnesses.contains(node) ? ending : ending.withoutCut)
+                if !witnesses.contains(node) { cut = nil }
             case .genesis, .add, .setRole, .leave, .addDevices, .settings, .invite, .endInvite,
                 .redeem:
-                break
+                continue
             }
+            let past = index[node].past
+            all.append(
+                Revocation(
+                    id: index[node].id, depth: past.count, person: person, device: ended, cut: cut,
+                    earlier: index.last(before[person], in: past).map { index[$0].id }.sorted()))
+            before[person, default: NodesByLog()].append(node, of: index[node].log)
         }
-        return all.sorted { $0.id < $1.id }
+        return all.sorted(by: Revocation.precedes)
     }
 
     /// Everything that holds and ends the operations of a person's device.
@@ -71,12 +80,6 @@ extension Resolution {
                 false
             }
         }
-    }
-
-    private func revocation(
-        _ node: Int, _ person: PersonID, _ device: DeviceID?, _ index: AuthorityIndex
-    ) -> Revocation {
-        Revocation(id: index[node].id, person: person, device: device, cut: index[node].cut)
     }
 
     private func invites(_ index: AuthorityIndex) -> [LiveInvite] {
