@@ -38,9 +38,12 @@ extension NodeCore {
     {
         guard let roster = rosters.judges[space.number]?.roster else { return }
         try noteNamings(in: space, instead: former, turn.store)
-        let hasBegun = try begin(space, by: roster, instead: former, turn.store)
-        let isMoved = try learnFormerViews(in: space, turn.store) || hasBegun
         let isBounded = try bound(space, by: roster, turn.store)
+        let horizon = newHorizon(by: roster, instead: former)
+        // What lies below a floor keeps its stand: the cuts of the roster that sets it count for that.
+        if horizon != nil, isBounded { _ = try placeAnew(space, turn.store) }
+        if let horizon { try begin(space, above: horizon, by: roster, turn.store) }
+        let isMoved = try learnFormerViews(in: space, turn.store) || horizon != nil
         let chosen = try Self.chooseBranches(in: space, turn.store)
         let isOwned = try turn.store.logs(in: space.number).contains {
             former.person(of: $0.device) != roster.person(of: $0.device)
@@ -112,14 +115,19 @@ extension NodeCore {
         try store.drop(log.number, from: point)
     }
 
-    /// Sets where logs begin for this device, and says whether that is another place than before.
-    private func begin(
-        _ space: SpaceRecord, by roster: Roster, instead former: Roster, _ store: some Store
-    ) throws(StoreError) -> Bool {
-        guard let judge = rosters.judges[space.number],
-            let horizon = roster.device(identity.device)?.horizon,
+    /// What this device is not given, where that is something else than before.
+    private func newHorizon(by roster: Roster, instead former: Roster) -> Horizon? {
+        guard let horizon = roster.device(identity.device)?.horizon,
             horizon != former.device(identity.device)?.horizon
-        else { return false }
+        else { return nil }
+        return horizon
+    }
+
+    /// Sets where logs begin for this device.
+    private func begin(
+        _ space: SpaceRecord, above horizon: Horizon, by roster: Roster, _ store: some Store
+    ) throws(StoreError) {
+        guard let judge = rosters.judges[space.number] else { return }
         for log in try store.logs(in: space.number)
         where log.floor != nil && horizon.place(of: log.device, log.lane) == nil {
             try begin(log, at: nil, judge, store)
@@ -138,7 +146,6 @@ extension NodeCore {
             }
             try begin(log, at: place, judge, store)
         }
-        return true
     }
 
     /// Sets where a log begins for this device: above what its person is not given, and above what
