@@ -11,7 +11,7 @@ extension Admission {
         guard let standing = view.standings[sponsor] else { throw .notInRoster }
         guard let invite = index.byID[redeem.invite], view.holds(invite),
             case .invite(let key, _, _, _) = index[invite].deed,
-            view.holding(index.endings[invite]).isEmpty
+            !view.lives.isEnded(invite)
         else { throw .unknownInvite }
         let newcomer = redeem.newcomer
         guard view.standings[newcomer.person] == nil else { throw .alreadyMember }

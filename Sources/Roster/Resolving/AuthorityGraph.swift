@@ -25,7 +25,7 @@ struct AuthorityGraph: Sendable {
     /// Takes an operation whose past is in the graph, or says why it changes no roster.
     mutating func take(_ candidate: Candidate) throws(ControlRejection) -> Int {
         let number = index.append(try judge(candidate))
-        whole.take(number, index, &identities)
+        whole.take([number], index, &identities)
         return number
     }
 
@@ -61,7 +61,7 @@ struct AuthorityGraph: Sendable {
             missing +=
                 nodes[part.set.count(of: log)..<max(part.set.count(of: log), set.count(of: log))]
         }
-        for node in missing.sorted() { part.take(node, index, &identities) }
+        part.take(missing.sorted(), index, &identities)
         return part
     }
 

@@ -9,11 +9,8 @@ struct AuthorityIndex: Sendable {
     private(set) var byID: [OperationID: Int] = [:]
     /// For each person the nodes that change their standing.
     private(set) var about: [PersonID: [Int]] = [:]
-    /// For each person the nodes that remove them or set their role.
-    private(set) var takers: [PersonID: NodesByLog] = [:]
-    /// For each person the nodes that hold by their right, or that they wrote for others.
-    private(set) var written: [PersonID: NodesByLog] = [:]
-    private(set) var writtenBy: [DeviceID: NodesByLog] = [:]
+    /// For each node those that need it: as a grant, or as the invite by which they come.
+    private(set) var dependents: [Int: [Int]] = [:]
     private(set) var testimonies: [PersonID: [Int]] = [:]
     /// Of those the ones that say something of a person's devices that their authors had not seen.
     private(set) var witnesses: [PersonID: [Int]] = [:]
@@ -23,7 +20,6 @@ struct AuthorityIndex: Sendable {
     private(set) var devices: Set<DeviceID> = []
     private(set) var revocations: [PersonID: [Int]] = [:]
     private(set) var redemptions: [Int: [Int]] = [:]
-    private(set) var endings: [Int: [Int]] = [:]
     private(set) var settings: [Int] = []
     private(set) var invites: [Int] = []
     /// Everyone who ever had a standing, ascending.
@@ -40,23 +36,6 @@ struct AuthorityIndex: Sendable {
 
     func contains(_ set: ClosedSet, _ node: Int) -> Bool {
         set.contains(log: nodes[node].log, index: nodes[node].index)
-    }
-
-    /// The nodes of some logs that a set does not hold, log by log.
-    func unseen(_ nodes: NodesByLog?, by set: ClosedSet) -> [ArraySlice<Int>] {
-        (nodes?.lists ?? []).map { list in
-            let count = set.count(of: list.log)
-            return list.nodes[list.nodes.firstIndex(afterAll: { self.nodes[$0].index < count })...]
-        }
-    }
-
-    /// Of some logs the last node each that a set holds.
-    func last(_ nodes: NodesByLog?, in set: ClosedSet) -> [Int] {
-        (nodes?.lists ?? []).compactMap { list in
-            let count = set.count(of: list.log)
-            let held = list.nodes.firstIndex(afterAll: { self.nodes[$0].index < count })
-            return held > 0 ? list.nodes[held - 1] : nil
-        }
     }
 
     /// The one that is heard before the others; nil of none.
@@ -103,11 +82,9 @@ struct AuthorityIndex: Sendable {
             if testimony.isNews { witnesses[testimony.person, default: []].append(number) }
             devices.formUnion(testimony.devices)
         }
-        written[node.author, default: NodesByLog()].append(number, of: node.log)
-        if let sponsor = node.sponsor?.person, sponsor != node.author {
-            written[sponsor, default: NodesByLog()].append(number, of: node.log)
+        for grant in Set(node.grants + (node.sponsor?.grants ?? [])) {
+            dependents[grant, default: []].append(number)
         }
-        writtenBy[node.device, default: NodesByLog()].append(number, of: node.log)
         file(number)
         return number
     }
@@ -119,38 +96,18 @@ struct AuthorityIndex: Sendable {
             settings.append(number)
         case .settings: settings.append(number)
         case .invite: invites.append(number)
-        case .endInvite(let invite): endings[invite, default: []].append(number)
-        case .redeem(_, let invite): redemptions[invite, default: []].append(number)
+        case .redeem(_, let invite):
+            redemptions[invite, default: []].append(number)
+            dependents[invite, default: []].append(number)
         case .revokeDevice(let person, _):
             revocations[person, default: []].append(number)
             revokedOwners[nodes[number].author, default: []].insert(person)
-        case .remove(let person), .setRole(let person, _):
-            takers[person, default: NodesByLog()].append(number, of: nodes[number].log)
-        case .add, .leave, .addDevices: break
+        case .add, .remove, .setRole, .leave, .addDevices, .endInvite: break
         }
     }
 
     private mutating func insert(_ person: PersonID) {
         arrivals.append(person)
         persons.insert(person, at: persons.firstIndex(afterAll: { $0 < person }))
-    }
-}
-
-/// Nodes by their logs, each in the order of its log: what an author had seen of them is a prefix
-/// of each.
-struct NodesByLog: Sendable {
-    struct List: Sendable {
-        let log: Int
-        var nodes: [Int]
-    }
-
-    private(set) var lists: [List] = []
-
-    mutating func append(_ node: Int, of log: Int) {
-        if let place = lists.firstIndex(where: { $0.log == log }) {
-            lists[place].nodes.append(node)
-        } else {
-            lists.append(List(log: log, nodes: [node]))
-        }
     }
 }

@@ -117,15 +117,13 @@ struct AuthorityNode: Sendable {
         }
     }
 
-    /// Whether it takes a right that needs this role from the affected person.
-    func takes(_ need: Role) -> Bool {
-        switch deed {
-        case .remove: true
-        case .setRole(_, let role): role < need
-        case .genesis, .add, .leave, .addDevices, .revokeDevice, .settings, .invite, .endInvite,
-            .redeem:
-            false
-        }
+    /// Persons of whose devices something may be revoked that was not, as far as it tells.
+    var told: [PersonID] { testimonies.filter { $0.isNews || isRevocation }.map(\.person) }
+
+    /// The highest role that the affected person keeps, of what takes rights; less than any where
+    /// they keep none.
+    var floor: Int {
+        if case .setRole(_, let role) = deed { Int(role.rawValue) } else { -1 }
     }
 
     /// Whether its author's right decides about it.
@@ -141,15 +139,6 @@ struct AuthorityNode: Sendable {
     /// Whether it holds by what the person's identity log says, and by nothing else.
     var isRevocation: Bool {
         if case .revokeDevice = deed { true } else { false }
-    }
-
-    var changesSettings: Bool {
-        switch deed {
-        case .genesis, .settings: true
-        case .add, .remove, .setRole, .leave, .addDevices, .revokeDevice, .invite, .endInvite,
-            .redeem:
-            false
-        }
     }
 
     /// Whether it brings this person into the space.

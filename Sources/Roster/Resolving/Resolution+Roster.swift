@@ -32,14 +32,15 @@ extension Resolution {
         standings.revocations = revocations(index)
         return Roster(
             kind: index.kind ?? .group, members: members, authority: authority(index),
-            digest: digest(index), settings: settings.values(index), invites: invites(index),
+            digest: digest(index), settings: lives.settings.values(index), invites: invites(index),
             standings: standings)
     }
 
     private func revocations(_ index: AuthorityIndex) -> [Revocation] {
         var all: [Revocation] = []
         var heard: [DeviceID: [PersonID: [Int]]] = [:]
-        var before: [PersonID: NodesByLog] = [:]
+        // What ended something of a person so far, by the log that it stands in.
+        var before: [PersonID: [Int: [Int]]] = [:]
         for node in index.nodes.indices where holds(node) {
             let person: PersonID
             var ended: DeviceID?
@@ -57,12 +58,15 @@ extension Resolution {
                 .redeem:
                 continue
             }
-            let past = index[node].past
+            let earlier = (before[person] ?? [:]).values.compactMap { nodes in
+                let seen = nodes.firstIndex(afterAll: { index.isInPast($0, of: node) })
+                return seen > 0 ? index[nodes[seen - 1]].id : nil
+            }
             all.append(
                 Revocation(
-                    id: index[node].id, depth: past.count, person: person, device: ended, cut: cut,
-                    earlier: index.last(before[person], in: past).map { index[$0].id }.sorted()))
-            before[person, default: NodesByLog()].append(node, of: index[node].log)
+                    id: index[node].id, depth: index[node].past.count, person: person,
+                    device: ended, cut: cut, earlier: earlier.sorted()))
+            before[person, default: [:]][index[node].log, default: []].append(node)
         }
         return all.sorted(by: Revocation.precedes)
     }

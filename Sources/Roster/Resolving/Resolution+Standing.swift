@@ -3,43 +3,29 @@ import ParleySealing
 import ParleyWire
 
 extension Resolution {
-    /// Works out a person's standing of all operations about them.
-    mutating func placeAnew(
-        _ person: PersonID, _ index: AuthorityIndex, _ identities: inout IdentityCache
-    ) {
-        deciding[person] = index.about[person]
-        awaitsFormer.insert(person)
-        place(person, index, &identities)
-    }
-
-    /// Works out a person's standing of what may still decide about it.
+    /// Works out a person's standing of what holds.
     ///
-    /// Dropped is what no later operation brings back: departures that others had seen, admissions
-    /// that had not seen a departure, changes of a role that others had seen, and what had seen no
-    /// admission that is left.
+    /// Looked at is the last of each log alone where it has seen what was before: departures and
+    /// changes of the role; and admissions that had seen all departures, additions of devices that
+    /// had seen one of these.
     mutating func place(
         _ person: PersonID, _ index: AuthorityIndex, _ identities: inout IdentityCache
     ) {
-        let nodes = holding(deciding[person])
-        identities.work += deciding[person]?.count ?? 0
-        let leavings = index.newest(nodes.filter { index[$0].expels(person) })
-        let all = nodes.filter { index[$0].admits(person) }
-        let admissions = all.filter { admission in
+        let own = lives.persons[person] ?? PersonalLists()
+        let leavings = index.newest(own.leavings.lasts)
+        let admissions = own.admissions.ends { admission in
             leavings.allSatisfy { index.isInPast($0, of: admission) }
         }
+        func isAfterAdmission(_ node: Int) -> Bool {
+            admissions.contains { index.isInPast($0, of: node) }
+        }
+        let changes = own.changes.lasts.filter(isAfterAdmission)
+        let additions = own.additions.ends(where: isAfterAdmission)
+        identities.work += leavings.count + admissions.count + changes.count + additions.count
         let state = identities.state(of: person, in: set, index)
-        let changes = nodes.filter { node in
-            guard case .setRole = index[node].deed else { return false }
-            return admissions.contains { index.isInPast($0, of: node) }
-        }
-        let heads = index.newest(admissions + changes)
-        let additions = nodes.filter { node in
-            guard case .addDevices = index[node].deed else { return false }
-            return admissions.contains { index.isInPast($0, of: node) }
-        }
-        deciding[person] = Set(leavings + admissions + heads + additions).sorted()
         let standing = standing(
-            of: person, admissions, heads: heads, additions, state, index)
+            of: person, admissions, heads: index.newest(admissions + changes), additions, state,
+            index)
         release(person)
         standings[person] = standing
         for device in standing?.member.devices ?? [] { claim(device.device, person) }

@@ -4,26 +4,23 @@ import ParleyWire
 /// What gives the settings of a space: of each field the newest operations that hold, of which the
 /// senior one counts.
 struct SettingRegisters: Sendable {
-    private var history: [Int] = []
-    private var rotation: [Int] = []
+    private var history = LiveLists()
+    private var rotation = LiveLists()
 
-    init() {}
-
-    /// By these operations, all of which hold.
-    init(_ nodes: [Int], _ index: AuthorityIndex) {
-        for node in nodes { take(node, index) }
-    }
-
-    /// Takes one that holds in: those that it had seen give nothing any more.
-    mutating func take(_ node: Int, _ index: AuthorityIndex) {
+    /// Takes one in that holds, or out that holds no more.
+    mutating func file(_ node: Int, _ index: AuthorityIndex, isLive: Bool) {
         guard let given = Self.given(node, index) else { return }
-        if given.history != nil { history = index.newest(history + [node]) }
-        if given.rotationHours != nil { rotation = index.newest(rotation + [node]) }
+        let mark = LiveLists.Mark(log: index[node].log)
+        func put(in lists: inout LiveLists) {
+            if isLive { lists.insert(node, mark) } else { lists.remove(node, mark) }
+        }
+        if given.history != nil { put(in: &history) }
+        if given.rotationHours != nil { put(in: &rotation) }
     }
 
     func values(_ index: AuthorityIndex) -> SpaceSettings {
-        func senior(_ nodes: [Int]) -> SpaceSettings? {
-            nodes.min { index[$0].key < index[$1].key }.flatMap { Self.given($0, index) }
+        func senior(_ lists: LiveLists) -> SpaceSettings? {
+            index.senior(index.newest(lists.lasts)).flatMap { Self.given($0, index) }
         }
         var settings = SpaceSettings()
         settings.history = senior(history)?.history
