@@ -23,11 +23,9 @@ extension FakeNode {
         }
         answer(SendScheduled.self) { state, request in
             state.scheduled.remove(at: try state.place(ofScheduled: request.scheduled))
-            return NoReply()
         }
         answer(DeleteScheduled.self) { state, request in
             state.scheduled.remove(at: try state.place(ofScheduled: request.scheduled))
-            return NoReply()
         }
     }
 }

@@ -39,4 +39,41 @@ struct ScheduledProcessTests {
         #expect(try await again.ended() == 1)
         #expect(again.output.contains("There is no such message to be sent later."))
     }
+
+    /// "deleted" was said while another device, which was away, sent it all the same; and a revoked device
+    /// advised a command that it could not carry out.
+    @Test("what another device that is away is to send may be sent all the same, and that is said")
+    func apart() async throws {
+        let pair = try await ProcessPair()
+        let phone = NodeProcess(
+            home: try await pair.linkPhone(to: pair.ann),
+            address: "127.0.0.1:\(try FreePort.some())")
+        let phoneNode = try await phone.start()
+        let ann = try #require(await pair.ann.client)
+        let told = "was to send it and is not connected"
+        for text in ["soon", "later", "much later"] {
+            _ = try await run("schedule", "ben", text, "--at", "2h", at: pair.ann)
+        }
+        try await eventually("the phone lists them", on: [phone]) {
+            try await phoneNode.perform(ListScheduled()).count == 3
+        }
+        let ids = try await phoneNode.perform(ListScheduled()).map(\.id)
+        let near = try await run("scheduled", "delete", ids[0], at: phone)
+        #expect(near.contains("deleted: ") && !near.contains(told), "\(near)")
+        try await phoneNode.perform(SetOffline(on: true))
+        for words in [["delete", ids[1]], ["move", ids[2], "--at", "3h"]] {
+            let program = try Program(["scheduled"] + words + ["--home", phone.home])
+            #expect(try await program.ended() == 0)
+            #expect(program.output.contains(told), "\(program.output)")
+        }
+        try await ann.perform(RevokeDevice(device: "phone"))
+        try await phoneNode.perform(SetOffline(on: false))
+        try await eventually("the phone knows", on: [phone]) {
+            try await phoneNode.perform(GetStatus()).readOnlyReason?.contains("revoked") == true
+        }
+        let left = try await run("scheduled", at: phone)
+        #expect(left.contains("this device was revoked; send it on another device"), "\(left)")
+        #expect(!left.contains("scheduled move"), "\(left)")
+        for node in [pair.ann, pair.ben, phone] { #expect(try await node.stop() == 0) }
+    }
 }

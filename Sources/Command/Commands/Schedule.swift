@@ -111,9 +111,11 @@ struct ScheduledMove: NodeCommand {
     func validate() throws { try Check.name(scheduled, "a scheduled message's identifier") }
 
     func run(with node: any NodeService) async throws {
+        let former = try await node.perform(ListScheduled()).filter(\.isOutOfReach)
         let shown = try await node.perform(
             MoveScheduled(scheduled: scheduled, time: time.fromNow()))
         try Output.show(shown, json: output.json, as: ScheduledLines.text([shown]))
+        former.filter { $0.id == shown.id }.forEach(ScheduledLines.warn)
     }
 }
 
@@ -122,6 +124,9 @@ struct ScheduledSend: NodeCommand {
         commandName: "send",
         abstract: "send a message now that was to be sent later",
         discussion: """
+            This device sends it. Another one that was to send it no longer does, once it learns of \
+            that.
+
             Example:
               parley scheduled send 1a2b3c4d
             """)
@@ -134,9 +139,10 @@ struct ScheduledSend: NodeCommand {
     func validate() throws { try Check.name(scheduled, "a scheduled message's identifier") }
 
     func run(with node: any NodeService) async throws {
-        try await node.perform(SendScheduled(scheduled: scheduled))
-        try Output.show(["sent": scheduled], json: output.json, as: "")
-        if !output.json { World.current.say("saved: \(harmless(scheduled))") }
+        let sent = try await node.perform(SendScheduled(scheduled: scheduled))
+        try Output.show(["sent": sent.id], json: output.json, as: "")
+        if !output.json { World.current.say("saved: \(sent.id.prefix(8))") }
+        ScheduledLines.warn(of: sent)
     }
 }
 
@@ -145,7 +151,8 @@ struct ScheduledDelete: NodeCommand {
         commandName: "delete",
         abstract: "delete a message that was to be sent later",
         discussion: """
-            It is deleted on all of your devices, and not sent.
+            It is deleted on all of your devices, and not sent. A device that is to send it and is \
+            away does so if its time comes before it learns of that.
 
             Example:
               parley scheduled delete 1a2b3c4d
@@ -159,8 +166,9 @@ struct ScheduledDelete: NodeCommand {
     func validate() throws { try Check.name(scheduled, "a scheduled message's identifier") }
 
     func run(with node: any NodeService) async throws {
-        try await node.perform(DeleteScheduled(scheduled: scheduled))
-        try Output.show(["deleted": scheduled], json: output.json, as: "")
-        if !output.json { World.current.say("deleted: \(harmless(scheduled))") }
+        let gone = try await node.perform(DeleteScheduled(scheduled: scheduled))
+        try Output.show(["deleted": gone.id], json: output.json, as: "")
+        if !output.json { World.current.say("deleted: \(gone.id.prefix(8))") }
+        ScheduledLines.warn(of: gone)
     }
 }

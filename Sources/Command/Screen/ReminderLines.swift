@@ -36,7 +36,8 @@ enum ReminderLines {
                 facts.append(
                     reminder.mayTake
                         ? "rings nowhere: " + Advice.complete("`\(command)`")
-                        : "rings nowhere: “\(command)” on another device of yours")
+                        : "rings nowhere: “\(command)” on another device of yours that lists it, "
+                            + "else set it there anew")
             } else if !reminder.isHere {
                 facts.append("rings on \(harmless(reminder.device))")
             }

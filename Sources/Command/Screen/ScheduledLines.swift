@@ -22,6 +22,15 @@ enum ScheduledLines {
         return harmless(String(lines.first ?? "")) + (lines.count > 1 ? " …" : "")
     }
 
+    /// Says where another device may send a message all the same.
+    static func warn(of scheduled: ScheduledView) {
+        guard scheduled.isOutOfReach else { return }
+        let device = harmless(scheduled.device)
+        World.current.say(
+            "\(device) was to send it and is not connected: if the time comes before \(device) "
+                + "learns of this, it is sent from there")
+    }
+
     private static func facts(_ scheduled: ScheduledView) -> [String] {
         let name = scheduled.place.map { "“\(harmless($0))”" } ?? "a conversation that is not here"
         var facts = ["in \(name)"]
@@ -29,7 +38,11 @@ enum ScheduledLines {
         if scheduled.state == "failed" {
             facts.append("could not be sent then: try \(move)")
         } else if scheduled.isOrphaned {
-            facts.append("nobody sends it: \(move)")
+            facts.append(
+                scheduled.mayTake
+                    ? "nobody sends it: \(move)"
+                    : "nobody sends it: this device was revoked; send it on another device of yours"
+            )
         } else if !scheduled.isHere {
             facts.append("\(harmless(scheduled.device)) sends it")
         }

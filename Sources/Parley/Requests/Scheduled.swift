@@ -95,7 +95,8 @@ public struct MoveScheduled: NodeRequest {
 public struct SendScheduled: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
-        "sendScheduled", RequestScope.write, "Sends a scheduled message now, from this node."
+        "sendScheduled", RequestScope.write,
+        "Sends a scheduled message now, from this node; answers as it was."
     )
     /// An example of the request.
     public static let example = SendScheduled(scheduled: "1a2b3c4d")
@@ -107,10 +108,8 @@ public struct SendScheduled: NodeRequest {
     public init(scheduled: String) { self.scheduled = scheduled }
 
     /// Answers the request.
-    public func perform(on node: Node) async throws -> NoReply {
-        let id = try await node.read { try $0.scheduled(named: scheduled) }
-        _ = try await node.write(.schedule(.send(id)))
-        return NoReply()
+    public func perform(on node: Node) async throws -> ScheduledView {
+        try await node.ending(scheduled) { .send($0) }
     }
 }
 
@@ -119,7 +118,7 @@ public struct DeleteScheduled: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "deleteScheduled", RequestScope.write,
-        "Deletes a scheduled message, on all of one's devices: it is not sent."
+        "Deletes a scheduled message, on all of one's devices that hear of it; answers as it was."
     )
     /// An example of the request.
     public static let example = DeleteScheduled(scheduled: "1a2b3c4d")
@@ -131,10 +130,8 @@ public struct DeleteScheduled: NodeRequest {
     public init(scheduled: String) { self.scheduled = scheduled }
 
     /// Answers the request.
-    public func perform(on node: Node) async throws -> NoReply {
-        let id = try await node.read { try $0.scheduled(named: scheduled) }
-        _ = try await node.write(.schedule(.remove(id)))
-        return NoReply()
+    public func perform(on node: Node) async throws -> ScheduledView {
+        try await node.ending(scheduled) { .remove($0) }
     }
 }
 
@@ -159,6 +156,11 @@ public struct ScheduledView: Codable, Equatable, Sendable {
     public var isHere: Bool
     /// Whether that device is no longer this person's, so that nobody sends it until another takes over.
     public var isOrphaned: Bool
+    /// Whether this device may send it: it was not revoked.
+    public var mayTake = true
+    /// Whether that device is another one that is not linked now: it may send the message before it learns
+    /// that it is not to.
+    public var isOutOfReach = false
 }
 
 extension Views {
@@ -195,7 +197,11 @@ extension Views {
             conversation: scheduled.space.description, place: nil,
             device: device?.label(among: all) ?? scheduled.device.short,
             isHere: scheduled.device == core.node.device,
-            isOrphaned: device.map { $0.state == "revoked" } ?? true)
+            isOrphaned: device.map { $0.state == "revoked" } ?? true,
+            mayTake: !core.node.isRevoked)
+        view.isOutOfReach =
+            !view.isHere && !view.isOrphaned
+            && !core.linkedPeers.contains { $0.device == scheduled.device }
         if let space = try store.space(scheduled.space), let roster = try roster(of: space) {
             view.place = try title(of: space, roster)
         }
@@ -223,6 +229,19 @@ extension Node {
         guard case .scheduled(let id) = try await write(.schedule(command)),
             let view = try await read({ try $0.scheduled(id) })
         else { throw NodeError(together: .unknownScheduled) }
+        return view
+    }
+
+    /// Has a message no longer wait, and tells it as it was.
+    fileprivate func ending(
+        _ argument: String, by command: (ScheduledMessage.ID) -> ScheduleCommand
+    ) async throws -> ScheduledView {
+        let (id, view) = try await read { views in
+            let id = try views.scheduled(named: argument)
+            return (id, try views.scheduled(id))
+        }
+        guard let view else { throw NodeError(together: .unknownScheduled) }
+        _ = try await write(.schedule(command(id)))
         return view
     }
 }
