@@ -16,21 +16,27 @@ extension NaiveModel {
         return !isAbove && unread <= number(value[8...])
     }
 
-    /// Messages of others that this person has not said to have read, on any of these devices.
-    func unread(of person: PersonID, with devices: [DeviceID]) -> [Line] {
+    /// Messages of others that this person has not said to have read, on any of these devices; none of whom
+    /// they do not want to hear of.
+    func unread(
+        of person: PersonID, with devices: [DeviceID], without hidden: Set<PersonID> = []
+    ) -> [Line] {
         lines.filter { line in
             let isRead = devices.contains { device in
                 let key = Progress(
                     isRead: true, actor: Digest(reinterpreting: device), tag: line.place.tag)
                 return progress[key]?.contains(line.place.sequence) ?? false
             }
-            return line.author != person && !line.isDeleted && !isRead
+            return line.author != person && !hidden.contains(line.author) && !line.isDeleted
+                && !isRead
         }
     }
 
     /// Where each message mentions a person: the first version that does, as long as the last does.
-    func mentions(of person: PersonID) -> [Place] {
-        lines.filter { $0.author != person && $0.mentions.includes(person) }.compactMap { line in
+    func mentions(of person: PersonID, without hidden: Set<PersonID> = []) -> [Place] {
+        lines.filter {
+            $0.author != person && !hidden.contains($0.author) && $0.mentions.includes(person)
+        }.compactMap { line in
             said[line.place]?.first { $0.mentions.includes(person) }?.place
         }
     }
@@ -55,8 +61,10 @@ extension NaiveModel {
     }
 
     /// All of them, the one with the newest answer first.
-    func threads(unreadBy person: PersonID, with devices: [DeviceID]) -> [Thread] {
-        let unread = Set(unread(of: person, with: devices).map(\.place))
+    func threads(
+        unreadBy person: PersonID, with devices: [DeviceID], without hidden: Set<PersonID>
+    ) -> [Thread] {
+        let unread = Set(unread(of: person, with: devices, without: hidden).map(\.place))
         var threads: [OperationReference: Thread] = [:]
         for line in lines where !line.isDeleted {
             guard let root = line.thread else { continue }

@@ -76,6 +76,8 @@ struct NaiveModel {
     var stars: [[UInt8]] = []
     /// In the own space, the last word about each person: alias, accepted, verified.
     var contacts: [String] = []
+    /// In the own space, whom the person keeps away.
+    var blocked: Set<PersonID> = []
     /// In the own space, whether contacts put the person into groups without asking.
     var letsContactsAdd = false
     /// In the own space, the last value of each key and topic, where it is not empty.
@@ -376,6 +378,7 @@ struct NaiveModel {
                 if contact.state == 1 { asking.insert(person) } else { last[person] = contact }
             }
         }
+        blocked = Set(last.filter(\.value.blocked).keys)
         contacts = asking.union(last.keys).sorted().map { person in
             // Whether somebody asks is shown where no word of the person's says how far it came.
             let said = last[person] ?? PayloadContact()

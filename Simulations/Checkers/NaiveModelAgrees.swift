@@ -155,14 +155,24 @@ final class NaiveModelAgrees: Checker {
         let listed = try Overview.summary(
             of: space, roster: roster, ownPerson: person, ownSpace: ownSpace.number,
             in: node.store)
-        let unread = model.unread(of: person, with: roster.everyDevice(of: person))
+        // Of those whom the person keeps away, nothing in groups counts.
+        let hidden = space.kind == .group ? own.blocked : []
+        let unread = model.unread(
+            of: person, with: roster.everyDevice(of: person), without: hidden)
         checkCount += 1
         let isMarked = own.preferences[[0, 7] + space.id.bytes] == [1]
         guard listed.isMarkedUnread == isMarked else {
             throw violation("\(node.name) and the model differ in what is marked as unread")
         }
-        try lookAtMentions(listed, space, roster, model, of: node)
-        try lookAtThreads(in: space, roster, model, own: ownSpace, of: node)
+        guard listed.isKeptFirst == (own.preferences[[0, 18] + space.id.bytes] == [1]) else {
+            throw violation("\(node.name) and the model differ in what stands above others")
+        }
+        guard listed.unreadCount == unread.count else {
+            throw violation(
+                "\(node.name) lists \(listed.unreadCount) unread, the model \(unread.count)")
+        }
+        try lookAtMentions(listed, space, roster, model, without: hidden, of: node)
+        try lookAtThreads(in: space, roster, model, own: ownSpace, without: hidden, of: node)
         let unsent = own.preferences[[0, 8] + space.id.bytes]
         guard listed.unsentText.map({ Array($0.utf8) }) == unsent else {
             throw violation("\(node.name) and the model differ in what was begun")
@@ -175,7 +185,7 @@ final class NaiveModelAgrees: Checker {
     /// Which messages mention the person, and how many of them are not read.
     private func lookAtMentions(
         _ listed: ConversationSummary, _ space: SpaceRecord, _ roster: Roster,
-        _ model: NaiveModel, of node: SimulatedNode
+        _ model: NaiveModel, without hidden: Set<PersonID>, of node: SimulatedNode
     ) throws {
         let person = node.identity.person
         let expected = model.mentions(of: person)
@@ -189,7 +199,8 @@ final class NaiveModelAgrees: Checker {
         guard places.count == expected.count, Set(places) == Set(expected) else {
             throw violation("\(node.name) and the model differ in what mentions the person")
         }
-        let unread = model.unread(expected, with: roster.everyDevice(of: person))
+        let unread = model.unread(
+            model.mentions(of: person, without: hidden), with: roster.everyDevice(of: person))
         guard listed.unreadMentionCount == unread.count else {
             throw violation(
                 "\(node.name) counts \(listed.unreadMentionCount) unread mentions, the model "
@@ -200,10 +211,11 @@ final class NaiveModelAgrees: Checker {
     /// What each thread begins with, how many answers it has, and how many of them are not read.
     private func lookAtThreads(
         in space: SpaceRecord, _ roster: Roster, _ model: NaiveModel, own: SpaceRecord,
-        of node: SimulatedNode
+        without hidden: Set<PersonID>, of node: SimulatedNode
     ) throws {
         let person = node.identity.person
-        let expected = model.threads(unreadBy: person, with: roster.everyDevice(of: person))
+        let expected = model.threads(
+            unreadBy: person, with: roster.everyDevice(of: person), without: hidden)
         let unread = try UnreadPlaces(
             of: space, roster: roster, ownPerson: person, ownSpace: own.number, in: node.store)
         let found = try Overview.threads(

@@ -39,9 +39,6 @@ extension Trace {
         case .rename(let space, let name):
             add(8, space)
             add(name)
-        case .mute(let space, let isOn, let until):
-            add(isOn ? 10 : 9, space)
-            if let until { add(until) }
         case .createInvite, .revokeInvite, .acceptInvite, .requestContact, .answerContact,
             .markVerified, .createGroupInvite, .endGroupInvite, .joinGroup:
             addMeeting(command)
@@ -57,7 +54,8 @@ extension Trace {
         case .declineInvitation(let space): add(28, space)
         case .setAdditionPolicy(let policy): add(29 << 8 | UInt64(policy.rawValue))
         case .deleteConversation(let space): add(33, space)
-        case .star, .pin, .archive, .markUnread, .keepUnsent, .describe, .say, .file(.fetch):
+        case .star, .pin, .mute, .archive, .keepFirst, .markUnread, .keepUnsent, .describe, .say,
+            .file(.fetch):
             addCuration(command)
         case .together(let command): add("\(command)")
         // Rare: what it is called is bytes enough.
@@ -87,7 +85,11 @@ extension Trace {
         case .star(let number, let isOn): add(isOn ? 34 : 35, number)
         case .file(.fetch(let number)): add(45, number)
         case .pin(let number, let isOn): add(isOn ? 36 : 37, number)
+        case .mute(let space, let isOn, let until):
+            add(isOn ? 10 : 9, space)
+            if let until { add(until) }
         case .archive(let space, let isOn): add(isOn ? 38 : 39, space)
+        case .keepFirst(let space, let isOn): add(isOn ? 61 : 62, space)
         case .keepUnsent(let space, let text):
             add(42, space)
             add(text)

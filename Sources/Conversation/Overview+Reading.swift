@@ -27,8 +27,8 @@ extension Overview {
     ///
     /// Counted by log, not by position: a late message stays unread wherever it is shown.
     ///
-    /// - Parameter ownSpace: where it is recorded how far conversations were read that the person
-    ///   is out of, who writes no receipts there any more.
+    /// - Parameter ownSpace: where it is recorded whom the person blocked, and how far conversations were
+    ///   read that they are out of, who write no receipts there any more.
     public static func unreadCount(
         of space: SpaceRecord, roster: Roster, ownPerson: PersonID, ownSpace: SpaceNumber? = nil,
         in store: some MergeStore
@@ -82,9 +82,11 @@ extension Overview {
 
     /// What a receipt must say so that these messages, as they were shown, count as read; nothing
     /// for logs of which it was said already. A log is reported as far as one receipt can.
+    ///
+    /// - Parameter ownSpace: where it is recorded whom the person blocked: they are told nothing.
     public static func progress(
         reading shown: ShownMessages, in space: SpaceRecord, roster: Roster, by device: DeviceID,
-        _ store: some MergeStore
+        ownSpace: SpaceNumber? = nil, _ store: some MergeStore
     ) throws(StoreError) -> [Receipts.Progress] {
         guard let ownPerson = roster.person(of: device) else { return [] }
         let own = roster.everyDevice(of: ownPerson)
@@ -106,7 +108,8 @@ extension Overview {
         var progress: [Receipts.Progress] = []
         for number in read.keys.sorted() {
             guard let log = try store.log(number), log.lane == .content,
-                let author = roster.person(of: log.device), author != ownPerson
+                let author = roster.person(of: log.device), author != ownPerson,
+                try !isHidden(author, in: space, ownSpace: ownSpace, store)
             else { continue }
             let known = try store.placesRead(of: log.tag, on: own, in: space.number)
             var places = PlaceSet()
@@ -183,7 +186,9 @@ public struct UnreadPlaces {
             }
             let read = try store.placesRead(of: log.tag, on: own, in: space.number)
             let gaps = read.gaps(in: 0..<log.end)
-            guard !gaps.isEmpty else { continue }
+            guard !gaps.isEmpty,
+                try !Overview.isHidden(person, in: space, ownSpace: ownSpace, store)
+            else { continue }
             self.gaps.append((log.number, gaps))
             byTag[log.tag] = gaps
         }

@@ -20,6 +20,8 @@ public struct ConversationSummary: Equatable, Sendable {
     public var mute: Mute?
     /// Whether the person put it away, and nothing came since.
     public var isArchived: Bool
+    /// Whether the person has it stand above others.
+    public var isKeptFirst: Bool
     /// The draft of the person in it.
     public var unsentText: String?
     /// The order of the newest message, to sort by.
@@ -43,12 +45,15 @@ public enum Overview {
         let newest = try store.messages(in: space.number, before: nil, limit: 1).first
         let unread = try UnreadPlaces(of: space, roster, ownPerson, ownSpace, in: store)
         let unreadCount = try unread.messageCount(of: space, in: store)
-        var isMarkedUnread = false
+        var (isMarkedUnread, isKeptFirst) = (false, false)
         var archive: Archive?
         var mute: Mute?
         var unsentText: String?
         if let ownSpace {
             isMarkedUnread = try Self.isMarkedUnread(space.id, ownSpace: ownSpace, in: store)
+            isKeptFirst =
+                try preference(
+                    .keptFirst, about: space.id.bytes, ownSpace: ownSpace, in: store) == [1]
             archive = try Self.archive(space.id, ownSpace: ownSpace, in: store)
             mute = try Self.mute(space.id, ownSpace: ownSpace, in: store)
             unsentText = try Self.unsentText(in: space.id, ownSpace: ownSpace, store: store)
@@ -59,6 +64,7 @@ public enum Overview {
             unreadMentionCount: try unread.mentionCount(of: space, in: store),
             isMarkedUnread: isMarkedUnread, mute: mute,
             isArchived: archive?.covers(newest: newest?.order, unreadCount: unreadCount) ?? false,
+            isKeptFirst: isKeptFirst,
             unsentText: unsentText, newest: newest?.order,
             newestNumber: newest?.operation,
             newestTime: try newest.flatMap { row throws(StoreError) in
@@ -124,6 +130,16 @@ public enum Overview {
             known[contact.person] = Contact(said: contact, asking: known[contact.person])
         }
         return known.values.sorted { $0.person < $1.person }
+    }
+
+    /// Whether what somebody says in a conversation is not shown to the person, who blocked them. In a
+    /// conversation of two it is: nothing new arrives there.
+    public static func isHidden(
+        _ author: PersonID, in space: SpaceRecord, ownSpace: SpaceNumber?,
+        _ store: some MergeStore
+    ) throws(StoreError) -> Bool {
+        guard space.kind == .group, let ownSpace else { return false }
+        return try contact(author, ownSpace: ownSpace, in: store)?.isBlocked == true
     }
 
     /// What the person noted of another, or nil.

@@ -31,6 +31,8 @@ public enum Command: Sendable {
     case keepUnsent(SpaceID, String)
     /// Puts a conversation away until something new comes, or takes it back.
     case archive(SpaceID, isOn: Bool)
+    /// Has a conversation stand above others in the person's lists, or no longer.
+    case keepFirst(SpaceID, isOn: Bool)
     /// Marks a message for the person's own devices, or ends that.
     case star(OperationNumber, isOn: Bool)
     /// Marks these messages of a conversation as read, as they were shown, and nothing else.
@@ -357,7 +359,7 @@ extension Command {
             .requestContact, .answerContact, .markVerified, .addDevice, .revokeDevice,
             .renameDevice, .chooseRelays, .importMessages, .call, .setPrivacy,
             .setCallServer, .removeCallServer, .noteRecoveryCheck, .setLinkPreviews, .setAlias,
-            .star, .pin, .archive, .markUnread, .keepUnsent, .file, .together, .remind,
+            .star, .pin, .archive, .keepFirst, .markUnread, .keepUnsent, .file, .together, .remind,
             .schedule:
             false
         }

@@ -134,14 +134,8 @@ extension NodeCore {
         case .describe(let space, let text): return try describe(space, text, &turn)
         case .setPicture(let space, let content):
             return try setPicture(space, content, &turn)
-        case .mute(let space, let isOn, let until):
-            return try mute(space, isOn, until: until, &turn)
-        case .markUnread(let space, let isOn):
-            return try markUnread(space, isOn, &turn)
-        case .keepUnsent(let space, let text):
-            return try keepUnsent(text, in: space, &turn)
-        case .archive(let space, let isOn):
-            return try archive(space, isOn, &turn)
+        case .mute, .markUnread, .keepUnsent, .archive, .keepFirst:
+            return try list(command, &turn)
         case .createInvite, .revokeInvite, .acceptInvite, .requestContact, .answerContact,
             .markVerified, .setAlias, .createGroupInvite, .endGroupInvite, .joinGroup,
             .withdrawJoin:

@@ -21,10 +21,14 @@ public struct ConversationView: Codable, Equatable, Sendable {
     public var mutedUntil: UInt64?
     /// Whether it was put away, and nothing came since.
     public var isArchived = false
+    /// Whether it stands above others in lists, since this person wants that.
+    public var isKeptFirst = false
     /// The draft in it; nil if there is none.
     public var draft: String?
     /// When the newest message was written, in Unix milliseconds.
     public var newest: UInt64?
+    /// The newest message, as one that answers it shows it; nil where there is none.
+    public var last: MessageView.Quote?
     /// What must happen before anything is written in it: "waiting for …"; nil if nothing must.
     public var waitingFor: String?
     /// The conversation of the same two that new messages go into instead, in hex; nil for all but those

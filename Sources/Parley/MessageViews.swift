@@ -19,12 +19,14 @@ public struct MessageView: Codable, Equatable, Sendable {
         public static let characterCountMax = 100
         /// The name of its author.
         public var author: String
-        /// How its text begins; nil where it was deleted or has not arrived.
+        /// How its text begins; nil where it was deleted, has not arrived or is not shown.
         public var text: String?
         /// Whether it was deleted for everyone.
         public var isDeleted: Bool
         /// Whether it was edited.
         public var isEdited: Bool
+        /// Whether it is not shown, since this person blocked its author, in a group.
+        public var isHidden = false
     }
     /// That the text mentions a person.
     public struct Mention: Codable, Equatable, Sendable {
@@ -67,7 +69,7 @@ public struct MessageView: Codable, Equatable, Sendable {
     public var person: String
     /// Whether it is this person's own.
     public var isOwn: Bool
-    /// The text; nil where it was deleted or has not arrived.
+    /// The text; nil where it was deleted, has not arrived or is not shown.
     public var text: String?
     /// Persons whom the text mentions, in the order of the text.
     public var mentions: [Mention] = []
@@ -135,6 +137,8 @@ public struct MessageView: Codable, Equatable, Sendable {
     /// Whether its text is gone on this device alone: by a deletion of the person's own that nobody takes,
     /// since they were out before it arrived.
     public var isGoneHere = false
+    /// Whether its text and files are not shown, since this person blocked its author, in a group.
+    public var isHidden = false
 }
 
 extension MessageView {

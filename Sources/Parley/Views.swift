@@ -94,7 +94,8 @@ struct Views {
             views.append((try view(summary, roster), try listPlace(of: summary, roster)))
         }
         views.sort { left, right in
-            (right.place, left.view.name, left.view.id) < (
+            if left.view.isKeptFirst != right.view.isKeptFirst { return left.view.isKeptFirst }
+            return (right.place, left.view.name, left.view.id) < (
                 left.place, right.view.name, right.view.id
             )
         }
@@ -124,8 +125,11 @@ struct Views {
             unread: summary.unreadCount, unreadMentions: summary.unreadMentionCount,
             isMarkedUnread: summary.isMarkedUnread,
             isMuted: mute != nil, mutedUntil: mute?.until,
-            isArchived: summary.isArchived, draft: summary.unsentText,
-            newest: summary.newestTime,
+            isArchived: summary.isArchived, isKeptFirst: summary.isKeptFirst,
+            draft: summary.unsentText, newest: summary.newestTime,
+            last: try summary.newestNumber.flatMap { try store.operation($0) }.flatMap {
+                try quote(of: $0, in: summary.space, roster)
+            },
             waitingFor: try waiting(in: summary.space, roster),
             supersededBy: try successor(of: summary.space, roster)?.id.description,
             twin: try unreadTwin(of: summary.space, roster)?.id.description,
@@ -190,6 +194,13 @@ struct Views {
     }
 
     func view(
+        _ message: Message, in space: SpaceRecord, _ roster: Roster
+    ) throws -> MessageView {
+        let view = try wholeView(message, in: space, roster)
+        return try hides(message.author, in: space) ? view.withoutContent() : view
+    }
+
+    private func wholeView(
         _ message: Message, in space: SpaceRecord, _ roster: Roster
     ) throws -> MessageView {
         var replyToID: String?
@@ -285,6 +296,8 @@ final class NameCache {
     /// The same as they are shown.
     var shown: [PersonID: String] = [:]
     var lookalikes: Lookalikes?
+    /// Whether what a person says in groups is not shown.
+    var hidden: [PersonID: Bool] = [:]
     /// Changes that nobody takes, by space and message.
     var untaken: [SpaceNumber: [OperationReference: [UntakenChange]]] = [:]
     /// Undelivered operations of lane 4, by space.

@@ -83,11 +83,12 @@ extension HostileWorld {
     }
 
     private func markingCommand(_ space: SpaceID) -> Command {
-        switch random.next() % 7 {
+        switch random.next() % 8 {
         case 0: .pin(number(), isOn: random.flip())
         case 1: .star(number(), isOn: random.flip())
         case 2: .archive(space, isOn: random.flip())
         case 3: .markUnread(space, isOn: random.flip())
+        case 5: .keepFirst(space, isOn: random.flip())
         case 4: .mute(space, isOn: random.flip(), until: random.flip() ? nil : random.hostile())
         default: .markRead(space, ShownMessages((0..<9).map { _ in number() }))
         }

@@ -8,6 +8,7 @@ extension FakeNode {
                 var view = ConversationView.group(name)
                 view.isMarkedUnread = state.markedUnread.contains(name)
                 view.isArchived = state.archived.contains(name)
+                view.isKeptFirst = state.keptFirst.contains(name)
                 return view
             }
         }
@@ -17,6 +18,15 @@ extension FakeNode {
                 state.archived.insert(request.conversation)
             } else {
                 state.archived.remove(request.conversation)
+            }
+            return NoReply()
+        }
+        answer(KeepConversationFirst.self) { state, request in
+            try state.requireConversation(request.conversation)
+            if request.on {
+                state.keptFirst.insert(request.conversation)
+            } else {
+                state.keptFirst.remove(request.conversation)
             }
             return NoReply()
         }

@@ -23,6 +23,7 @@ final class FakeNode: NodeService {
         var muted: [String: Bool] = [:]
         var mutedHours: [String: Int] = [:]
         var archived: Set<String> = []
+        var keptFirst: Set<String> = []
         var markedUnread: Set<String> = []
         var drafts: [String: String] = [:]
         var polls: [PollView] = []

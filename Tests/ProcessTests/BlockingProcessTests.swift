@@ -22,7 +22,16 @@ struct BlockingProcessTests {
         }
     }
 
-    @Test("is not heard in the conversation of two, is told nothing, and comes back after that")
+    /// How many messages of the group are there without their words; none has them.
+    private func hidden(at node: NodeProcess, _ all: Hidden) async throws -> Int {
+        let messages = try await all.client(node).perform(
+            ReadMessages(conversation: "club", limit: 100)
+        ).messages
+        #expect(messages.allSatisfy { $0.isHidden && $0.text == nil })
+        return messages.count
+    }
+
+    @Test("is heard neither in the conversation of two nor in a group, and comes back after that")
     func relayed() async throws {
         let all = try await Hidden()
         try await all.meet()
@@ -48,7 +57,7 @@ struct BlockingProcessTests {
         try await ann.perform(MarkRead(conversation: "ben", messages: [], last: shown.last))
         try await write("to all", to: "club", from: all.ben, all)
         try await eventually("what is for the group comes", on: [all.ann]) {
-            try await all.texts(of: all.ann, with: "club") == ["to all"]
+            try await hidden(at: all.ann, all) == 1
         }
         #expect(try await all.texts(of: all.ann, with: "ben") == ["before"])
         // Nor does a node that starts read what lies there.
@@ -56,8 +65,15 @@ struct BlockingProcessTests {
         try await all.ann.start(isHidden: true)
         try await write("to all again", to: "club", from: all.ben, all)
         try await eventually("what is for the group comes", on: [all.ann]) {
-            try await all.texts(of: all.ann, with: "club") == ["to all", "to all again"]
+            try await hidden(at: all.ann, all) == 2
         }
+        let quiet = try await all.client(all.ann).perform(GetConversation(conversation: "club"))
+        #expect(quiet.unread == 0)
+        let found = try await all.ann.run("search", "again")
+        #expect(!found.output.contains("to all again"), "\(found.output)")
+        let read = try await all.ann.run("read", "club", "--newest")
+        #expect(read.output.contains("(hidden: you blocked them)"), "\(read.output)")
+        #expect(!read.output.contains("to all"), "\(read.output)")
         #expect(try await all.texts(of: all.ann, with: "ben") == ["before"])
         try await eventually("ben hears of the group alone", on: [all.ben]) {
             try await states(of: all.ben, in: "club", all) == ["delivered", "delivered"]
@@ -69,6 +85,9 @@ struct BlockingProcessTests {
             let isKnown = try await states(of: all.ben, in: "ann", all).last == "delivered"
             return texts == ["before", "after the block"] && isKnown
         }
+        #expect(try await all.texts(of: all.ann, with: "club") == ["to all", "to all again"])
+        let club = try await all.client(all.ann).perform(GetConversation(conversation: "club"))
+        #expect(club.unread == 2)
         #expect(try await all.ann.stop() == 0)
         #expect(try await all.ben.stop() == 0)
     }

@@ -21,6 +21,8 @@ extension Stage {
             return try message(rank, in: place, of: node).map { .pin($0.number, isOn: isOn) }
         case .archive(let place, let isOn):
             return try space(place, of: node).map { .archive($0.id, isOn: isOn) }
+        case .keepFirst(let place, let isOn):
+            return try space(place, of: node).map { .keepFirst($0.id, isOn: isOn) }
         case .draft(let place, let text):
             return try space(place, of: node).map { .keepUnsent($0.id, text) }
         case .profile(let number, let text):

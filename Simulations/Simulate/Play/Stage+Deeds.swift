@@ -29,7 +29,8 @@ extension Stage {
     ) throws -> Bool {
         switch act.do {
         case .write, .reply, .edit, .delete, .react, .read, .rename, .mute, .bringIn, .found,
-            .forward, .star, .pin, .archive, .unread, .draft, .mention, .describe, .profile,
+            .forward, .star, .pin, .archive, .keepFirst, .unread, .draft, .mention, .describe,
+            .profile,
             .nameSelf, .invite, .verify, .ask,
             .answer,
             .uninvite,
@@ -231,7 +232,8 @@ extension Stage {
             return try membership(for: deed, of: node).map { [(node, $0)] } ?? []
         case .call, .pickUp, .turnDown, .hangUp, .typing, .appear, .confide:
             return try talk(for: deed, of: node).map { [(node, $0)] } ?? []
-        case .forward, .star, .pin, .archive, .unread, .draft, .mention, .describe, .profile:
+        case .forward, .star, .pin, .archive, .keepFirst, .unread, .draft, .mention, .describe,
+            .profile:
             return try curation(for: deed, of: node).map { [(node, $0)] } ?? []
         case .attach, .fetch, .forget, .room, .picture:
             return try filing(for: deed, of: node).map { [(node, $0)] } ?? []

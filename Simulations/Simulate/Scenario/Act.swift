@@ -68,6 +68,8 @@ public enum Deed: Codable, Equatable, Sendable {
     case picture(space: Int, bytes: Int)
     /// Puts the conversation away until something new comes, or takes it back.
     case archive(space: Int, on: Bool)
+    /// Has the conversation stand above others in the person's lists, or no longer.
+    case keepFirst(space: Int, on: Bool)
     /// Does something together with the others of a conversation.
     case together(space: Int, what: Together)
     /// Imports lines of an old log, the first of them being this one.

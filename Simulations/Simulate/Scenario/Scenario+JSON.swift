@@ -106,7 +106,8 @@ extension Deed {
             .backUp, .restore, .quit, .govern, .steal, .impersonate, .openGroup, .closeGroup,
             .keepBackup, .befall, .call, .pickUp, .turnDown, .hangUp, .typing, .appear, .ringAndGo,
             .intrude, .consent, .permit, .forward,
-            .star, .pin, .archive, .unread, .draft, .describe, .profile, .together, .attach, .fetch,
+            .star, .pin, .archive, .keepFirst, .unread, .draft, .describe, .profile, .together,
+            .attach, .fetch,
             .forget, .room, .picture, .fillDisk:
             []
         }
@@ -136,6 +137,7 @@ extension Deed {
         case .star: "star"
         case .pin: "pin"
         case .archive: "archive"
+        case .keepFirst: "keepFirst"
         case .draft: "draft"
         case .profile: "profile"
         case .describe: "describe"

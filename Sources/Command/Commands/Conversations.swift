@@ -7,13 +7,14 @@ struct Conversations: NodeCommand {
         commandName: "conversations",
         abstract: "list your conversations, newest first",
         discussion: """
-            Shows how many messages you have not read, how many of them mention you, and who is in \
-            each; then, separately, those that you archived; then contact requests.
+            Shows how many messages you have not read, how many of them mention you, the last words, \
+            and who is in each; then, separately, those that you archived; then contact requests. \
+            Those that you keep first stand above the others.
 
             Example:
               parley conversations
             """,
-        subcommands: [ConversationDelete.self])
+        subcommands: [ConversationFirst.self, ConversationDelete.self])
 
     @OptionGroup var place: HomeOptions
     @OptionGroup var output: OutputOptions
@@ -120,7 +121,22 @@ struct Conversations: NodeCommand {
         }
         let count = conversation.unreadMentions
         if count > 0 { parts.append(counted(count, "mentions you", "mention you")) }
+        if conversation.isKeptFirst { parts.append("first") }
         return parts.joined(separator: ", ")
+    }
+
+    /// The newest message, as much as a column of a list takes.
+    static func lastWords(_ conversation: ConversationView) -> String {
+        guard let last = conversation.last else { return "" }
+        let text =
+            if last.isDeleted {
+                "(deleted)"
+            } else if last.isHidden {
+                "(hidden)"
+            } else {
+                (last.text ?? "(not here yet)").replacing("\n", with: " ")
+            }
+        return Columns.cut("\(last.author): \(text)", to: 40)
     }
 
     private static func rows(_ conversations: [ConversationView]) -> String {
@@ -138,11 +154,37 @@ struct Conversations: NodeCommand {
                         : conversation.supersededBy.map { "continues in \($0.prefix(8))" }
                             ?? conversation.waitingFor
                             ?? (conversation.isOut ? "you are not in it any more" : ""),
-                    conversation.draft.map { "draft: \($0)" } ?? "",
+                    conversation.draft.map { "draft: \($0)" } ?? lastWords(conversation),
                     conversation.members.joined(separator: ", "),
                 ]
             }
         ).text
+    }
+}
+
+struct ConversationFirst: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "first",
+        abstract: "list a conversation above the others",
+        discussion: """
+            It stands at the top of `parley conversations`, of the page and of `parley chat`, on all \
+            of your devices, until --off ends that. Only you know about it.
+
+            Example:
+              parley conversations first trip
+              parley conversations first trip --off
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @Argument(help: "the conversation, or the person")
+    var conversation: String
+    @Flag(name: .long, help: "list it by its newest message again")
+    var off = false
+
+    func validate() throws { try Check.name(conversation, "a conversation's name") }
+
+    func run(with node: any NodeService) async throws {
+        try await node.perform(KeepConversationFirst(conversation: conversation, on: !off))
     }
 }
 

@@ -43,9 +43,9 @@ struct NoticeReader {
     private func notice(
         of message: MessageView, _ event: Notice.Event
     ) async throws -> [Notice] {
-        guard !message.isOwn, !message.isImported, !message.isDeleted, !message.isMissing else {
-            return []
-        }
+        guard !message.isOwn, !message.isImported, !message.isDeleted, !message.isMissing,
+            !message.isHidden
+        else { return [] }
         let open = try await node.perform(ListOpenConversations())
         guard !open.contains(message.conversation) else { return [] }
         let conversation = try await node.perform(

@@ -216,9 +216,9 @@ struct MessageLines {
     private func quote(of message: MessageView, to width: Int?) -> [String] {
         guard !form.hasNumbers, message.replyToID != nil else { return [] }
         guard let quote = message.quote else { return [screen.styled("↳ (not here)", .faint)] }
+        let absent = quote.isHidden ? "(hidden)" : "(not here yet)"
         let text =
-            quote.isDeleted
-            ? "(deleted)" : (quote.text ?? "(not here yet)").replacing("\n", with: " ")
+            quote.isDeleted ? "(deleted)" : (quote.text ?? absent).replacing("\n", with: " ")
         let line = "↳ \(harmless(quote.author)): \(harmless(text))"
         return [screen.styled(width.map { Columns.cut(line, to: $0) } ?? line, .faint)]
     }
@@ -232,6 +232,7 @@ struct MessageLines {
         let reply = form.hasNumbers ? numbered : ""
         if message.isDeleted { return [reply + "(deleted)"] }
         if message.isGoneHere { return [reply + "(deleted here)"] }
+        if message.isHidden { return [reply + "(hidden: you blocked them)"] }
         guard let text = message.textWithNames, !message.isMissing else {
             return [reply + "(not here yet)"]
         }

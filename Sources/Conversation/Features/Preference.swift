@@ -39,16 +39,18 @@ public struct PreferenceKey: RawRepresentable, Hashable, Sendable {
     public static let unsent = PreferenceKey(rawValue: 8)
     /// Whether messages get previews of links without being told.
     public static let linkPreviews = PreferenceKey(rawValue: 10)
+    /// That a conversation stands above others in the list; about its space.
+    public static let keptFirst = PreferenceKey(rawValue: 18)
 
     /// Those that this device knows.
     public static let all: [PreferenceKey] = [
         .presence, .callServer, .deleted, .readOutside, .recoveryCheck, .archived, .unread,
-        .unsent, .sentAgain, .linkPreviews, .reminder, .scheduled,
+        .unsent, .sentAgain, .linkPreviews, .reminder, .scheduled, .keptFirst,
     ]
 
     /// Those that change how a conversation is listed.
     fileprivate static let ofLists: Set<PreferenceKey> = [
-        .readOutside, .archived, .unread, .unsent,
+        .readOutside, .archived, .unread, .unsent, .keptFirst,
     ]
 }
 

@@ -122,7 +122,25 @@ extension NodeCore {
         }
     }
 
-    mutating func mute(_ id: SpaceID, _ isOn: Bool, until: UInt64?, _ turn: inout some Turn)
+    /// Performs commands that change how the person's devices list a conversation: nobody else is told.
+    mutating func list(_ command: Command, _ turn: inout some Turn)
+        throws(StoreError) -> Result<CommandReply, CommandRefusal>
+    {
+        switch command {
+        case .mute(let space, let isOn, let until):
+            return try mute(space, isOn, until: until, &turn)
+        case .markUnread(let space, let isOn):
+            return try note(.unread, of: space, isOn, &turn)
+        case .keepFirst(let space, let isOn):
+            return try note(.keptFirst, of: space, isOn, &turn)
+        case .keepUnsent(let space, let text):
+            return try keepUnsent(text, in: space, &turn)
+        case .archive(let space, let isOn): return try archive(space, isOn, &turn)
+        default: preconditionFailure("a command that changes no list")
+        }
+    }
+
+    private mutating func mute(_ id: SpaceID, _ isOn: Bool, until: UInt64?, _ turn: inout some Turn)
         throws(StoreError) -> Result<CommandReply, CommandRefusal>
     {
         guard try conversation(id, turn.store) != nil, let ownSpace else {
@@ -134,7 +152,7 @@ extension NodeCore {
     }
 
     /// Archives a conversation in its present state, or unarchives it.
-    mutating func archive(_ id: SpaceID, _ isOn: Bool, _ turn: inout some Turn)
+    private mutating func archive(_ id: SpaceID, _ isOn: Bool, _ turn: inout some Turn)
         throws(StoreError) -> Result<CommandReply, CommandRefusal>
     {
         guard let space = try conversation(id, turn.store), let ownSpace,
@@ -152,15 +170,16 @@ extension NodeCore {
         return .success(.done)
     }
 
-    /// Marks a conversation as unread, or removes the mark: a private note that nobody is told
-    /// about.
-    mutating func markUnread(_ id: SpaceID, _ isOn: Bool, _ turn: inout some Turn)
+    /// Notes something of a conversation that is so or not.
+    private mutating func note(
+        _ key: PreferenceKey, of id: SpaceID, _ isOn: Bool, _ turn: inout some Turn
+    )
         throws(StoreError) -> Result<CommandReply, CommandRefusal>
     {
         guard try conversation(id, turn.store) != nil, ownSpace != nil else {
             return .failure(.unknownConversation)
         }
-        try keep(Preference(.unread, about: id.bytes, isOn ? [1] : []), &turn)
+        try keep(Preference(key, about: id.bytes, isOn ? [1] : []), &turn)
         return .success(.done)
     }
 
@@ -196,7 +215,8 @@ extension NodeCore {
         }
         guard belongs(to: roster) else { return .failure(outsideRefusal(roster)) }
         let progress = try Overview.progress(
-            reading: shown, in: space, roster: roster, by: identity.device, turn.store)
+            reading: shown, in: space, roster: roster, by: identity.device,
+            ownSpace: ownSpace?.number, turn.store)
         guard !progress.isEmpty else { return .success(.count(0)) }
         let before = try unreadCount()
         let read = try checked(

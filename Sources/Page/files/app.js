@@ -51,7 +51,11 @@ function findKey(event) {
 
 function preview(each) {
   if (each.draft) return [h("span", { class: "draft" }, t("list.draft")), " ", foreign("bdi", {}, each.draft.slice(0, 80))];
-  return each.waitingFor ? [each.waitingFor] : [];
+  if (each.waitingFor) return [each.waitingFor];
+  const { last } = each;
+  if (!last) return [];
+  const words = last.isDeleted ? t("message.deleted") : (last.text ?? t(last.isHidden ? "message.hidden" : "message.missing"));
+  return [foreign("bdi", {}, last.author), ": ", foreign("bdi", {}, words.slice(0, 80))];
 }
 
 function line(each) {
@@ -61,6 +65,7 @@ function line(each) {
     h("a", { href: `#/c/${each.id}`, "aria-current": isHere ? "page" : null, class: unread ? "unread" : "" },
       foreign("span", { class: "name" }, each.name),
       each.resembles?.length > 0 && h("span", { class: "hint" }, short(each.id)),
+      each.isKeptFirst && h("span", { class: "hint" }, t("list.first")),
       each.isMuted && h("span", { class: "hint" }, t("list.muted")),
       each.newest && h("time", {}, shortTime(each.newest)),
       h("span", { class: "under" }, preview(each)),

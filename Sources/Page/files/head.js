@@ -30,6 +30,7 @@ export function standing(of) {
 export function conversationActions(of, attempt, gone) {
   const act = (method, params = {}) => attempt(() => rpc(method, { conversation: of.id, ...params }));
   return [
+    [t(of.isKeptFirst ? "chat.notFirst" : "chat.first"), () => act("keepFirst", { on: !of.isKeptFirst })],
     [t(of.isArchived ? "chat.unarchive" : "chat.archive"), () => act("archive", { on: !of.isArchived })],
     of.isMuted ? [t("chat.unmute"), () => act("mute", { on: false })] : [t("chat.mute"), () => menu(t("chat.muteAsk"), [
       [t("chat.hours", { n: 8 }), () => act("mute", { on: true, hours: 8 })],

@@ -33,6 +33,7 @@ export function goesOn(message, above) {
 function body(message) {
   if (message.isDeleted) return h("p", { class: "hint" }, t("message.deleted"));
   if (message.isGoneHere) return h("p", { class: "hint" }, t("message.gone"));
+  if (message.isHidden) return h("p", { class: "hint" }, t("message.hidden"));
   if (message.isMissing) return h("p", { class: "hint" }, t("message.missing"));
   return [message.text !== "" && message.text !== undefined && h("div", { class: "text" }, rendered(marked(message))), filesOf(message)];
 }
@@ -43,7 +44,7 @@ function quote(message) {
   if (!quote) return h("p", { class: "quote hint" }, t("message.quoteGone"));
   return h("p", { class: "quote", "data-to": message.replyToID },
     foreign("bdi", { class: "who" }, quote.author), " ",
-    foreign("bdi", {}, quote.isDeleted ? t("message.deleted") : (quote.text ?? t("message.missing"))));
+    foreign("bdi", {}, quote.isDeleted ? t("message.deleted") : (quote.text ?? t(quote.isHidden ? "message.hidden" : "message.missing"))));
 }
 
 /** That its text was changed, and how far the change has come where nobody else is known to have it. */

@@ -153,7 +153,8 @@ extension Views {
             let unread = try unreadPlaces(in: number)
         else { return ([], nil) }
         let part = try timeline(of: space, roster).part(before: before, limit: limit, in: store)
-        return (try part.messages.compactMap { try entry(for: $0, roster, unread, zone) }, part.end)
+        let shown = try part.messages.filter { try !hides($0.author, in: space) }
+        return (try shown.compactMap { try entry(for: $0, roster, unread, zone) }, part.end)
     }
 
     private func entry(

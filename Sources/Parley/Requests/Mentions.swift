@@ -158,7 +158,7 @@ extension Views {
         -> MentionPage.Entry?
     {
         guard let stored = try Overview.message(of: mention, in: store),
-            let message = try message(stored.number), !message.isDeleted,
+            let message = try message(stored.number), !message.isDeleted, !message.isHidden,
             let space = try store.space(mention.space), let roster = try roster(of: space)
         else { return nil }
         return MentionPage.Entry(

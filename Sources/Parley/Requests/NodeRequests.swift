@@ -80,6 +80,7 @@ public enum NodeRequests {
         HangUpCall.self,
         ImportMessages.self,
         JoinGroup.self,
+        KeepConversationFirst.self,
         KeepDraft.self,
         LeaveGroup.self,
         ListCallRecords.self,

@@ -135,11 +135,14 @@ extension Views {
                 of: space, roster: roster, ownPerson: ownPerson, includesHistory: false
             ).content(of: stored, in: store)
         else { return nil }
-        let start = message.text.map { String($0.prefix(MessageView.Quote.characterCountMax)) }
+        let isHidden = try hides(message.author, in: space)
+        let text = isHidden ? nil : message.text
+        let start = text.map { String($0.prefix(MessageView.Quote.characterCountMax)) }
         return MessageView.Quote(
             author: try message.origin.map { VisibleName.shownPerson($0.author) }
                 ?? name(of: message.author, in: roster),
-            text: start, isDeleted: message.isDeleted, isEdited: message.isEdited)
+            text: start, isDeleted: message.isDeleted, isEdited: message.isEdited && !isHidden,
+            isHidden: isHidden)
     }
 
     /// The message that a thread begins with, where it is here; else the one that was named.
