@@ -210,6 +210,9 @@ public struct ControlGraph: Sendable {
         return Array(arrivals[toldCount...])
     }
 
+    /// How many operations are in the graph.
+    public var operationCount: Int { nodes.count }
+
     /// How many operations were looked at so far to work rosters out, each as often as it was.
     package var work: Int { authorities.work }
 

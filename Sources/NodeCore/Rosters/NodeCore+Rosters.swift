@@ -4,11 +4,6 @@ public import ParleyRoster
 import ParleyWire
 
 extension NodeCore {
-    /// Spaces whose control operations are held in memory: made again from the store when needed.
-    static let judgeCountMax = 256
-    /// This many are dropped at a time, the least recently used.
-    private static let judgeDropCount = 64
-
     /// Who belongs to a space; nil for a space without a readable genesis.
     mutating func roster(
         of space: SpaceRecord, _ store: some Store
@@ -22,12 +17,7 @@ extension NodeCore {
         rosters.judgeUses.note(space.number)
         guard rosters.judges[space.number] == nil else { return }
         let judge = try RosterReader.judge(of: space, in: store)
-        // The bound is for nodes with very many spaces: then one is read again now and then.
-        if rosters.judges.count >= Self.judgeCountMax {
-            for old in rosters.judgeUses.takeOldest(Self.judgeDropCount) where old != space.number {
-                rosters.judges[old] = nil
-            }
-        }
+        rosters.makeRoom(for: space.number)
         rosters.judges[space.number] = judge
         _ = try vouch(in: space, store)
         _ = try Self.chooseBranches(in: space, store)
