@@ -87,11 +87,11 @@ struct FloodedNode {
             person: log.person, device: signing.device, noiseKey: noise, identity: log.encoded)
     }
 
-    /// The memory that the node's process holds, in bytes.
-    func residentByteCount() async throws -> Int {
+    /// The most memory that the node's process has held at any time, in bytes.
+    func residentByteCountMax() async throws -> Int {
         let id = try #require(await ann.processID)
         let status = try String(contentsOfFile: "/proc/\(id)/status", encoding: .utf8)
-        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmRSS") })
+        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM") })
         return 1024 * (Int(line.split(separator: " ").dropLast().last ?? "") ?? 0)
     }
 
@@ -221,9 +221,8 @@ struct Endurance: CustomStringConvertible {
             let asked = clock.now
             result.refusals = try await node.client.perform(GetStatus()).refusals
             result.answer = max(result.answer, clock.now - asked)
-            result.residentByteCount = max(
-                result.residentByteCount, try await node.residentByteCount())
         }
+        result.residentByteCount = try await node.residentByteCountMax()
         let stopped = clock.now
         #expect(try await node.ann.stop() == 0)
         result.stop = clock.now - stopped
