@@ -116,10 +116,10 @@ let targets: [Target] = [
     room(
         "Bench",
         [
-            "ParleyWire", "ParleyWords", "ParleySealing", "ParleyLedger", "ParleyConversation",
-            "ParleyRelaying", "ParleyNodeCore", "ParleyStorage", "ParleyTransport",
-            "ParleyFiles", "ParleySearch", "ParleySignalling", "ParleyNotes", "ParleyAssistant",
-            "Parley",
+            "ParleyWire", "ParleyWords", "ParleySealing", "ParleyLedger", "ParleyRoster",
+            "ParleyConversation", "ParleyRelaying", "ParleyNodeCore", "ParleyStorage",
+            "ParleyTransport", "ParleyFiles", "ParleySearch", "ParleySignalling", "ParleyNotes",
+            "ParleyAssistant", "Parley",
         ], settings: plain),
     room(
         "RelayServer",

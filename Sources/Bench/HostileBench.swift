@@ -12,6 +12,9 @@ enum HostileBench {
     /// What it may take to prove, store and merge one record of a call.
     private static let secondsOfCall = 200e-6
     private static let sampleCount = 300
+    /// Of new operations credit pays for what they take: about three times what was measured.
+    private static let controlUnits: UInt64 = 4_500
+    private static let epochUnits: UInt64 = 150
     /// What a letter may take: to open it, and one signature. How many are opened is a relay's right.
     private static let unitsOfLetter: UInt64 = 100
     /// Operations that the victim serves in answer to one frame: all that its log holds.
@@ -27,12 +30,13 @@ enum HostileBench {
 
     static func figures(folder: String) throws -> [Figure] {
         let world = try HostileWorld(folder: folder)
-        return try (cases(in: world) + operations(in: world)).map { one in
+        return try (cases(in: world) + operations(in: world) + controls(in: world)).map { one in
             let samples = try (0..<sampleCount).map { _ in try world.victim.measure(one.input) }
             return Figure(
                 "hostile-" + one.name, samples: samples, unit: "s",
                 budget: Double(one.budget) * secondsOfUnit, note: one.note)
         } + [try manyCalls(in: world), try closedFront(in: world)] + (try letters(in: world))
+            + (try HostileRelay.figures(sampleCount: sampleCount))
     }
 
     /// Letters and envelopes, which a relay brings: measured last, since the link has ended.
@@ -66,7 +70,7 @@ enum HostileBench {
                     budget: Double(unitsOfLetter + units) * secondsOfUnit, note: note)
             }
         }
-        let figures = try measured()
+        let figures = try measured() + (try passing(mail, in: world))
         let keyCount = try mail.keepEarlierPrekeys()
         let trying = FrameWork.trying(keyCount: keyCount)
         let reading = FrameWork.reading(keyCount: keyCount)
@@ -81,6 +85,26 @@ enum HostileBench {
         ]
         return figures + (try measured())
     }
+
+    /// What passes a relay, and what a relay says itself.
+    private static func passing(_ mail: HostileMail, in world: HostileWorld) throws -> [Figure] {
+        let signal = (
+            name: "passing", note: "a signal of a contact that is none, passed by a relay",
+            input: mail.signal([9, 9, 9])
+        )
+        return try ([signal] + mail.answers).map { name, note, input in
+            let samples = try (0..<sampleCount).map { _ in try world.victim.measure(input) }
+            return Figure(
+                "hostile-" + name, samples: samples, unit: "s", budget: relayBudgets[name],
+                note: note)
+        }
+    }
+
+    /// About three times what each was measured to take, in seconds.
+    private static let relayBudgets = [
+        "passing": 600e-6, "relay-arrival": 1e-3, "relay-foreign": 10e-6, "relay-answer": 10e-6,
+        "relay-missed": 10e-6, "relay-day": 1.2e-3, "relay-reopened": 1.3e-3,
+    ]
 
     /// The wish for all on a link on which the peer grants no bytes: nothing may be sent, and so it is not
     /// looked for what the peer lacks. Measured last, since the former link ends.
@@ -179,6 +203,23 @@ enum HostileBench {
             frame(
                 "fork-full", "\(count) operations twice, which prove no fork", all.fork.encoded(),
                 working: proving, in: world),
+        ]
+    }
+
+    /// Operations of lane 0, of which the roster and the keys are made.
+    private static func controls(in world: HostileWorld) throws -> [Case] {
+        let all = try HostileOperations(in: world)
+        let settings = Input.frame(world.link, try all.settings().encoded())
+        guard try world.victim.changes(settings) else {
+            throw HostileWorldError(description: "the settings were not taken")
+        }
+        return [
+            Case(
+                name: "control", note: "\(HostileOperations.settingCount) changes of the settings",
+                budget: controlUnits, input: settings),
+            Case(
+                name: "epoch", note: "an epoch for \(HostileOperations.recipientCount) strangers",
+                budget: epochUnits, input: .frame(world.link, try all.epoch().encoded())),
         ]
     }
 

@@ -46,6 +46,42 @@ struct HostileMail {
         return arrival(of: [1] + junk, in: inbox, number: UInt64(number))
     }
 
+    /// A signal of the contact, as a relay passes it on and keeps it nowhere.
+    func signal(_ content: [UInt8]) -> Input {
+        let contact = world.contact
+        var writer = ByteWriter()
+        writer.byte(1)
+        writer.uint64(contact.now.wall)
+        writer.identifier(contact.identity.person)
+        writer.raw(content)
+        var random = SystemRandom()
+        let sealed = Letter.seal(
+            writer.bytes, as: .passing, to: prekey, inbox: inbox, by: contact.identity.key,
+            using: &random)
+        return .relay(relay.key, .passed(inbox, sealed ?? []))
+    }
+
+    /// What a relay says that nobody asked, as much at a time as it may.
+    var answers: [(name: String, note: String, input: Input)] {
+        let envelope = [1] + [UInt8](repeating: 9, count: Limits.smallestEnvelopeByteCount - 1)
+        let page = (0..<UInt64(Limits.relayPageByteCountMax / envelope.count)).map {
+            RelayEntry(counter: (1 << 41) + $0, envelope: envelope)
+        }
+        let unknown = MailboxID { $0[0] = 7 }
+        let all = RelayAnswer.entries(page, hasMore: true, newest: 1 << 50)
+        return [
+            ("relay-arrival", "a page of junk in the inbox", .arrived(inbox, page)),
+            ("relay-foreign", "a page of a mailbox that is not read", .arrived(unknown, page)),
+            ("relay-answer", "a page that nobody asked for", .answered(1 << 40, all)),
+            ("relay-missed", "word of letters in a mailbox that is not read", .missed(unknown)),
+            ("relay-day", "another day", .day(RelayDay(at: world.victim.now.wall + 86_400_000))),
+            (
+                "relay-reopened", "a connection to a relay that has lost its store",
+                .opened(relay.welcome(on: world.victim.day, isAnother: true))
+            ),
+        ].map { name, note, news in (name, note, Input.relay(relay.key, news)) }
+    }
+
     /// A letter of the contact with this frame.
     func letter(with frame: [UInt8]) throws -> Input {
         let contact = world.contact

@@ -1,6 +1,7 @@
 import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
+import ParleyRoster
 import ParleySealing
 import ParleyStorage
 import ParleyWire
@@ -70,5 +71,72 @@ struct HostileOperations {
         Run(
             device: world.contact.identity.device, lane: .content, first: first, anchor: tip,
             operations: Array(repeating: least, count: Self.count / 2), heads: heads)
+    }
+
+    // MARK: The control lane
+
+    /// Settings of the conversation, each by who had seen all before: the roster is made of them.
+    static let settingCount = 250
+    /// Devices for which an epoch is that are in no roster.
+    static let recipientCount = 1_000
+
+    func settings() throws -> Frame {
+        try control { author, store, random in
+            try author.append(
+                (0..<Self.settingCount).map {
+                    SpaceSettings(rotationHours: UInt32(1 + $0 % 100)).draft()
+                }, to: store, using: &random)
+        }
+    }
+
+    func epoch() throws -> Frame {
+        let device = world.contact.identity.device
+        return try control { author, store, random in
+            let recipients = (0..<Self.recipientCount).map { _ in
+                EpochRecipient(
+                    device: DeviceSigningKey.generate(using: &random).device,
+                    leaf: PrivateLeaf.generate(using: &random).publicKey)
+            }.sorted { $0.device < $1.device }
+            let hedge = Secret.random(using: &random)
+            return try author.append(.epoch, to: store) { next in
+                let place = EpochPlace(
+                    space: world.space, author: device, sequence: next.sequence,
+                    previous: next.previous, dependencies: next.dependencies)
+                // Leaves that were just made can be sealed to.
+                return try? EpochBody.mint(
+                    at: place, roster: Digest { $0[0] = 1 }, recipients: recipients, hedge: hedge,
+                    using: &random
+                ).body.bytes
+            }
+        }
+    }
+
+    /// What the contact writes there for nobody else, as it is sent.
+    private func control(
+        _ write: (LogAuthor, SQLiteStore, inout SystemRandom) throws -> [AppliedOperation]
+    ) throws -> Frame {
+        let (store, key) = (world.contact.store, world.contact.identity.key)
+        guard let record = try store.space(world.space) else {
+            throw HostileWorldError(description: "the two have no conversation")
+        }
+        var random = SystemRandom()
+        try store.begin(.normal)
+        defer { store.rollback() }
+        let author = LogAuthor(
+            key: key, space: record, authority: 0, wallClock: world.contact.now.wall)
+        let written = try write(author, store, &random).map(\.operation)
+        guard let first = written.first, let last = written.last,
+            let log = try store.log(first.tag, in: record.number)
+        else { throw HostileWorldError(description: "the contact wrote nothing") }
+        let before =
+            try first.sequence > 0
+            ? store.operation(at: first.sequence - 1, in: log.number)?.id
+            : OperationID(reinterpreting: log.id)
+        let run = Run(
+            device: key.device, lane: .control, first: first.sequence,
+            anchor: before ?? OperationID(reinterpreting: log.id),
+            operations: written.map(\.operation),
+            heads: try store.heads(in: log.number, first.sequence...last.sequence))
+        return .operations(Operations(space: world.space, endsAnswer: false, runs: [run]))
     }
 }
