@@ -230,6 +230,7 @@ soak: packages swift example
 	for story in Simulations/Scenarios/Long/*.json; do "$$program" simulate run "$$story" | tail -n 1; done
 	"$$program" bench hostile --strict
 	"$$program" bench spaces --strict
+	"$$program" bench simulator --strict
 	export PARLEY_SOAK=1
 	PARLEY_PROGRAM=$$program swift test --disable-xctest --filter 'FloodTests'
 	PARLEY_FUZZ_SECONDS=1800 swift test --disable-xctest --filter StepFuzzTests

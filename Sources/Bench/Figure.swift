@@ -39,7 +39,8 @@ public struct Figure: Codable, Equatable, Sendable {
         try container.encode(note, forKey: .note)
     }
 
-    init(
+    /// What these samples come to.
+    public init(
         _ name: String, samples: [Double], unit: String, budget: Double? = nil,
         limit: Double? = nil, note: String
     ) {

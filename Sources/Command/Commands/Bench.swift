@@ -21,13 +21,15 @@ struct BenchCommand: AsyncParsableCommand {
               parley bench spaces
               parley bench files --mebibytes 256
               parley bench notes
+              parley bench simulator
               parley bench search --texts logs --set chat-search.json
               parley bench --json
               parley bench search-quality chat-search.json
               parley bench assistant meetings
             """,
         subcommands: [
-            BenchFigures.self, BenchNotes.self, BenchSearchQuality.self, BenchAssistant.self,
+            BenchFigures.self, BenchNotes.self, BenchSimulator.self, BenchSearchQuality.self,
+            BenchAssistant.self,
         ],
         defaultSubcommand: BenchFigures.self)
 }
@@ -92,7 +94,7 @@ struct BenchFigures: AsyncParsableCommand {
         for figure in figures {
             world.write(json ? try Self.object(figure) : Self.line(figure))
         }
-        try check(figures)
+        try Self.check(figures, isStrict: strict)
         guard let questions else { return }
         let hays = said.isEmpty ? [[]] : [[], Array(said.prefix(Self.hayCount))]
         for hay in hays {
@@ -100,9 +102,9 @@ struct BenchFigures: AsyncParsableCommand {
         }
     }
 
-    private func check(_ figures: [Figure]) throws {
+    static func check(_ figures: [Figure], isStrict: Bool) throws {
         let missed = figures.filter(\.isOverBudget).map(\.name)
-        guard strict, !missed.isEmpty else { return }
+        guard isStrict, !missed.isEmpty else { return }
         throw NodeError("over-budget", "Over budget: \(missed.joined(separator: ", ")).")
     }
 

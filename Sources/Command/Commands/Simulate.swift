@@ -83,7 +83,7 @@ enum ProcessorTime {
     }
 
     /// Seconds of the processor that this process has used.
-    private static var now: Double {
+    static var now: Double {
         var time = timespec()
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
