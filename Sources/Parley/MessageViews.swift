@@ -45,7 +45,7 @@ public struct MessageView: Codable, Equatable, Sendable {
         /// `edit`, `deletion`, `reaction` or `pin` of a message; `poll`, `vote` or `close` of a poll, `item`
         /// or `change` of something to be done; `name`, `description` or `picture` of a conversation.
         public var change: String
-        /// `saved` or `relayed`; `earlier`, `unknown`, `untold` and `uninvited` as with
+        /// `saved` or `relayed`; `earlier`, `returned`, `unknown`, `untold` and `uninvited` as with
         /// ``MessageView/state``;
         /// `removed` where the person was taken out before it arrived, and nobody takes it; `cut-off` where
         /// they are in the group and were taken out then, or made a reader; `revoked` where the device that
@@ -92,11 +92,12 @@ public struct MessageView: Codable, Equatable, Sendable {
     /// Reactions.
     public var reactions: [Reaction]
     /// How far its newest change has come: `saved`, `relayed`, `delivered`, `read`; `earlier` where
-    /// all others came later, or came back later, and are not given it; `unknown` where this
-    /// device was revoked, and hears no more whether it has come further; `untold` where its person is out
-    /// of the group, and nobody tells them; `uninvited` where the other did not take the invite that was used,
-    /// and it waits for another; "waiting for …" where it is kept and not written yet, and then its number is
-    /// 0; nil for messages of others.
+    /// all others came later, and are not given it; `returned` where some of them came back later;
+    /// `unknown` where this device was revoked, and hears no more whether it has come further; `untold` where
+    /// its person is out of the group, and nobody tells them; `uninvited` where the other did not take the
+    /// invite that was used, and it waits for another; "waiting for …" where it is kept and not written yet,
+    /// and then its number is 0; a sentence where ``untaken`` says why nobody takes it; nil for messages of
+    /// others.
     public var state: String?
     /// Whether it was deleted for everyone.
     public var isDeleted: Bool
@@ -139,6 +140,12 @@ public struct MessageView: Codable, Equatable, Sendable {
     public var isGoneHere = false
     /// Whether its text and files are not shown, since this person blocked its author, in a group.
     public var isHidden = false
+    /// Why nobody takes it, of an own one that was written before its author heard that they were out, or a
+    /// reader, or that this device was revoked: `removed`, `cut-off` or `revoked`, as with
+    /// ``Waiting/state``. Nil for all others.
+    public var untaken: String?
+    /// Whether such a one was sent again since, by a device of the person; nil for all others.
+    public var isSentAgain: Bool?
 }
 
 extension MessageView {

@@ -40,6 +40,11 @@ public struct OutboxView: Codable, Equatable, Sendable {
     /// arrived, or which nobody takes because whoever revoked it did not have them; then nothing counts as
     /// waiting.
     public var unknownCount = 0
+    /// Messages that nobody takes, since the person was removed or made a reader before they arrived, and that
+    /// they have not sent again. They do not wait.
+    public var untakenCount = 0
+    /// Why these cannot be sent again there now: the person is `removed`, or a `reader`; nil where they can.
+    public var untakenBar: String?
     /// Whether this person left the group on this device, and nobody else can know it yet. What waits beside
     /// that goes with it, and others may not accept it any more.
     public var isLeaving = false
@@ -54,4 +59,13 @@ public struct OutboxView: Codable, Equatable, Sendable {
     public var mistakenRelay: String? = nil
     /// The person whom a request is about, in hex.
     public var person: String?
+}
+
+extension OutboxView {
+    /// Whether anything of it waits, or may wait: not where there is only what nobody takes.
+    public var isWaiting: Bool {
+        wish != nil || isLeaving
+            || savedCount + relayedCount + changeCount + strandedCount + unknownCount + keptCount
+                > 0
+    }
 }

@@ -16,17 +16,29 @@ extension Views {
     /// The page that begins with the message that so many others stand above; the newest page where there
     /// are not so many.
     func page(of space: SpaceRecord, from first: Int, limit: Int) throws -> MessagePage {
-        // Above all messages: before any time, log and place.
-        let zeros = OperationID(filling: { _ in })
-        let start = OrderKey(stand: 0, tag: LogTag(0), sequence: 0, id: zeros)
+        guard let roster = try roster(of: space) else { throw NodeError(.unknownConversation) }
+        let untaken = try untakenMessages(in: space, roster)
+        let places = try untaken.enumerated().map {
+            try $0.offset + store.messageCount(before: $0.element.order, in: space.number)
+        }
+        // Of those that stand above, so many are in no timeline.
+        let skipped = places.count { $0 < first }
+        let first = first - skipped
+        let start = Self.top
         let end = try store.messageOrder(after: start, in: space.number, count: first + limit + 1)
         var count = limit
         if end == nil {
             count = try store.messageCount(after: start, in: space.number) - first
             if count < 1 { return try page(of: space, before: OrderKey?.none, limit: limit) }
         }
-        return try page(of: space, before: end, limit: min(limit, count), keepsOldest: true)
+        return try page(
+            of: space, before: end, limit: min(limit, count), keepsOldest: true,
+            untakenFrom: skipped)
     }
+
+    /// Above all messages: before any time, log and place.
+    private static let top = OrderKey(
+        stand: 0, tag: LogTag(0), sequence: 0, id: OperationID(filling: { _ in }))
 
     /// The page that begins at the first message of others that is not read; the newest page where
     /// all are.
@@ -40,16 +52,26 @@ extension Views {
         // Where not so many follow, the page begins above, where they end.
         let count =
             end == nil ? 1 + (try store.messageCount(after: first, in: space.number)) : limit
-        return try page(of: space, before: end, limit: min(limit, count), keepsOldest: true)
+        let untaken = try untakenMessages(in: space, roster)
+        return try page(
+            of: space, before: end, limit: min(limit, count), keepsOldest: true,
+            untakenFrom: untaken.count { $0.order < first })
     }
 
+    /// A message, where it stands.
+    private typealias Row = (order: OrderKey, view: MessageView)
+
     /// The page that ends below a place, or at the newest message.
+    ///
+    /// - Parameter untakenFrom: how many messages that nobody takes stand above it; nil where it begins
+    ///   with what follows the message above it.
     func page(
-        of space: SpaceRecord, before end: OrderKey?, limit: Int, keepsOldest: Bool = false
+        of space: SpaceRecord, before end: OrderKey?, limit: Int, keepsOldest: Bool = false,
+        untakenFrom: Int? = nil
     ) throws -> MessagePage {
         guard let roster = try roster(of: space) else { throw NodeError(.unknownConversation) }
         let found = try timeline(of: space, roster).page(before: end, limit: limit, in: store)
-        var shown: [(order: OrderKey, view: MessageView)] = []
+        var shown: [Row] = []
         var byteCount = 0
         for message in keepsOldest ? found.reversed() : found {
             let view = try self.view(message, in: space, roster)
@@ -60,12 +82,45 @@ extension Views {
         if !keepsOldest { shown.reverse() }
         let above =
             try shown.first.map { try store.messageCount(before: $0.order, in: space.number) } ?? 0
-        let below =
-            try shown.last.map { try store.messageCount(after: $0.order, in: space.number) } ?? 0
-        return MessagePage(
-            messages: shown.map(\.view) + (below == 0 ? try besides(in: space, roster) : []),
-            cursor: above > 0 ? shown.first.map(\.view.id) : nil,
-            aboveCount: above, belowCount: below, last: store.lastOperation.rawValue)
+        let lowest = shown.last?.order ?? end.map { _ in Self.top }
+        let below = try lowest.map { try store.messageCount(after: $0, in: space.number) } ?? 0
+        let page = MessagePage(
+            messages: shown.map(\.view), cursor: nil, aboveCount: above, belowCount: below,
+            last: store.lastOperation.rawValue)
+        var whole = try self.page(
+            page, of: shown, before: end,
+            with: untakenMessages(in: space, roster), from: untakenFrom, in: space)
+        whole.cursor = whole.aboveCount > 0 ? shown.first?.view.id : nil
+        if below == 0 { whole.messages += try kept(in: space, roster) }
+        return whole
+    }
+
+    /// The page with what nobody takes where that was written: what stands between two messages comes with the
+    /// upper one.
+    private func page(
+        _ page: MessagePage, of shown: [Row], before end: OrderKey?,
+        with untaken: [UntakenMessage], from first: Int?, in space: SpaceRecord
+    ) throws -> MessagePage {
+        // Almost always there is none.
+        if untaken.isEmpty { return page }
+        let lower = page.aboveCount > 0 ? shown.first?.order : nil
+        var upper = page.belowCount > 0 ? end : nil
+        if page.belowCount > 0, let last = shown.last?.order {
+            upper = try store.messageOrder(after: last, in: space.number, count: 1)
+        }
+        let next = upper.map { upper in untaken.count { $0.order < upper } } ?? untaken.count
+        let start = first ?? lower.map { lower in untaken.count { $0.order < lower } } ?? 0
+        var byteCount = 0
+        let added = untaken[min(start, next)..<next].reversed().prefix {
+            byteCount += $0.view.lineByteCount
+            return byteCount <= MessagePage.byteCountMax / 2
+        }
+        let rows = shown + added.map { Row($0.order, $0.view) }
+        var whole = page
+        whole.messages = rows.sorted { $0.order < $1.order }.map(\.view)
+        whole.aboveCount += next - added.count
+        whole.belowCount += untaken.count - next
+        return whole
     }
 
     /// Earlier texts of a message and the one that is shown, oldest first.

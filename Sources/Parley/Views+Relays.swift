@@ -48,10 +48,8 @@ extension Views {
                 try count(into: &view, space, roster)
             }
             view.waiting = try self.waiting(in: space, roster)
-            let isEmpty =
-                view.savedCount + view.relayedCount + view.changeCount + view.strandedCount
-                + view.unknownCount + kept == 0 && !view.isLeaving
-            if !isEmpty { waiting.append(view) }
+            try countUntaken(into: &view, space, roster)
+            if view.isWaiting || view.untakenCount > 0 { waiting.append(view) }
         }
         return try waiting + wishes()
     }
@@ -105,6 +103,20 @@ extension Views {
                 view.fullRelays = full.map(\.description)
                 view.fullRelayNames = try full.map { try shownName(of: $0) }
             }
+        }
+    }
+
+    /// A device that was revoked counts them among what may have arrived.
+    private func countUntaken(
+        into view: inout OutboxView, _ space: SpaceRecord, _ roster: Roster
+    ) throws {
+        guard !core.node.isRevoked else { return }
+        view.untakenCount = try untakenCount(in: space, roster)
+        guard view.untakenCount > 0 else { return }
+        switch roster.member(ownPerson)?.role {
+        case nil: view.untakenBar = "removed"
+        case .reader: view.untakenBar = "reader"
+        case .member, .admin, .owner: break
         }
     }
 

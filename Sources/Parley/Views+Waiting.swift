@@ -46,13 +46,24 @@ extension Views {
         guard isOpen else { return state.rawValue }
         if core.node.isRevoked { return "unknown" }
         if try isUntold(in: space, roster) { return "untold" }
-        return try refuser(in: roster) == nil ? state.rawValue : "uninvited"
+        guard try refuser(in: roster) == nil else { return "uninvited" }
+        return try state == .earlier && haveReturned(in: space) ? "returned" : state.rawValue
     }
 
-    /// Own texts that are in no timeline, oldest first: those that nobody accepted, and those that
-    /// wait.
-    func besides(in space: SpaceRecord, _ roster: Roster) throws -> [MessageView] {
-        try untaken(in: space, roster) + kept(in: space, roster)
+    /// Whether anybody else came into a conversation more than once: what is not given to them may be from a time
+    /// when they were out, or from before.
+    private func haveReturned(in space: SpaceRecord) throws -> Bool {
+        // There both are in from the start: who comes later has come back with another device.
+        guard space.kind == .group else { return true }
+        if let known = names.returns[space.number] { return known }
+        let endings = try MembershipHistory.events(of: space, in: store).filter { event in
+            event.holds && event.person != ownPerson
+                && [.removed, .left].contains(event.change)
+        }.map(\.person)
+        let members = try roster(of: space)?.members.map(\.person) ?? []
+        let found = members.contains(where: endings.contains)
+        names.returns[space.number] = found
+        return found
     }
 
     /// Whether this person is out of a group: nobody tells them then who has what they wrote there,
@@ -108,66 +119,7 @@ extension Views {
         }
     }
 
-    /// What this person wrote before they heard that they were out, or this device revoked, and what nobody
-    /// else accepts.
-    private func untaken(in space: SpaceRecord, _ roster: Roster) throws -> [MessageView] {
-        let author = try name(of: ownPerson, in: roster)
-        var found: [MessageView] = []
-        var written: [StoredOperation] = []
-        try eachUntaken(in: space, roster) { stored throws(StoreError) in
-            if stored.operation.header.kind == .text { written.append(stored) }
-            return true
-        }
-        for stored in written {
-            guard let text = stored.searchableText?.text else { continue }
-            guard let log = try store.log(stored.log) else { continue }
-            var view = own(
-                text, at: stored.operation.header.wallClock,
-                state: try untakenState(of: stored, in: log, roster), in: space, author)
-            view.isStranded = revokedPart(of: log) != nil
-            view.number = stored.number.rawValue
-            view.id = try identifier(
-                OperationReference(
-                    tag: log.tag, sequence: stored.sequence, check: stored.id.check),
-                in: space.number)
-            if let parent = stored.operation.header.references.first {
-                let (id, answered) = try self.answered(parent, in: space.number)
-                (view.replyToID, view.replyTo) = (id, answered?.number.rawValue)
-            }
-            found.append(view)
-        }
-        return fitting(found.sorted { ($0.time, $0.number) < ($1.time, $1.number) })
-    }
-
-    /// The outcome: somebody may have had it before they heard of that themselves.
-    private func untakenState(
-        of stored: StoredOperation, in log: LogRecord, _ roster: Roster
-    ) throws -> String {
-        // Of several things that happened to them nobody knows which it was.
-        let what =
-            switch roster.member(ownPerson)?.role {
-            case _ where revokedPart(of: log) != nil: "this device was revoked"
-            case nil: "you were removed"
-            case .reader: "you were made a reader"
-            default: "you were removed or made a reader"
-            }
-        let told = try Overview.told(
-            of: stored.sequence, in: log, besides: ownPerson, roster, store)
-        guard let told else { return "not delivered: \(what) before it arrived" }
-        return "\(told.rawValue) before others heard that \(what); they no longer see it"
-    }
-
-    /// The last of these that fit a page.
-    private func fitting(_ views: [MessageView]) -> [MessageView] {
-        var byteCount = 0
-        let last = views.reversed().prefix {
-            byteCount += $0.lineByteCount
-            return byteCount <= MessagePage.byteCountMax / 2
-        }
-        return last.reversed()
-    }
-
-    private func own(
+    func own(
         _ text: String, at time: UInt64, state: String, in space: SpaceRecord, _ author: String
     ) -> MessageView {
         MessageView(

@@ -300,6 +300,10 @@ final class NameCache {
     var hidden: [PersonID: Bool] = [:]
     /// Changes that nobody takes, by space and message.
     var untaken: [SpaceNumber: [OperationReference: [UntakenChange]]] = [:]
+    /// Own messages that nobody takes, by space.
+    var untakenMessages: [SpaceNumber: [UntakenMessage]] = [:]
+    /// Whether anybody else came into a group more than once, by space.
+    var returns: [SpaceNumber: Bool] = [:]
     /// Undelivered operations of lane 4, by space.
     var undelivered: [SpaceNumber: [UndeliveredWord]] = [:]
     /// Groups that this device left: whether nobody else can know it yet.

@@ -13,8 +13,9 @@ struct Send: AsyncParsableCommand {
             When the command returns, everything is saved, and it is sent as soon as somebody can \
             be reached. If --lines stops half-way, or is ended, the same command continues where \
             it stopped, and says nothing twice. --stranded sends again, once, what another device \
-            of yours wrote and nobody accepts from it, as `parley outbox --stranded --json` printed \
-            it there. Only two devices of yours that have not met since would both say it.
+            of yours wrote and nobody accepts from it, or what nobody took because you had been \
+            removed, as `parley outbox --stranded --json` printed it there. Only two devices of \
+            yours that have not met since would both say it.
 
             “@” and a member's name, or the start of their identifier, mentions them, and \
             “@everyone” mentions everybody: `parley mentions` shows it to them. --lines mentions \

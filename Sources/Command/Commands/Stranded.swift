@@ -5,7 +5,7 @@ import ParleyWire
 
 /// What a device wrote above the fork of its log, for the person to send again elsewhere: nobody
 /// accepts it from that device, and no backup contains it. Also what a revoked device does not know to
-/// have arrived.
+/// have arrived, and what nobody took since its author had been removed or made a reader.
 struct StrandedWords: Codable, Equatable {
     /// One of its messages.
     struct Message: Codable, Equatable {
@@ -29,7 +29,7 @@ struct StrandedWords: Codable, Equatable {
         /// Of what was done about a message, that of the message.
         var id: String
         var time: UInt64
-        /// As ``UndeliveredView/change``; also `message-deletion` and `reaction`.
+        /// As ``UndeliveredView/change``; also `message-edit`, `message-deletion` and `reaction`.
         var change: String
         var text: String
     }
@@ -64,29 +64,64 @@ struct StrandedWords: Codable, Equatable {
 
     /// All of a conversation, oldest first: messages, and what was done about messages.
     static func found(
-        in outbox: OutboxView, on node: any NodeService
+        in conversation: String, isForked: Bool, on node: any NodeService
     ) async throws -> (messages: [MessageView], deeds: [Deed]) {
         var found: (messages: [MessageView], deeds: [Deed]) = ([], [])
         let own = try await node.perform(GetStatus()).name
         // Of a device with two histories, nobody can tell what of it was still taken.
-        let untold = outbox.strandedCount > 0 ? ["saved", "relayed"] : []
-        let states = ["unknown", "revoked"] + untold
+        let untold = isForked ? ["saved", "relayed"] : []
+        let states = ["unknown", "revoked", "removed", "cut-off"] + untold
         var before: String?
         while true {
             let page = try await node.perform(
                 ReadMessages(
-                    conversation: outbox.conversation, before: before, limit: pageCount))
+                    conversation: conversation, before: before, limit: pageCount))
             let some = page.messages.filter { message in
+                // Of an edit that nobody took the text is not in the message, which others have.
                 let isEdit = message.waiting.contains {
-                    $0.change == "edit" && states.contains($0.state)
+                    $0.change == "edit" && states.contains($0.state) && !isUntaken($0)
                 }
                 return !message.isDeleted
-                    && (message.isStranded || message.state == "unknown" || isEdit)
+                    && (message.isStranded || message.state == "unknown" || isEdit
+                        || message.untaken != nil)
             }
             found.messages = some + found.messages
-            found.deeds = page.messages.flatMap { deeds(about: $0, states, own) } + found.deeds
+            var edits: [Deed] = []
+            for message in page.messages where message.waiting.contains(where: isUntakenEdit) {
+                if let edit = try await untakenEdit(of: message, on: node) { edits.append(edit) }
+            }
+            let deeds = page.messages.flatMap { self.deeds(about: $0, states, own) }
+            found.deeds = deeds + edits + found.deeds
             guard page.aboveCount > 0, let cursor = page.cursor else { return found }
             before = cursor
+        }
+    }
+
+    private static func isUntaken(_ change: MessageView.Waiting) -> Bool {
+        ["removed", "cut-off"].contains(change.state)
+    }
+
+    private static func isUntakenEdit(_ change: MessageView.Waiting) -> Bool {
+        change.change == "edit" && isUntaken(change)
+    }
+
+    /// The text that nobody took for a message, which stands last among those that it had.
+    private static func untakenEdit(
+        of message: MessageView, on node: any NodeService
+    ) async throws -> Deed? {
+        var from = 0
+        while true {
+            let page = try await node.perform(
+                GetMessageHistory(message: MessageReference(message.id), from: from))
+            guard let next = page.next else {
+                let last = page.versions.last { ["removed", "cut-off"].contains($0.state) }
+                return last?.text.map { text in
+                    Deed(
+                        id: message.id, time: last?.time ?? message.time, change: "message-edit",
+                        text: "\(start(of: message.text)): \(text)")
+                }
+            }
+            from = next
         }
     }
 
@@ -220,8 +255,9 @@ extension Send {
     ) async throws -> [StrandedWords.Message] {
         var missing: [StrandedWords.Message] = []
         var heldCount = 0
+        let untaken = try await untaken(among: texts.map(\.id), on: node)
         for message in texts {
-            guard try await isHeld(message.id, on: node) else {
+            guard !untaken.contains(message.id), try await isHeld(message.id, on: node) else {
                 missing.append(message)
                 continue
             }
@@ -240,6 +276,21 @@ extension Send {
                 "notice: \(counted(heldCount, "message")) left out: this device has what arrived")
         }
         return missing
+    }
+
+    /// What is here, and nobody took, whether or not it was sent again.
+    private func untaken(
+        among ids: [String], on node: any NodeService
+    ) async throws -> Set<String> {
+        let id = try await node.perform(GetConversation(conversation: conversation)).id
+        let waiting = try await node.perform(ListOutbox()).first { $0.conversation == id }
+        let sent = Set(
+            try await node.perform(ListSentAgain(conversation: id)).map(\.original))
+        guard waiting?.untakenCount ?? 0 > 0 || ids.contains(where: sent.contains) else {
+            return []
+        }
+        let found = try await StrandedWords.found(in: id, isForked: false, on: node).messages
+        return Set(found.filter { $0.untaken != nil }.map(\.id))
     }
 
     /// Says what to do again. Of a deletion it looks whether there is anything to delete.
@@ -317,6 +368,7 @@ extension UndeliveredView {
         let noun =
             switch change {
             case "message-deletion": "deletion of a message"
+            case "message-edit": "edit of a message"
             case "reaction": "reaction"
             case "vote": "answer to a poll"
             case "close": "closing of a poll"
