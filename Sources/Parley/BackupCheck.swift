@@ -1,3 +1,4 @@
+import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
 import ParleySealing
@@ -38,8 +39,13 @@ struct BackupCheck {
     private(set) var conversationCount = 0
     private(set) var logCount = 0
     private(set) var operationCount = 0
-    private(set) var contactCount = 0
+    /// The newest note about each person in the space of the own devices, and whether it makes them a contact. A
+    /// card tells nothing of it: there is one of everybody who was ever met, also where the notes are lost.
+    private var notes: [PersonID: (order: OrderKey, isContact: Bool)] = [:]
+    /// Contacts that a device has which is made from it.
+    var contactCount: Int { notes.values.count { $0.isContact } }
     private var space: SpaceID?
+    private var isOwnSpace = false
     private var seen: Set<SpaceID> = []
     private var files = BackupFileCheck()
     /// Files of which there are pieces.
@@ -89,16 +95,16 @@ struct BackupCheck {
     mutating func take(_ item: BackupItem) throws -> Step {
         guard !isAtEnd else { throw BackupFault.outOfOrder }
         if case .about(let about) = item { return try take(about) }
-        guard let identity else { throw BackupFault.outOfOrder }
+        guard identity != nil else { throw BackupFault.outOfOrder }
         switch item {
         case .about:
             throw BackupFault.outOfOrder
         case .value(let table, let key, let value):
-            if table == .card { try checkCard(value, of: key, identity) }
+            if table == .card { try checkCard(value, of: key) }
             return .value(table, key: key, value: value)
         case .space(let id, let kind):
             guard seen.insert(id).inserted else { throw BackupFault.outOfOrder }
-            (space, logs) = (id, [:])
+            (space, isOwnSpace, logs) = (id, kind == .own, [:])
             spaceCount += 1
             if kind != .own { conversationCount += 1 }
             return .space(id, kind)
@@ -126,13 +132,10 @@ struct BackupCheck {
         return .about
     }
 
-    private mutating func checkCard(
-        _ bytes: [UInt8], of key: [UInt8], _ identity: IdentityLog
-    ) throws {
+    private func checkCard(_ bytes: [UInt8], of key: [UInt8]) throws {
         guard let person = PersonID(key), CardReader.holds(bytes, of: person) else {
             throw BackupFault.unproven("a card")
         }
-        if person != identity.person { contactCount += 1 }
     }
 
     private mutating func take(frame bytes: [UInt8]) throws -> Step {
@@ -179,9 +182,17 @@ struct BackupCheck {
         }
         for piece in pieces {
             operationCount += piece.operations.count
+            if isOwnSpace { piece.operations.forEach { note($0) } }
             record(of: id, run.device, run.lane) { $0.hold(piece) }
         }
         return pieces
+    }
+
+    private mutating func note(_ operation: VerifiedOperation) {
+        guard let contact = Contact(said: operation) else { return }
+        let order = operation.orderKey
+        if let known = notes[contact.person], order < known.order { return }
+        notes[contact.person] = (order, contact.state == .accepted)
     }
 
     /// Where a cut or others keep one branch of a forked log, that is in the backup, and signed.

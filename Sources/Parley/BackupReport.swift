@@ -12,7 +12,7 @@ public struct BackupReport: Codable, Equatable, Sendable {
     public var device: String
     /// When it was made, in Unix milliseconds.
     public var time: UInt64
-    /// Persons whose cards are in it.
+    /// Contacts, as the person's own devices note them.
     public var contactCount: Int
     /// Conversations.
     public var conversationCount: Int
@@ -29,6 +29,9 @@ public struct BackupReport: Codable, Equatable, Sendable {
     /// backup, for example after a repair: they prove nothing to anybody. Nil if there are none,
     /// and for a backup that was only read.
     public var unsignedCount: Int? = nil
+    /// Operations that repairs of the home have lost, and that have not come back. Nil if there are none, and for
+    /// a backup that was only read.
+    public var lostCount: Int? = nil
 }
 
 /// What a check of the recovery code found about the key that this device seals backups to.

@@ -26,6 +26,8 @@ private struct BackupPlan: Sendable {
     var leftOutCount: Int
     /// Conversations of which nothing here says that this person is in them.
     var unknownCount: Int
+    /// Operations that repairs have lost.
+    var lostCount: Int
 }
 
 extension BackupPlan {
@@ -69,6 +71,7 @@ extension BackupPlan {
         }
         forks = try views.store.forks()
         leftOutCount = try views.writtenCounts(try views.store.spaces()).stranded
+        lostCount = try views.lostByRepairs().reduce(0) { $0 + $1.operationCount }
     }
 }
 
@@ -237,7 +240,8 @@ extension BackupReport {
             logCount: check.logCount, operationCount: check.operationCount,
             fileCount: check.fileCount,
             leftOutCount: plan.leftOutCount > 0 ? plan.leftOutCount : nil,
-            unsignedCount: proof.unsignedCount > 0 ? proof.unsignedCount : nil)
+            unsignedCount: proof.unsignedCount > 0 ? proof.unsignedCount : nil,
+            lostCount: plan.lostCount > 0 ? plan.lostCount : nil)
     }
 
     init(_ check: BackupCheck, name: String, file: String, _ byteCount: Int) {

@@ -87,6 +87,11 @@ struct BackupCreate: NodeCommand {
                     "not in it: \(counted(count, "operation")) of others, for which no "
                         + "signature has arrived yet: it arrives when their authors are reached")
             }
+            if let count = report.lostCount {
+                World.current.advise(
+                    "not in it: \(counted(count, "operation")) that a repair of this home has lost; "
+                        + "parley doctor tells of what, and who has them")
+            }
             World.current.say(
                 "only the recovery code opens it: parley backup verify \(Advice.quoted(path)) shows that"
             )

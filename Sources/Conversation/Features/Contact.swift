@@ -77,6 +77,16 @@ public struct Contact: Equatable, Sendable {
             card: fieldBytes(message.card))
     }
 
+    /// What a person says of another by an operation of the own space; nil where it says nothing of it. That
+    /// somebody asks is no statement of theirs.
+    public init?(said operation: VerifiedOperation) {
+        guard operation.operation.header.kind == .contact,
+            let said = operation.operation.payload.flatMap(Contact.init(payload:)),
+            said.state != .pending
+        else { return nil }
+        self = said
+    }
+
     /// The operation by which a person says this, in the own space. A contact request is not a
     /// statement of the person's, so a device that hears of one late replaces none.
     public func draft() -> Draft {
