@@ -75,7 +75,7 @@ public final class Node: Sendable {
     public static func requireVacant(_ home: String) throws {
         let home = Home(home)
         guard !home.lacksDatabase else {
-            throw NodeError(HomeError(.databaseGone, path: home.database))
+            throw NodeError(home.databaseGone)
         }
         guard !home.isMade || home.isUnfinished else {
             throw NodeError(

@@ -101,7 +101,10 @@ public struct HomeError: Error, Equatable, Sendable, CustomStringConvertible {
         case .databaseDamaged:
             "`parley doctor` says what is lost, and `parley doctor --repair` saves what can be "
                 + "read; nothing is removed"
-        case .databaseGone: Self.newDevice
+        case .databaseGone where detail.isEmpty: Self.newDevice
+        case .databaseGone:
+            "keep the folder: if you find the file, put it back there. If it is lost: an earlier repair "
+                + "has kept \(detail), and `parley doctor --repair` saves what can be read of that"
         case .other: "nothing was changed"
         }
     }

@@ -50,7 +50,7 @@ extension SQLiteStore {
         try home.disk.makeFolder(home.path)
         let lock = try home.disk.lock(home)
         // An empty one made in its place would hide that it is gone.
-        guard !home.lacksDatabase else { throw HomeError(.databaseGone, path: home.database) }
+        guard !home.lacksDatabase else { throw home.databaseGone }
         let keystore = try file.openOrMake(unlock)
         let store = try open(home, lock, file, keystore, unlock)
         try store.compareWithGuard()
@@ -75,7 +75,7 @@ extension SQLiteStore {
         _ home: Home, _ bar: WriteBar, _ file: KeystoreFile, _ unlock: Unlock
     ) throws(HomeError) -> SQLiteStore {
         let lock = try bar.isOfDisk ? home.disk.lockToRead(home) : home.disk.lock(home)
-        guard !home.lacksDatabase else { throw HomeError(.databaseGone, path: home.database) }
+        guard !home.lacksDatabase else { throw home.databaseGone }
         let keystore = try file.openToRead(unlock)
         let place = try ReadingPlace(home, bar)
         let store = try explaining(home) {

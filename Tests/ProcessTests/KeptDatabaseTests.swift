@@ -41,4 +41,36 @@ struct KeptDatabaseTests {
         #expect(try await Program.run("status", "--home", new).output.contains("ann"))
         #expect(try await Program.run("conversations", "--home", new).output.contains("ben"))
     }
+
+    /// Once the old database lay there, and doctor advised to begin anew.
+    @Test("and has lost its database since is told the one that the repair kept, and reads it")
+    func gone() async throws {
+        let folder = try TemporaryFolder()
+        let node = try await NodeProcess(home: folder.home("a"), name: "ann", port: 1)
+        #expect(try await node.run("group", "create", "diary").status == 0)
+        #expect(try await node.run("send", "diary", "dear diary").status == 0)
+        let file = node.home + "/database"
+        #expect(try await node.run("send", "diary", "and so on").status == 0)
+        _ = try SQLiteShell.run(
+            file, "DELETE FROM operation WHERE number = (SELECT max(number) FROM operation)")
+        let repair = try await node.run("doctor", "--repair")
+        #expect(repair.output.contains("database.damaged-1"), "\(repair.output)")
+        for name in ["database", "database-wal", "database-shm"] {
+            // There may be none.
+            try? FileManager.default.removeItem(atPath: node.home + "/" + name)
+        }
+        var told = ""
+        for words in [["read", "diary"], ["doctor"]] {
+            let program = try Program(words + ["--home", node.home])
+            #expect(try await program.ended() == 1)
+            told = program.output
+            #expect(told.contains(file + ".damaged-1"), "\(told)")
+            #expect(!told.contains("parley recover"), "\(told)")
+        }
+        let again = try await Advised.first("doctor --repair", in: told).run(in: folder.path)
+        let kept = "the old one is kept as \(file).damaged-1"
+        #expect(again.output.contains(kept), "\(again.output)")
+        let read = try await node.run("read", "diary").output
+        #expect(read.contains("dear diary"), "\(read)")
+    }
 }

@@ -49,7 +49,7 @@ extension Home {
         }
         look("The database is there.") {
             guard !lacksDatabase, disk.exists(database) else {
-                throw HomeError(.databaseGone, path: database)
+                throw databaseGone
             }
             return counted(disk.byteCount(database) ?? 0, "byte")
         }

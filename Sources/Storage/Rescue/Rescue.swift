@@ -87,9 +87,7 @@ extension SQLiteStore {
         let lock = try home.disk.lock(home)
         let file = KeystoreFile(home: home, random: RandomSource(random))
         let keystore = try file.openToRead(unlock)
-        guard let old = try home.newestDatabase() else {
-            throw HomeError(.databaseGone, path: home.database)
-        }
+        guard let old = home.newestDatabase else { throw home.databaseGone }
         try home.discardRescued()
         return try explaining(home) {
             var report = RescueReport()
@@ -316,10 +314,18 @@ extension Home {
     private static let asideCountMax = 1_000
 
     /// The database; if there is none, the one that was put aside last.
-    func newestDatabase() throws(HomeError) -> String? {
-        if disk.byteCount(database) ?? 0 > 0 { return database }
-        let aside = (1...Self.asideCountMax).prefix { disk.exists(self.aside($0)) }
-        return aside.last.map { self.aside($0) }
+    var newestDatabase: String? {
+        disk.byteCount(database) ?? 0 > 0 ? database : newestAside
+    }
+
+    /// The database that a repair put aside last, where one did.
+    private var newestAside: String? {
+        (1...Self.asideCountMax).prefix { disk.exists(aside($0)) }.last.map(aside)
+    }
+
+    /// That there is no database, with the one that a repair put aside, where there is any.
+    public var databaseGone: HomeError {
+        HomeError(.databaseGone, path: database, detail: newestAside ?? "")
     }
 
     private func aside(_ number: Int) -> String { "\(database).damaged-\(number)" }
@@ -333,8 +339,9 @@ extension Home {
     /// Puts the rescued database in the place of the damaged one, which is kept beside it. Its
     /// store is closed.
     ///
-    /// - Returns: where the old database is.
+    /// - Returns: where the old database is. If there was none any more, the one that was put aside before.
     public func takeRescued() throws(HomeError) -> String {
+        let former = disk.exists(database) ? nil : newestAside
         let held = try disk.lock(self)
         defer { withExtendedLifetime(held) {} }
         let free = (1...Self.asideCountMax).first { !disk.exists(aside($0)) }
@@ -348,7 +355,7 @@ extension Home {
         try disk.move(rescued, to: database)
         try discardRescued()
         try forgetDamage()
-        return aside(free)
+        return former ?? aside(free)
     }
 }
 
