@@ -9,6 +9,8 @@ SHELL := /bin/bash
 
 # Headers of the three C libraries the package links, and the tool that finds them.
 PACKAGES := libsodium-dev libsqlite3-dev libzstd-dev pkg-config
+# What pkg-config calls the libraries, all of which `make dist` links in.
+LIBRARIES := libsodium sqlite3 libzstd
 
 SWIFT_FORMAT_PATHS := $(wildcard Package.swift Sources Tests Simulations)
 
@@ -37,7 +39,7 @@ PREFIX ?= $(HOME)/.local
 # Where `make dist` builds: linked otherwise, and so apart from the usual folder.
 DIST := .build/dist
 
-.PHONY: help run install dist test test-network test-calls test-page test-dist calls-tools page-tools \
+.PHONY: help run install dist test test-network test-calls test-page test-dist test-built calls-tools page-tools \
     example models lint build release check simulations soak swift packages
 
 help:
@@ -49,6 +51,7 @@ help:
 	echo 'make test-calls      calls with real WebRTC (aiortc), directly and through coturn'
 	echo 'make test-page       the page, in a real browser'
 	echo 'make test-dist       that file, where nothing is but what every Debian has'
+	echo 'make test-built      whether make dist can make such a file of what make build has built'
 	echo 'make example         the tests of Simulations/Example, a package of its own'
 	echo 'make simulations     the simulator: stories, runs that once found something, a swarm of seeds'
 	echo 'make soak            what takes too long for every change: floods, fuzz, long stories, test-dist'
@@ -83,7 +86,7 @@ install: packages swift
 dist: packages swift
 	folder='$(CURDIR)/$(DIST)/archives'
 	mkdir -p "$$folder"
-	for name in libsodium sqlite3 libzstd; do
+	for name in $(LIBRARIES); do
 	    file=$$(pkg-config --variable=pcfiledir "$$name")/$$name.pc
 	    sed "s|^libdir=.*|libdir=$$folder|" "$$file" >"$$folder/$$name.pc"
 	done
@@ -103,6 +106,11 @@ dist: packages swift
 # Needs root, or the right to be it in a world of one's own (unprivileged user namespaces).
 test-dist: dist
 	exec python3 Tests/DistTests/bare.py $(DIST)/parley
+
+# What of that can be told of the program of an ordinary build, in a second.
+test-built: packages swift
+	program=$$(swift build $(FLAGS) --show-bin-path)/parley
+	exec python3 -B Tests/DistTests/built.py "$$program" $(LIBRARIES)
 
 # All our tests are Swift Testing's; without this option XCTest runs first, on nothing. And not all
 # at once: a test that waits would stand in a queue of hundreds, and its deadline would mean nothing.
