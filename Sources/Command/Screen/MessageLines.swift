@@ -268,10 +268,10 @@ struct MessageLines {
         switch message.isStranded ? "stranded" : message.state {
         case "stranded": marks.append("✓ never leaves this device")
         case "saved": marks.append("✓")
-        case "earlier":
+        case "earlier", "returned":
             // Where it is a change that is as old, that says so.
-            let isSaid = message.waiting.contains { $0.state == "earlier" }
-            marks.append(isSaid ? "✓" : "✓ from before anybody else joined")
+            let isSaid = message.waiting.contains { $0.state == message.state }
+            marks.append(isSaid ? "✓" : "✓ " + WaitingMarks.time(message.state))
         case "relayed": marks.append("✓ on a relay")
         case "unknown": marks.append("✓ not known whether it arrived")
         case "untold":

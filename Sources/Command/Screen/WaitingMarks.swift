@@ -47,9 +47,15 @@ enum WaitingMarks {
 
     private static func spaced(_ noun: String) -> String { noun.isEmpty ? "" : noun + " " }
 
+    /// From when something is that others are not given.
+    static func time(_ state: String?) -> String {
+        state == "returned"
+            ? "from before the others joined or came back" : "from before anybody else joined"
+    }
+
     private static func how(_ state: String) -> String {
         switch state {
-        case "earlier": "from before anybody else joined"
+        case "earlier", "returned": time(state)
         case "relayed": "on a relay"
         case "unknown", "untold": "not known whether it arrived"
         default: "not yet delivered"

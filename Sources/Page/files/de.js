@@ -62,6 +62,7 @@ export default {
   "delivery.relayed": "Auf einem Relay",
   "delivery.uninvited": "Hier gespeichert, wartet auf eine neue Einladung",
   "delivery.earlier": "Aus der Zeit, bevor jemand dazukam",
+  "delivery.returned": "Aus der Zeit, bevor die anderen dazukamen oder zurückkamen",
   "delivery.unknown": "Unbekannt, ob es angekommen ist",
   "delivery.untold": "Unbekannt, ob es angekommen ist: Da warst du schon nicht mehr dabei",
   "delivery.stranded": "Verlässt dieses Gerät nie",

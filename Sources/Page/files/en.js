@@ -62,6 +62,7 @@ export default {
   "delivery.relayed": "On a relay",
   "delivery.uninvited": "Saved here, waits for another invite from them",
   "delivery.earlier": "From before anybody else joined",
+  "delivery.returned": "From before the others joined or came back",
   "delivery.unknown": "Not known whether it arrived",
   "delivery.untold": "Not known whether it arrived: you were no longer a member by then",
   "delivery.stranded": "Never leaves this device",

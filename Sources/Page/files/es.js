@@ -62,6 +62,7 @@ export default {
   "delivery.relayed": "En un relay",
   "delivery.uninvited": "Guardado aquí, espera otra invitación",
   "delivery.earlier": "De antes de que llegara nadie más",
+  "delivery.returned": "De antes de que llegaran o volvieran los demás",
   "delivery.unknown": "No se sabe si llegó",
   "delivery.untold": "No se sabe si llegó: entonces ya no eras miembro",
   "delivery.stranded": "Nunca sale de este dispositivo",
