@@ -312,7 +312,7 @@ extension Views {
             guard isForked, let roster = try roster(of: space) else { continue }
             names.append(try title(of: space, roster))
         }
-        return names.isEmpty ? "" : "; seen in \(names.sorted().joined(separator: ", "))"
+        return names.isEmpty ? "" : "; seen in \(VisibleName.list(names.sorted()))"
     }
 
     // MARK: A conversation

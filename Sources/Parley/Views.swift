@@ -173,7 +173,12 @@ struct Views {
         if space.kind == .group, let name = names.first, names.count == 1 {
             return "group with \(name)"
         }
-        return names.isEmpty ? space.id.short : names.sorted().joined(separator: ", ")
+        return names.isEmpty ? space.id.short : Self.list(names)
+    }
+
+    /// A single name stands for itself.
+    private static func list(_ names: [String]) -> String {
+        names.count > 1 ? VisibleName.list(names.sorted()) : names.joined()
     }
 
     // MARK: Messages

@@ -55,6 +55,26 @@ public enum VisibleName {
         isOwnWord(name) && !isCall(name) ? "“\(shown(name))”" : shown(name)
     }
 
+    /// Names as they stand in a list: one that has a comma itself, or an “and”, would be two there, and stands in
+    /// quotes.
+    public static func listed(_ names: [String]) -> [String] {
+        names.map { name in
+            let isDivided = name.unicodeScalars.contains(where: commas.contains)
+            return isDivided || name.contains(" and ") ? "“\(name)”" : name
+        }
+    }
+
+    /// The same as one text, divided by commas.
+    public static func list(_ names: [String]) -> String {
+        listed(names).joined(separator: ", ")
+    }
+
+    /// `,` and what is drawn like it, or divides as it does in other scripts.
+    private static let commas: Set<Unicode.Scalar> = [
+        ",", ";", "\u{37E}", "\u{55D}", "\u{60C}", "\u{61B}", "\u{201A}", "\u{3001}", "\u{FE50}",
+        "\u{FE51}", "\u{FE54}", "\u{FF0C}", "\u{FF1B}", "\u{FF64}",
+    ]
+
     /// Words that Parley itself uses for people, on its screens or in input: the keys of each, in
     /// small and capital letters, whose shapes differ.
     private static let ownWordKeys = Set(

@@ -36,4 +36,30 @@ struct TrueListsTests {
         }
         try await all.end()
     }
+
+    @Test("of a name with a comma shows one name, not two")
+    func commas() async throws {
+        let all = try await Neighbours()
+        try await all.gather(in: "club", saying: "welcome")
+        let (ann, ben) = (try await all.client(all.ann), try await all.client(all.ben))
+        #expect(try await all.ben.run("name", "Ben, Cara").status == 0)
+        try await eventually("ann sees the name", on: [all.ann]) {
+            try await ann.perform(ListContacts()).map(\.name) == ["Ben, Cara"]
+        }
+        let list = try await all.ann.run("conversations").output
+        let club = try #require(list.split(separator: "\n").first { $0.hasPrefix("club") })
+        #expect(club.hasSuffix("“Ben, Cara”, ann"), "\(list)")
+        let page = try await ben.perform(ReadMessages(conversation: "club", limit: 1))
+        let number = "\(try #require(page.messages.last?.number))"
+        #expect(try await all.ben.run("react", number, "👍").status == 0)
+        try await eventually("ann sees the reaction", on: [all.ann]) {
+            try await ann.perform(ReadMessages(conversation: "club", limit: 1)).messages.last?
+                .reactions.isEmpty == false
+        }
+        let read = try await all.ann.run("read", "club", "--newest").output
+        #expect(read.contains("👍 “Ben, Cara”"), "\(read)")
+        // Where it stands alone it is as they write it.
+        #expect(list.split(separator: "\n").contains { $0.hasPrefix("Ben, Cara ") }, "\(list)")
+        try await all.end()
+    }
 }

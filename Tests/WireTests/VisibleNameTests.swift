@@ -3,6 +3,15 @@ import Testing
 
 @Suite("Names that can be seen")
 struct VisibleNameTests {
+    @Test("that would be two in a list stand in quotes there")
+    func listed() {
+        #expect(VisibleName.list(["ann", "Ben, Cara", "Dan"]) == "ann, “Ben, Cara”, Dan")
+        for name in ["a,b", "a、b", "a، b", "a，b", "a; b", "a‚ b", "Ben and Cara"] {
+            #expect(VisibleName.list([name, "x"]) == "“\(name)”, x")
+        }
+        #expect(VisibleName.list(["Sandy", "Andrea"]) == "Sandy, Andrea")
+    }
+
     @Test(
         "a person is not called by a word with which Parley means somebody",
         arguments: [

@@ -1,4 +1,5 @@
 import Parley
+import ParleyWire
 
 /// Where things stand on a screen of some size.
 struct ChatGeometry {
@@ -155,7 +156,7 @@ extension ChatScreen {
         }
         if thread != nil { parts.append("thread") }
         if conversation.kind == "group" {
-            parts.append(conversation.members.joined(separator: ", "))
+            parts.append(VisibleName.list(conversation.members))
         }
         if conversation.isMuted { parts.append("muted") }
         if conversation.isOut { parts.append("you are not in it any more") }
@@ -212,7 +213,7 @@ extension ChatScreen {
     /// the last of them: which message is chosen, and what is below.
     private func talk(_ geometry: ChatGeometry) -> (lines: [String], end: String) {
         let names = timeline.flatMap { list.typing[$0.conversation] } ?? []
-        let typing = names.isEmpty ? "" : names.joined(separator: ", ") + " …"
+        let typing = names.isEmpty ? "" : VisibleName.list(names) + " …"
         var below = ""
         if mode == .plain, let timeline = active, !timeline.isAtEnd, !timeline.isLoading {
             let unread = list[timeline.conversation]?.unread ?? 0

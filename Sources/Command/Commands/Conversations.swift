@@ -142,8 +142,9 @@ struct Conversations: NodeCommand {
     private static func rows(_ conversations: [ConversationView]) -> String {
         let clock = Clock()
         return Table(
-            conversations.map { conversation in
-                [
+            conversations.map { conversation -> [String] in
+                let members = VisibleName.list(conversation.members)
+                return [
                     conversation.name, String(conversation.id.prefix(8)),
                     conversation.newest.map(clock.moment) ?? "-",
                     unread(conversation),
@@ -155,7 +156,7 @@ struct Conversations: NodeCommand {
                             ?? conversation.waitingFor
                             ?? (conversation.isOut ? "you are not in it any more" : ""),
                     conversation.draft.map { "draft: \($0)" } ?? lastWords(conversation),
-                    conversation.members.joined(separator: ", "),
+                    members,
                 ]
             }
         ).text

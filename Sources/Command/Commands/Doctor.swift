@@ -105,7 +105,7 @@ struct Doctor: AsyncParsableCommand {
 
     private static func text(_ loss: DoctorReport.Loss) -> String {
         let own = loss.ownCount > 0 ? ", \(loss.ownCount) of them written here" : ""
-        let sources = loss.sources.joined(separator: ", ")
+        let sources = VisibleName.list(loss.sources)
         let least = sources.isEmpty && loss.condition != nil ? "at least " : ""
         let way =
             sources.isEmpty

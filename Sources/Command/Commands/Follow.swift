@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import Parley
+import ParleyWire
 
 struct Follow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -291,7 +292,7 @@ private struct FollowScreen {
     private func say(_ change: ChangeView) {
         if let typing = change.typing, !typing.isEmpty {
             let name = change.conversation.map(prefix) ?? ""
-            World.current.say(name + harmless(typing.joined(separator: ", ")) + " …")
+            World.current.say(name + harmless(VisibleName.list(typing)) + " …")
         }
         if let presence = change.presence, let name = change.name {
             World.current.say("\(harmless(name)) is \(presence)")

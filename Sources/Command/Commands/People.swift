@@ -138,7 +138,7 @@ struct InviteList: AsyncParsableCommand {
                 [
                     String(invite.id.prefix(16)), invite.group.map { "into \($0)" } ?? "",
                     "\(counted(invite.usesLeft, "use")) left",
-                    "until " + clock.moment(invite.expires), invite.guests.joined(separator: ", "),
+                    "until " + clock.moment(invite.expires), VisibleName.list(invite.guests),
                     Self.obstacle(of: invite),
                 ]
             })

@@ -1,4 +1,5 @@
 import Parley
+import ParleyWire
 
 /// A call, as lines for a person while it is in progress.
 struct CallLines {
@@ -68,7 +69,7 @@ struct CallLines {
         switch record.outcome {
         case "talked":
             let length = callTime(record.milliseconds)
-            return "\(name) called \(others.joined(separator: ", ")), \(length)"
+            return "\(name) called \(VisibleName.list(others)), \(length)"
         case "begun": return "\(name) called"
         case "unanswered": return "\(name) called, and nobody answered"
         case "cancelled": return "\(name) called, and gave up"
@@ -86,7 +87,7 @@ struct CallLines {
             calls.map { call in
                 [
                     String(call.call.prefix(8)), call.name, word(call),
-                    call.members.map(\.name).joined(separator: ", "),
+                    VisibleName.list(call.members.map(\.name)),
                     call.milliseconds.map(callTime) ?? "",
                     call.reason ?? "",
                 ]

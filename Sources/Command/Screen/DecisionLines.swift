@@ -1,4 +1,5 @@
 import Parley
+import ParleyWire
 
 /// Decisions as lines.
 ///
@@ -55,7 +56,7 @@ enum DecisionLines {
 
     private static func foot(_ decision: DecisionView) -> String {
         let who = decision.isOwn ? "you" : harmless(decision.author)
-        let names = decision.approvers.map(harmless).joined(separator: ", ")
+        let names = VisibleName.list(decision.approvers.map(harmless))
         let tags = decision.tags.map(harmless).joined(separator: ", ")
         return "\(who) in “\(harmless(decision.place))”, "
             + (names.isEmpty ? "approved by nobody" : "approved by \(names)")

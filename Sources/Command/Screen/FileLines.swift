@@ -67,7 +67,7 @@ enum FileLines {
             let sources =
                 files.sources.isEmpty
                 ? ": nobody who is reached now has them"
-                : ", from " + files.sources.map(harmless).joined(separator: ", ")
+                : ", from " + VisibleName.list(files.sources.map(harmless))
             if !isStopped { line += sources }
             lines.append(("fetching", line))
         }

@@ -1,4 +1,5 @@
 import Parley
+import ParleyWire
 
 /// Things to be done, as lines.
 ///
@@ -17,7 +18,7 @@ enum ItemLines {
     /// A line between messages: that something is to be done, and how it stands.
     static func text(_ item: ItemView) -> String {
         let state = item.doneBy.map { "done by \(harmless($0))" } ?? "to do"
-        var facts = item.assignees.map(harmless)
+        var facts = VisibleName.listed(item.assignees.map(harmless))
         if let due = item.due { facts.append("due \(due)") }
         return "\(harmless(item.author)): \(harmless(item.title))  "
             + "(item #\(item.number), \(([state] + facts).joined(separator: ", ")))"
@@ -50,7 +51,7 @@ enum ItemLines {
     }
 
     private static func facts(_ item: ItemView) -> [String] {
-        var facts = item.assignees.map(harmless)
+        var facts = VisibleName.listed(item.assignees.map(harmless))
         if let due = item.due { facts.append("due \(due)") }
         if let person = item.doneBy { facts.append("done by \(harmless(person))") }
         return facts

@@ -1,4 +1,5 @@
 import Parley
+import ParleyWire
 
 /// Messages as lines: number, time, author, text, marks; a heading where a day begins.
 ///
@@ -291,7 +292,7 @@ struct MessageLines {
             let more = reaction.count - reaction.names.count
             // Others can send any text for one: it is shown as a text, which no one takes for a picture.
             let emoji = reaction.isEmoji ? reaction.emoji : "“\(harmless(reaction.emoji))”"
-            return emoji + " " + harmless(reaction.names.joined(separator: ", "))
+            return emoji + " " + harmless(VisibleName.list(reaction.names))
                 + (more > 0 ? " and \(more) more" : "")
         }.joined(separator: "  ")
     }

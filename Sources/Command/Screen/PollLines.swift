@@ -43,7 +43,7 @@ enum PollLines {
             let gap = String(repeating: " ", count: max(0, 2 - number.count))
             let count = "\(option.count)"
             let before = String(repeating: " ", count: countColumns - count.count)
-            let names = option.names.map(harmless).joined(separator: ", ")
+            let names = VisibleName.list(option.names.map(harmless))
             let own = option.isOwn ? "  ✓ yours" : ""
             return margin + "\(gap)\(number)  \(text)  \(before)\(count)"
                 + (names.isEmpty ? "" : "  \(names)") + own
@@ -78,7 +78,7 @@ enum PollLines {
         if let closer = poll.closedBy { parts.append("closed by \(harmless(closer))") }
         parts.append("\(poll.voterCount) answered")
         if !poll.uncounted.isEmpty {
-            let names = poll.uncounted.map(harmless).joined(separator: ", ")
+            let names = VisibleName.list(poll.uncounted.map(harmless))
             parts.append("not counted because they answered too late: \(names)")
         }
         return parts.joined(separator: ", ")

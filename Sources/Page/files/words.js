@@ -23,14 +23,17 @@ document.documentElement.dir = new Intl.Locale(locale).getTextInfo?.().direction
 
 const plural = new Intl.PluralRules(language);
 const whole = new Intl.NumberFormat(locale);
+const commas = /[,;\u037E\u055D\u060C\u061B\u201A\u3001\uFE50\uFE51\uFE54\uFF0C\uFF1B\uFF64]| and /;
+/** A name that has a comma itself would be two in a list. */
+const asItem = (name) => (commas.test(name) ? `“${name}”` : name);
 const list = new Intl.ListFormat(locale, { type: "unit", style: "short" });
 
 /** A number as its person writes it. */
 export const count = (number) => whole.format(number);
 /** Several in one line. */
-export const listed = (names) => list.format(names);
+export const listed = (names) => list.format(names.map(asItem));
 /** The same in parts, of which those of the type `element` are the names. */
-export const listParts = (names) => list.formatToParts(names);
+export const listParts = (names) => list.formatToParts(names.map(asItem));
 
 /** The sentence of this name, with what stands in its braces; of several, the one that fits the number `n`. */
 export function t(name, values = {}) {

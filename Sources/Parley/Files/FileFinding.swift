@@ -123,6 +123,6 @@ extension Views {
     private func list(_ persons: Set<PersonID>) throws -> String {
         let others = try sortedNames(of: persons.subtracting([ownPerson]))
         let own = persons.contains(ownPerson) ? ["another device of yours"] : []
-        return (own + others).joined(separator: ", ")
+        return VisibleName.list(own + others)
     }
 }

@@ -1,3 +1,5 @@
+import ParleyWire
+
 /// A file in a message.
 public struct FileView: Codable, Equatable, Sendable {
     /// How many are listed at once, at most.
@@ -59,10 +61,11 @@ extension FileView {
     private static func enumerated(_ names: [String]) -> String {
         let rest = names.count - nameCountMax
         if rest > 0 {
-            return names.prefix(nameCountMax).joined(separator: ", ") + " and \(rest) more"
+            return VisibleName.list(Array(names.prefix(nameCountMax))) + " and \(rest) more"
         }
         guard names.count > 1, let last = names.last else { return names.first ?? "" }
-        return names.dropLast().joined(separator: ", ") + " and " + last
+        return VisibleName.list(names.dropLast()) + " and "
+            + VisibleName.list([last])
     }
 }
 

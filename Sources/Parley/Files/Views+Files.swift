@@ -244,7 +244,7 @@ extension Views {
     }
 
     private func names(of persons: Set<PersonID>) throws -> String {
-        try sortedNames(of: persons).joined(separator: ", ")
+        VisibleName.list(try sortedNames(of: persons))
     }
 
     func sortedNames(of persons: Set<PersonID>) throws -> [String] {
