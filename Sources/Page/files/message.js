@@ -51,7 +51,7 @@ function quote(message) {
 function editWords(message) {
   const state = message.waiting?.find((each) => each.change === "edit")?.state;
   if (!state) return t("message.edited");
-  const key = { relayed: "edited.relayed", unknown: "edited.unknown", untold: "edited.unknown", earlier: "edited" }[state];
+  const key = { relayed: "edited.relayed", unknown: "edited.unknown", untold: "edited.unknown", earlier: "edited", returned: "edited" }[state];
   return t(`message.${key ?? (["stranded", "removed", "revoked", "cut-off"].includes(state) ? "edited.never" : "edited.waits")}`);
 }
 
