@@ -364,7 +364,7 @@ extension NodeError {
         "This is your only device, and no device revokes itself: nobody would learn of it.",
         hint:
             "To leave it behind, link another with `parley device link`, and revoke this one there "
-            + "with --code-file FILE and your recovery code. If it is lost, `parley recover` on "
+            + "with --code-file FILE and your recovery code. If it is lost, “parley recover” on "
             + "another machine makes a device and revokes this one.")
 
     /// A reader wants to write.

@@ -124,7 +124,7 @@ extension Views {
             .describe(let id, _), .setPicture(let id, _), .addMember(let id, _, _),
             .removeMember(let id, _), .setRole(let id, _, _), .changeSettings(let id, _),
             .createGroupInvite(let id, _, _, _, _), .endGroupInvite(let id, _),
-            .importMessages(let id, _, _, _, _):
+            .importMessages(let id, _, _, _, _), .leave(let id, _):
             space = try store.space(id)
         case .together(.ask(let id, _)), .together(.begin(let id, _, _)),
             .together(.note(let id, _, _)), .together(.propose(let id, _, _)):
@@ -154,6 +154,30 @@ extension Views {
         else { return nil }
         var error = NodeError(.notMember)
         error.hint = "It stays readable here. Nobody in it can add you again."
+        return error
+    }
+
+    /// The message for a person who would delete a conversation that they are in: what takes them out of it.
+    func stillIn(_ id: SpaceID) throws -> NodeError? {
+        guard let space = try store.space(id), let roster = try roster(of: space) else {
+            return nil
+        }
+        var error = NodeError(.stillMember)
+        if space.kind == .direct {
+            guard let other = roster.members.first(where: { $0.person != ownPerson }) else {
+                return nil
+            }
+            error.hint =
+                "`parley contact block \(other.person.short)` keeps them away; then it can be "
+                + "deleted."
+        } else if roster.isInvited(ownPerson) {
+            error.hint =
+                "`parley invitations decline \(id.short)` declines the invitation; then it can be "
+                + "deleted."
+        } else {
+            error.hint =
+                "`parley group leave \(id.short)` takes you out of it; then it can be deleted."
+        }
         return error
     }
 

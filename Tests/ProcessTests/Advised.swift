@@ -5,20 +5,23 @@ struct Advised {
     /// The whole of it.
     let command: String
 
-    /// All that stand between backticks, in their order: they are to be typed here.
+    /// All of an output, in their order: those between backticks, those that are to be typed elsewhere, in
+    /// quotation marks, and those that stand in a sentence, up to the home that they name.
     static func found(in output: String) -> [Advised] {
-        output.matches(of: /`(parley [^`]+)`/).map { Advised(command: String($0.1)) }
-    }
-
-    /// All that are to be typed elsewhere.
-    static func elsewhere(in output: String) -> [Advised] {
-        output.matches(of: /“(parley [^”]+)”/).map { Advised(command: String($0.1)) }
+        let marked = output.matches(of: /[`“](parley [a-z][^`”]*)[`”]/).map { String($0.1) }
+        // With what stands behind the home: options, words in capital letters, identifiers.
+        let inSentence =
+            #/
+            (parley\ [a-z][a-z\ \-]*?\ --home\ [^\ ,;)\n]+
+            (?:\ --?[a-z][a-z\-]*|\ [A-Z]+|\ off|\ [0-9a-f]{8,12})*)
+            /#
+        let bare = output.matches(of: inSentence).map { String($0.1) }
+        return (marked + bare).map(Advised.init)
     }
 
     /// The first that begins with these words, apart from the home that it names, read from an output.
     static func first(_ words: String, in output: String) throws -> Advised {
-        let all = found(in: output) + elsewhere(in: output)
-        let one = all.first { one in
+        let one = found(in: output).first { one in
             one.command.replacing(#/ --home [^ ]+/#, with: "").hasPrefix("parley " + words)
         }
         guard let one else {
@@ -31,16 +34,25 @@ struct Advised {
     ///
     /// - Parameters:
     ///   - values: what stands for a word in capital letters.
-    ///   - options: what a person is asked for at a terminal.
+    ///   - options: what a person is asked for at a terminal, or adds as they are told.
     func run(
         _ values: [String: String] = [:], adding options: String = "", in folder: String
     ) async throws -> (status: Int32, output: String) {
+        let program = try start(values, adding: options, in: folder)
+        return (try await program.ended(), program.output)
+    }
+
+    /// The same of one that goes on until it is ended.
+    func start(
+        _ values: [String: String] = [:], adding options: String = "", in folder: String
+    ) throws -> Program {
         var line = command
         for (word, value) in values.sorted(by: { $0.key < $1.key }) {
             line = line.replacing(word, with: "'\(value)'")
         }
-        let script = "cd '\(folder)'; parley() { '\(Program.path)' \"$@\"; }; \(line) \(options)"
-        let program = try Program(["-c", script], by: ["bash"])
-        return (try await program.ended(), program.output)
+        // The last of them becomes the program: it can be ended.
+        let path = "'\(Program.path)'"
+        let script = "cd '\(folder)'; exec \(line.replacing(/^parley/, with: path)) \(options)"
+        return try Program(["-c", script], by: ["bash"])
     }
 }

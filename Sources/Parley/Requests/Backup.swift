@@ -82,7 +82,7 @@ public struct NoteRecoveryCode: NodeRequest {
         guard root == own.description else {
             throw NodeError(
                 "another-code", "That is the recovery code of somebody else.",
-                hint: "Look for the one that `parley init` printed for this node.")
+                hint: "Look for the one that “parley init” printed for this node.")
         }
         guard backup.key(of: own) != nil else {
             throw NodeError(

@@ -197,7 +197,11 @@ public struct DeleteConversation: NodeRequest {
     /// Answers the request.
     public func perform(on node: Node) async throws -> DeletedConversationView {
         let (space, name) = try await node.read { try $0.deletable(conversation) }
-        _ = try await node.performFreeing(.deleteConversation(space))
+        do {
+            _ = try await node.performFreeing(.deleteConversation(space))
+        } catch let error as NodeError where error.code == "still-member" {
+            throw try await node.read { try $0.stillIn(space) } ?? error
+        }
         try await node.read { $0.rosters.forget(space) }
         return DeletedConversationView(conversation: space.description, name: name)
     }

@@ -153,7 +153,7 @@ public struct LeaveGroup: NodeRequest {
             return record.id
         }
         if !anyway { try await awaitDelivery(on: node) }
-        _ = try await node.running.perform(.leave(space, anyway: anyway))
+        _ = try await node.write(.leave(space, anyway: anyway))
         return NoReply()
     }
 
@@ -251,7 +251,7 @@ extension Node {
                 throw NodeError(
                     "yourself", "That is yourself.",
                     hint:
-                        "`parley group leave \(conversation)` takes you out of that group; "
+                        "`parley group leave \(space.short)` takes you out of that group; "
                         + (hasOwner
                             ? "only another owner can change your role there."
                             : "nobody can change your role there: it has no other owner."))
