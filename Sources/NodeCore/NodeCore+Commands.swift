@@ -44,6 +44,7 @@ extension NodeCore {
             try resumeRelays(of: card, &turn)
         }
         try enterOwnSpace(&turn)
+        try nameInboxes(&turn)
         _ = try generation(&turn)
         // A device just made with the recovery code is in no space yet, and a change of devices may
         // have been interrupted before every space knew of it.

@@ -44,6 +44,16 @@ extension NodeCore {
         return try Overview.relays(ownSpace: ownSpace.number, in: store)
     }
 
+    /// A device that was made from a backup has its relays from there: nothing that changes says so, and without
+    /// an inbox on its card nobody could write to it where no link leads.
+    mutating func nameInboxes(_ turn: inout some Turn) throws(StoreError) {
+        let card = try CardReader.kept(of: identity.person, turn.store)
+        let part = card?.parts.first { $0.device == identity.device }
+        guard part?.mailboxes.isEmpty != false else { return }
+        guard try !ownRelays(turn.store).isEmpty else { return }
+        try showRelays(&turn)
+    }
+
     /// The relays changed that this person uses: the card says so, and those are called.
     mutating func showRelays(_ turn: inout some Turn) throws(StoreError) {
         courier.relayUpkeep.note(.findRelays)

@@ -1,0 +1,62 @@
+import Foundation
+import Parley
+import ParleyLocalAPI
+import Testing
+
+/// Ann and ben are met, and hide: what one hears of the other comes by a relay that holds it, and no link
+/// leads from one to the other.
+@Suite("A recovery code that was used twice, apart", .serialized, .timeLimit(.minutes(5)))
+struct RecoveredTwiceApartTests {
+    private func relay(in folder: TemporaryFolder) async throws -> (Program, text: String) {
+        let relay = try Program([
+            "relay", "run", "--home", folder.home("relay"), "--listen", "127.0.0.1:0",
+            "--no-pipes",
+        ])
+        try await relay.says("Ctrl-C stops the relay")
+        let line = relay.output.split(separator: "\n").first { $0.hasPrefix("parley-relay:") }
+        return (relay, String(try #require(line)))
+    }
+
+    private func isAtRelay(_ node: NodeProcess) async throws {
+        try await eventually("it is at the relay", on: [node]) {
+            try await node.client?.perform(ListRelays()).first?.state == "connected"
+        }
+    }
+
+    /// Once its card named no inbox, for good: no letter came.
+    @Test("makes a device that is written to, though nobody has a link to it")
+    func letters() async throws {
+        let pair = try await ProcessPair()
+        let (relay, text) = try await relay(in: pair.folder)
+        defer { relay.signal(SIGKILL) }
+        for node in [pair.ann, pair.ben] {
+            #expect(try await node.run("relays", "add", text).status == 0)
+        }
+        try await pair.agree(within: 60)
+        #expect(try await pair.ann.stop() == 0)
+        #expect(try await pair.ben.stop() == 0)
+        let ben = try await pair.ben.start(isHidden: true)
+        try await isAtRelay(pair.ben)
+        let (backup, code) = (pair.folder.path + "/backup", pair.folder.path + "/code")
+        #expect(try await pair.ann.run("backup", "create", backup).status == 0)
+        try Data(try #require(pair.ann.recoveryCode).utf8).write(to: URL(filePath: code))
+        let again = NodeProcess(home: pair.folder.home("again"), address: "")
+        let restored = try await again.run(
+            "backup", "restore", backup, "--code-file", code, "--yes")
+        #expect(restored.status == 0, "\(restored.output)")
+        let ann = try await again.start(isHidden: true)
+        let device = try await ann.perform(GetStatus()).device
+        try await eventually("ben knows the device", on: [pair.ben]) {
+            try await ben.perform(GetGroup(conversation: "ann")).members.contains {
+                $0.devices.contains(device)
+            }
+        }
+        try await ben.perform(CreateConversation(name: "trip", members: ["ann"]))
+        try await eventually("ann is asked into a group", on: [again]) {
+            let waiting = try await ann.perform(ListInvitations()).waiting.map(\.name)
+            let groups = try await ann.perform(ListConversations()).map(\.name)
+            return (waiting + groups).contains("trip")
+        }
+        for node in [again, pair.ben] { #expect(try await node.stop() == 0) }
+    }
+}
