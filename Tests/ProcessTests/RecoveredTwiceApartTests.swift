@@ -59,4 +59,68 @@ struct RecoveredTwiceApartTests {
         }
         for node in [again, pair.ben] { #expect(try await node.stop() == 0) }
     }
+
+    @Test("is named as such to contacts and to its person, who never meet but at a relay")
+    func told() async throws {
+        let pair = try await ProcessPair()
+        let (relay, text) = try await relay(in: pair.folder)
+        defer { relay.signal(SIGKILL) }
+        for node in [pair.ann, pair.ben] {
+            #expect(try await node.run("relays", "add", text).status == 0)
+        }
+        try await pair.agree(within: 60)
+        #expect(try await pair.ann.stop() == 0)
+        #expect(try await pair.ben.stop() == 0)
+        let ben = try await pair.ben.start(isHidden: true)
+        try await isAtRelay(pair.ben)
+        let (backup, code) = (pair.folder.path + "/backup", pair.folder.path + "/code")
+        #expect(try await pair.ann.run("backup", "create", backup).status == 0)
+        try Data(try #require(pair.ann.recoveryCode).utf8).write(to: URL(filePath: code))
+        func comeBack(_ name: String) async throws -> NodeProcess {
+            let node = NodeProcess(home: pair.folder.home(name), address: "")
+            let restored = try await node.run(
+                "backup", "restore", backup, "--code-file", code, "--yes")
+            #expect(restored.status == 0, "\(restored.output)")
+            try await node.start(isHidden: true)
+            try await isAtRelay(node)
+            return node
+        }
+        let first = try await comeBack("first")
+        try await eventually("ben knows the first", on: [pair.ben, first]) {
+            try await first.run("send", "ben", "by the first").status == 0
+        }
+        try await eventually("ben has what the first says", on: [pair.ben]) {
+            try await ben.perform(ReadMessages(conversation: "ann", limit: 9)).messages
+                .contains { $0.text == "by the first" }
+        }
+        let device = try #require(try await first.client?.perform(GetStatus()).device)
+        #expect(try await ben.perform(GetStatus()).notices.isEmpty)
+        #expect(try await first.stop() == 0)
+        let second = try await comeBack("second")
+        try await eventually("ben is told", on: [pair.ben]) {
+            try await ben.perform(GetStatus()).notices.contains {
+                $0.hasPrefix("The recovery code of ann was used twice")
+            }
+        }
+        // She hears of it by what ben lays down for her, and can revoke what she does not know.
+        try await eventually("she is told", on: [second]) {
+            guard let client = await second.client else { return false }
+            let devices = try await client.perform(ListDevices())
+            return try await client.perform(GetStatus()).notices.contains {
+                $0.hasPrefix("Your recovery code was used twice")
+            } && devices.contains { $0.device == device }
+        }
+        // What ben says to all her devices, which some of them know nothing of, reaches this one.
+        #expect(try await pair.ben.run("send", "ann", "to all of you").status == 0)
+        try await eventually("she has it", on: [second]) {
+            try await second.client?.perform(ReadMessages(conversation: "ben", limit: 9)).messages
+                .contains { $0.text == "to all of you" } == true
+        }
+        // What is advised to a contact who does not believe it.
+        let told = try await pair.ben.run("status").output
+        let blocked = try await Advised.first("contact block", in: told).run(in: pair.folder.path)
+        #expect(blocked.status == 0 && blocked.output.contains("blocked"), "\(blocked.output)")
+        #expect(try await second.stop() == 0)
+        #expect(try await pair.ben.stop() == 0)
+    }
 }

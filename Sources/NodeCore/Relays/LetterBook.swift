@@ -121,6 +121,7 @@ struct LetterBook: Sendable {
     private var answeredAt = NameBook<DeviceID, UInt64>(countMax: nameCountMax)
     /// Since when devices ask with numbers that were answered before.
     private var agedSince = NameBook<DeviceID, UInt64>(countMax: nameCountMax)
+    private var toldAt = NameBook<DeviceID, UInt64>(countMax: nameCountMax)
 
     // What begins with `take` counts one more use, where it is within its limit, and returns whether it is.
 
@@ -162,6 +163,14 @@ struct LetterBook: Sendable {
     mutating func takeAnswer(_ device: DeviceID, every interval: UInt64, at now: UInt64) -> Bool {
         if let last = answeredAt[device], now < last + interval { return false }
         answeredAt.set(now, of: device, at: now)
+        return true
+    }
+
+    /// Whether a device may be told again of devices of its person that it did not show. That stands beside the
+    /// answers: it is told in whatever letter it shows too little, and no question waits for that.
+    mutating func takeTelling(_ device: DeviceID, every interval: UInt64, at now: UInt64) -> Bool {
+        if let last = toldAt[device], now < last + interval { return false }
+        toldAt.set(now, of: device, at: now)
         return true
     }
 

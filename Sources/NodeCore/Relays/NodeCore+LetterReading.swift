@@ -9,7 +9,7 @@ import ParleyWire
 /// `Protocol/06-relay.md`, "What letters cost".
 extension NodeCore {
     /// The least time between answers to letters of a revoked device, or to cards of a former
-    /// member, in milliseconds.
+    /// member, or to those that show too few devices of their person, in milliseconds.
     private static let revokedAnswerInterval: UInt64 = 3_600_000
 
     /// Opens letters of the inbox, oldest first. Junk costs its opening: of what a relay brings beyond that
@@ -160,7 +160,23 @@ extension NodeCore {
             return nil
         }
         try takePart(of: device, from: card, log, &turn)
+        try tellOwnDevices(to: device, card, &turn)
         return peer
+    }
+
+    /// Shows a device of somebody else what is known of its person's devices and its letter did not show: as on a
+    /// link, where none leads. So a person hears of devices that somebody made with their recovery code.
+    private mutating func tellOwnDevices(
+        to device: DeviceID, _ card: Card, _ turn: inout some Turn
+    ) throws(StoreError) {
+        guard card.person != identity.person,
+            let known = try CardReader.kept(of: card.person, turn.store),
+            !Set(known.identity).isSubset(of: card.identity),
+            let part = known.parts.first(where: { $0.device == device }),
+            courier.letters.takeTelling(
+                device, every: Self.revokedAnswerInterval, at: turn.now.monotonic)
+        else { return }
+        try tellRevocation(to: part, of: card.person, &turn)
     }
 
     /// Answers a letter of a device that its person revoked: it may not have heard, and where no link
