@@ -28,8 +28,9 @@ struct ScheduledSessionTests {
         #expect(hostile.output.contains("sends it"), "\(hostile.output)")
         node.state.withLock { $0.scheduled[0].state = "failed" }
         let failed = await terminal.run("scheduled", "--home", "a b")
-        let advice = "`parley scheduled move --home 'a b' 00000000 --at 1m`"
-        #expect(failed.output.contains("could not be sent then: try \(advice)"), "\(failed.output)")
+        let advice = "`parley scheduled send --home 'a b' 00000000`"
+        let words = "could not be sent then: \(advice) sends it"
+        #expect(failed.output.contains(words), "\(failed.output)")
         let moved = await terminal.run("scheduled", "move", "0001", "--at", "3h")
         #expect(!moved.output.contains("could not"), "\(moved.output)")
         #expect(await terminal.run("scheduled", "send", "0001").status == 0)

@@ -107,6 +107,10 @@ struct ScheduledTests {
         #expect(throws: CommandRefusal.blocked) {
             try world.perform(.schedule(.send(id)), on: laptop)
         }
+        #expect(throws: CommandRefusal.blocked) {
+            try world.perform(.schedule(.move(id, at: wall + 600_000)), on: laptop)
+        }
+        #expect(try scheduled(laptop).map(\.state) == [.failed])
         _ = try world.perform(.answerContact(ann.person, .unblock), on: laptop)
         _ = try world.perform(.schedule(.send(id)), on: laptop)
         world.run(for: 120_000)

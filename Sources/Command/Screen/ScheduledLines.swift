@@ -36,7 +36,8 @@ enum ScheduledLines {
         var facts = ["in \(name)"]
         let move = Advice.complete("`parley scheduled move \(scheduled.id.prefix(8)) --at 1m`")
         if scheduled.state == "failed" {
-            facts.append("could not be sent then: try \(move)")
+            let send = Advice.complete("`parley scheduled send \(scheduled.id.prefix(8))`")
+            facts.append("could not be sent then: \(send) sends it, or says why not")
         } else if scheduled.isOrphaned {
             facts.append(
                 scheduled.mayTake

@@ -29,6 +29,11 @@ extension NodeCore {
         case .move(let id, let time):
             guard var found = known(id) else { return .failure(.together(.unknownScheduled)) }
             if let refusal = refusal(of: time, at: turn.now) { return .failure(refusal) }
+            // Else it would fail again at that time, and nobody would have said why.
+            guard let space = try conversation(found.space, turn.store) else {
+                return .failure(.unknownConversation)
+            }
+            if let refusal = try refusal(writingIn: space, turn.store) { return .failure(refusal) }
             (found.time, found.device, found.state) = (time, identity.device, .waiting)
             try keep(found.preference, &turn)
             return .success(.scheduled(id))
