@@ -17,6 +17,37 @@ struct RecoveredTwiceApartTests {
         return (relay, String(try #require(line)))
     }
 
+    /// Both have met and use the relay; ben runs, hidden, and there is a backup of ann, who does not.
+    private func apart() async throws -> (ProcessPair, Program) {
+        let pair = try await ProcessPair()
+        let (relay, text) = try await relay(in: pair.folder)
+        for node in [pair.ann, pair.ben] {
+            #expect(try await node.run("relays", "add", text).status == 0)
+        }
+        try await pair.agree(within: 60)
+        #expect(try await pair.ann.stop() == 0)
+        #expect(try await pair.ben.stop() == 0)
+        try await pair.ben.start(isHidden: true)
+        try await isAtRelay(pair.ben)
+        let backup = pair.folder.path + "/backup"
+        #expect(try await pair.ann.run("backup", "create", backup).status == 0)
+        try Data(try #require(pair.ann.recoveryCode).utf8)
+            .write(to: URL(filePath: pair.folder.path + "/code"))
+        return (pair, relay)
+    }
+
+    /// A device that is made from the backup, which runs, hidden.
+    private func comeBack(_ name: String, _ pair: ProcessPair) async throws -> NodeProcess {
+        let path = pair.folder.path
+        let node = NodeProcess(home: pair.folder.home(name), address: "")
+        let restored = try await node.run(
+            "backup", "restore", path + "/backup", "--code-file", path + "/code", "--yes")
+        #expect(restored.status == 0, "\(restored.output)")
+        try await node.start(isHidden: true)
+        try await isAtRelay(node)
+        return node
+    }
+
     private func isAtRelay(_ node: NodeProcess) async throws {
         try await eventually("it is at the relay", on: [node]) {
             try await node.client?.perform(ListRelays()).first?.state == "connected"
@@ -26,25 +57,11 @@ struct RecoveredTwiceApartTests {
     /// Once its card named no inbox, for good: no letter came.
     @Test("makes a device that is written to, though nobody has a link to it")
     func letters() async throws {
-        let pair = try await ProcessPair()
-        let (relay, text) = try await relay(in: pair.folder)
+        let (pair, relay) = try await apart()
         defer { relay.signal(SIGKILL) }
-        for node in [pair.ann, pair.ben] {
-            #expect(try await node.run("relays", "add", text).status == 0)
-        }
-        try await pair.agree(within: 60)
-        #expect(try await pair.ann.stop() == 0)
-        #expect(try await pair.ben.stop() == 0)
-        let ben = try await pair.ben.start(isHidden: true)
-        try await isAtRelay(pair.ben)
-        let (backup, code) = (pair.folder.path + "/backup", pair.folder.path + "/code")
-        #expect(try await pair.ann.run("backup", "create", backup).status == 0)
-        try Data(try #require(pair.ann.recoveryCode).utf8).write(to: URL(filePath: code))
-        let again = NodeProcess(home: pair.folder.home("again"), address: "")
-        let restored = try await again.run(
-            "backup", "restore", backup, "--code-file", code, "--yes")
-        #expect(restored.status == 0, "\(restored.output)")
-        let ann = try await again.start(isHidden: true)
+        let ben = try #require(await pair.ben.client)
+        let again = try await comeBack("again", pair)
+        let ann = try #require(await again.client)
         let device = try await ann.perform(GetStatus()).device
         try await eventually("ben knows the device", on: [pair.ben]) {
             try await ben.perform(GetGroup(conversation: "ann")).members.contains {
@@ -62,30 +79,10 @@ struct RecoveredTwiceApartTests {
 
     @Test("is named as such to contacts and to its person, who never meet but at a relay")
     func told() async throws {
-        let pair = try await ProcessPair()
-        let (relay, text) = try await relay(in: pair.folder)
+        let (pair, relay) = try await apart()
         defer { relay.signal(SIGKILL) }
-        for node in [pair.ann, pair.ben] {
-            #expect(try await node.run("relays", "add", text).status == 0)
-        }
-        try await pair.agree(within: 60)
-        #expect(try await pair.ann.stop() == 0)
-        #expect(try await pair.ben.stop() == 0)
-        let ben = try await pair.ben.start(isHidden: true)
-        try await isAtRelay(pair.ben)
-        let (backup, code) = (pair.folder.path + "/backup", pair.folder.path + "/code")
-        #expect(try await pair.ann.run("backup", "create", backup).status == 0)
-        try Data(try #require(pair.ann.recoveryCode).utf8).write(to: URL(filePath: code))
-        func comeBack(_ name: String) async throws -> NodeProcess {
-            let node = NodeProcess(home: pair.folder.home(name), address: "")
-            let restored = try await node.run(
-                "backup", "restore", backup, "--code-file", code, "--yes")
-            #expect(restored.status == 0, "\(restored.output)")
-            try await node.start(isHidden: true)
-            try await isAtRelay(node)
-            return node
-        }
-        let first = try await comeBack("first")
+        let ben = try #require(await pair.ben.client)
+        let first = try await comeBack("first", pair)
         try await eventually("ben knows the first", on: [pair.ben, first]) {
             try await first.run("send", "ben", "by the first").status == 0
         }
@@ -96,7 +93,7 @@ struct RecoveredTwiceApartTests {
         let device = try #require(try await first.client?.perform(GetStatus()).device)
         #expect(try await ben.perform(GetStatus()).notices.isEmpty)
         #expect(try await first.stop() == 0)
-        let second = try await comeBack("second")
+        let second = try await comeBack("second", pair)
         try await eventually("ben is told", on: [pair.ben]) {
             try await ben.perform(GetStatus()).notices.contains {
                 $0.hasPrefix("The recovery code of ann was used twice")
