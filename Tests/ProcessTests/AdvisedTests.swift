@@ -180,6 +180,37 @@ struct AdvisedTests {
         try await all.end()
     }
 
+    @Test("about devices of somebody who was verified, and about whoever ranks higher, leads on")
+    func standing() async throws {
+        let pair = try await ProcessPair()
+        let (ann, ben, path) = (pair.ann, pair.ben, pair.folder.path)
+        let client = try #require(await ann.client)
+        let other = try #require(await ben.client)
+        let code = try await other.perform(GetSafetyNumber(person: "ann")).code
+        #expect(try await client.perform(VerifyContact(person: "ben", code: code)).isVerified)
+        let phone = NodeProcess(
+            home: try await pair.linkPhone(to: ben),
+            address: "127.0.0.1:\(try FreePort.some())")
+        try await phone.start()
+        try await eventually("ann is told of the phone", on: [ann]) {
+            try await !client.perform(GetStatus()).notices.isEmpty
+        }
+        try await follow(
+            ["status"], at: ann, "contact verify", in: path, isRefused: false)
+        #expect(try await client.perform(GetStatus()).notices.isEmpty)
+        // Of two owners the first ranks higher: to the other one a way out is told.
+        #expect(try await ann.run("group", "role", "log", "ben", "owner").status == 0)
+        try await eventually("ben is an owner", on: [ben]) {
+            try await ben.client?.perform(GetGroup(conversation: "log")).members
+                .first(where: \.isSelf)?.role == "owner"
+        }
+        let words = ["group", "role", "log", "ann", "member"]
+        try await follow(
+            words, at: ben, "group create", ["NAME": "other", "PERSON": "ann"], in: path)
+        try await follow(words, at: ben, "group leave", in: path)
+        for node in [ann, ben, phone] { #expect(try await node.stop() == 0) }
+    }
+
     @Test("about leaving a group leads out of it, and then to delete it")
     func leaving() async throws {
         let all = try await Neighbours()

@@ -36,10 +36,15 @@ struct KeptDatabaseTests {
         #expect(recovered.status == 0, "\(recovered.output)")
         // What was promised: oneself, and what the backup said that it holds.
         let new = pair.folder.home("new")
-        let list = try await Program.run("contact", "list", "--json", "--home", new).output
-        #expect(!list.contains(#""state":"accepted""#), "\(list)")
+        let list = try await Program.run("contacts", "--home", new).output
+        #expect(list.contains("ben") && !list.contains("  accepted"), "\(list)")
         #expect(try await Program.run("status", "--home", new).output.contains("ann"))
         #expect(try await Program.run("conversations", "--home", new).output.contains("ben"))
+        // And whom one had a conversation with is asked again, or not.
+        for advised in ["contact request", "contact block"] {
+            let done = try await Advised.first(advised, in: list).run(in: pair.folder.path)
+            #expect(done.status == 0, "\(done.output)")
+        }
     }
 
     /// Once the old database lay there, and doctor advised to begin anew.
