@@ -103,6 +103,18 @@ public struct SharedWord: Equatable, Sendable {
             notes: begun.notes)
     }
 
+    /// The decision that it proposed, of which nobody approves yet; nil if it proposed none.
+    public func decision(proposedBy person: PersonID) -> Decision? {
+        let header = operation.operation.header
+        guard subject == .decision,
+            let proposal = operation.operation.payload.flatMap(DecisionProposal.init(payload:))
+        else { return nil }
+        return Decision(
+            number: operation.number, reference: reference, order: order, author: person,
+            time: header.wallClock, source: header.references.first, proposal: proposal,
+            settling: Settling(.proposed), settledBy: nil, approvers: [])
+    }
+
     private static func subject(of kind: OperationKind) -> Subject? {
         switch kind {
         case .poll: .poll

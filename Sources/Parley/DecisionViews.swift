@@ -29,7 +29,8 @@ public struct DecisionView: Codable, Equatable, Sendable {
     public var text: String
     /// Its tags.
     public var tags: [String]
-    /// `proposed`, `accepted`, `rejected` or `superseded`.
+    /// `proposed`, `accepted`, `rejected` or `superseded`; or `untaken` (an own one, which nobody accepts
+    /// because this person was out, or a reader, before it arrived).
     public var state: String
     /// Who settled it; nil if nobody did yet.
     public var settledBy: String?
@@ -75,8 +76,46 @@ extension Views {
         else { return nil }
         let reference = OperationReference(
             tag: log.tag, sequence: stored.sequence, check: stored.id.check)
-        return try Overview.decision(reference, in: space.number, roster: roster, store: store)
-            .map { try view($0, in: space, roster) }
+        let decision = try Overview.decision(
+            reference, in: space.number, roster: roster, store: store)
+        if let decision { return try view(decision, in: space, roster) }
+        return try untaken(.decision, in: space, roster)
+            .first { $0.word.operation.number == number }
+            .flatMap { try view(untaken: $0, in: space, roster) }
+    }
+
+    /// An own decision that nobody accepts.
+    private func view(
+        untaken word: UndeliveredWord, in space: SpaceRecord, _ roster: Roster
+    ) throws -> DecisionView? {
+        guard let decision = word.word.decision(proposedBy: ownPerson) else { return nil }
+        var view = try view(decision, in: space, roster)
+        (view.state, view.maySettle) = ("untaken", false)
+        return view
+    }
+
+    /// A decision, and where a list has it.
+    private typealias Listed = (entry: ParleyConversation.Entry, view: DecisionView?)
+
+    /// The own ones that nobody accepts, in a conversation or in all, that a list has below a place or at all,
+    /// the one that stands last first.
+    private func untakenDecisions(
+        in only: SpaceRecord?, below last: ParleyConversation.Entry?,
+        except unaccepted: Set<SpaceID>
+    ) throws -> [Listed] {
+        var found: [Listed] = []
+        for space in try only.map({ [$0] }) ?? store.spaces()
+        where space.kind != .own && !unaccepted.contains(space.id) {
+            guard let roster = try roster(of: space) else { continue }
+            for word in try untaken(.decision, in: space, roster) {
+                let entry = Entry(
+                    space: space.number, object: .space, field: .decision,
+                    operation: word.word.operation.number, order: word.word.order)
+                if let last, entry.listPlace >= last.listPlace { continue }
+                found.append((entry, try view(untaken: word, in: space, roster)))
+            }
+        }
+        return found.sorted { $0.entry.listPlace > $1.entry.listPlace }
     }
 
     /// A page of the decisions of a conversation or of all that these conditions let pass.
@@ -92,11 +131,18 @@ extension Views {
         let unaccepted = try unaccepted()
         var (list, byteCount, looked) = (DecisionList(decisions: []), 0, 0)
         var last = try cursor.map { try EntryCursor.entry($0, of: .decision) }
+        var untaken = try untakenDecisions(in: space, below: last, except: unaccepted)[...]
         while looked < lookCount {
             let count = min(limit, lookCount - looked)
             let found = try store.decisions(in: space?.number, before: last, limit: count)
-            for entry in found {
-                if let view = try view(entry, except: unaccepted), passes(view) {
+            let isEnd = found.count < count
+            let above = untaken.prefix {
+                isEnd || found.last.map(\.listPlace) ?? (0, 0) < $0.entry.listPlace
+            }
+            untaken = untaken.dropFirst(above.count)
+            let listed = found.map { Listed($0, nil) } + above
+            for (entry, own) in listed.sorted(by: { $0.entry.listPlace > $1.entry.listPlace }) {
+                if let view = try own ?? view(entry, except: unaccepted), passes(view) {
                     byteCount += view.title.utf8.count + view.text.utf8.count
                     if list.decisions.count == limit
                         || byteCount > DecisionList.byteCountMax && !list.decisions.isEmpty
@@ -108,7 +154,7 @@ extension Views {
                 }
                 last = entry
             }
-            if found.count < count { return list }
+            if isEnd { return list }
             looked += found.count
         }
         list.next = last.map(EntryCursor.text)
@@ -166,4 +212,9 @@ extension Views {
         let poll = try Overview.poll(source, in: space.number, roster: roster, store: store)
         return (nil, try poll.map { try identifier($0.reference, in: space.number) })
     }
+}
+
+extension ParleyConversation.Entry {
+    /// Where a list of all conversations has it: as stores do.
+    fileprivate var listPlace: (UInt64, Int64) { (order.stand, operation.rawValue) }
 }

@@ -64,6 +64,10 @@ public struct NoteStepView: Codable, Equatable, Sendable {
     public var beginning: String
     /// How many lines the whole has.
     public var lineCount: Int
+    /// Why nobody takes it, of an own one that was written before its author heard that they were out, or a
+    /// reader, or that this device was revoked: `removed`, `cut-off` or `revoked`. It is not in the text of the
+    /// note, and the text after it is the one that its author had. Nil for all others.
+    public var untaken: String? = nil
 }
 
 /// Where positions stand in the text of a note as it is now.
@@ -91,6 +95,17 @@ public struct NoteEdit: Codable, Equatable, Sendable {
     }
 }
 
+/// A note, and where it was found.
+private struct FoundNote {
+    let note: Note
+    /// Whether others have it, or may.
+    let counts: Bool
+    /// Edits of it by this person that nobody takes.
+    let untaken: [UndeliveredWord]
+    let space: SpaceRecord
+    let roster: Roster
+}
+
 extension Views {
     /// The note that an operation began; nil if it no longer exists.
     func note(_ number: OperationNumber) throws -> NoteView? {
@@ -104,7 +119,8 @@ extension Views {
         var found: [(view: NoteView, order: OrderKey)] = []
         for space in spaces where space.kind != .own && !unaccepted.contains(space.id) {
             guard let roster = try roster(of: space) else { continue }
-            for note in try Overview.notes(in: space.number, roster: roster, store: store) {
+            let own = try untakenNotes(in: space, roster)
+            for note in try Overview.notes(in: space.number, roster: roster, store: store) + own {
                 found.append((try view(note, in: space, roster), note.lastOrder))
             }
         }
@@ -115,30 +131,45 @@ extension Views {
     func noteText(
         _ number: OperationNumber, after edit: MessageReference? = nil
     ) throws -> NoteTextView? {
-        guard let (note, space, roster) = try found(number) else { return nil }
-        let history = try NoteHistory(of: note.reference, in: space.number, store: store)
+        guard let found = try found(number) else { return nil }
+        let history = try history(of: found)
         var count = history.steps.count
         if let edit {
             guard let place = try place(of: edit, in: history) else {
-                throw NodeError(together: .noSuchPlace)
+                return try noteText(of: found, afterUntaken: edit)
             }
             count = place + 1
         }
         return NoteTextView(
-            note: try view(note, in: space, roster), text: history.text(ofFirst: count),
+            note: try view(found.note, in: found.space, found.roster),
+            text: history.text(ofFirst: count),
             version: try history.heads(ofFirst: count).map {
-                try identifier($0, in: space.number)
+                try identifier($0, in: found.space.number)
             })
     }
 
-    /// The edits of a note, the last first.
+    /// The text that this person had after an edit that nobody takes.
+    private func noteText(
+        of found: FoundNote, afterUntaken edit: MessageReference
+    ) throws -> NoteTextView {
+        let history = try wholeHistory(of: found)
+        guard let reference = try operation(edit), let text = history.text(after: reference) else {
+            throw NodeError(together: .noSuchPlace)
+        }
+        return NoteTextView(
+            note: try view(found.note, in: found.space, found.roster), text: text,
+            version: [try identifier(reference, in: found.space.number)])
+    }
+
+    /// The edits of a note, the last first; also those that nobody takes, where they were written.
     ///
     /// - Parameter edit: the last of the page before.
     func noteSteps(
         _ number: OperationNumber, before edit: MessageReference?, limit: Int
     ) throws -> [NoteStepView]? {
-        guard let (note, space, roster) = try found(number) else { return nil }
-        let history = try NoteHistory(of: note.reference, in: space.number, store: store)
+        guard let found = try found(number) else { return nil }
+        let (space, roster) = (found.space, found.roster)
+        let history = try wholeHistory(of: found)
         var end = history.steps.count
         if let edit {
             guard let place = try place(of: edit, in: history) else {
@@ -155,7 +186,8 @@ extension Views {
                 number: step.number.rawValue, id: try identifier(step.reference, in: space.number),
                 author: try person.map { try name(of: $0, in: roster) } ?? "", time: step.time,
                 inserted: step.insertedCount, deleted: step.deletedCount,
-                beginning: step.beginning, lineCount: step.lineCount)
+                beginning: step.beginning, lineCount: step.lineCount,
+                untaken: found.untaken.first { $0.word.reference == step.reference }?.state)
         }
     }
 
@@ -163,15 +195,15 @@ extension Views {
     func notePositions(
         _ positions: [Int], of number: OperationNumber, in version: [String]
     ) throws -> NotePositionsView? {
-        guard let (note, space, _) = try found(number) else { return nil }
-        let history = try NoteHistory(of: note.reference, in: space.number, store: store)
+        guard let note = try found(number) else { return nil }
+        let history = try history(of: note)
         guard
             let found = history.positions(
                 positions, in: try noteVersion(version))
         else { throw NodeError(together: .noSuchPlace) }
         return NotePositionsView(
             positions: found,
-            version: try history.heads.map { try identifier($0, in: space.number) })
+            version: try history.heads.map { try identifier($0, in: note.space.number) })
     }
 
     /// What names of edits mean.
@@ -201,18 +233,45 @@ extension Views {
         return OperationReference(tag: log.tag, sequence: stored.sequence, check: stored.id.check)
     }
 
-    private func found(
-        _ number: OperationNumber
-    ) throws -> (note: Note, space: SpaceRecord, roster: Roster)? {
+    private func found(_ number: OperationNumber) throws -> FoundNote? {
         guard let stored = try store.operation(number), stored.operation.header.kind == .note,
             let log = try store.log(stored.log), let space = try store.space(log.space),
             let roster = try roster(of: space)
         else { return nil }
         let reference = OperationReference(
             tag: log.tag, sequence: stored.sequence, check: stored.id.check)
-        return try Overview.note(reference, in: space.number, roster: roster, store: store).map {
-            ($0, space, roster)
+        let edits = try untaken(.noteEdit, in: space, roster).filter {
+            $0.word.target == reference
         }
+        let counted = try Overview.note(
+            reference, in: space.number, roster: roster, store: store)
+        let own = try counted == nil ? untakenNotes(in: space, roster) : []
+        guard let note = counted ?? own.first(where: { $0.number == number }) else { return nil }
+        return FoundNote(
+            note: note, counts: counted != nil, untaken: edits, space: space, roster: roster)
+    }
+
+    /// What this person began, and nobody accepts.
+    private func untakenNotes(in space: SpaceRecord, _ roster: Roster) throws -> [Note] {
+        let begun = try untaken(.note, in: space, roster).map(\.word)
+        // Almost always there is none.
+        if begun.isEmpty { return [] }
+        let words = try undelivered(in: space, roster).map(\.word).sorted { $0.order < $1.order }
+        return begun.compactMap { $0.note(begunBy: ownPerson, with: words) }
+    }
+
+    /// The edits that make the text of a note: of one that nobody takes, its author's.
+    private func history(of found: FoundNote) throws -> NoteHistory {
+        if !found.counts { return try wholeHistory(of: found) }
+        return try NoteHistory(
+            of: found.note.reference, in: found.space.number, store: store)
+    }
+
+    /// With those that nobody takes.
+    private func wholeHistory(of found: FoundNote) throws -> NoteHistory {
+        try NoteHistory(
+            of: found.note.reference, in: found.space.number, with: found.untaken.map(\.word),
+            store: store)
     }
 
     private func view(_ note: Note, in space: SpaceRecord, _ roster: Roster) throws -> NoteView {

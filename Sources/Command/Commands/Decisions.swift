@@ -247,7 +247,7 @@ struct DecisionListing: NodeCommand {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "proposed, accepted, rejected or superseded", valueName: "state"))
+            "proposed, accepted, rejected, superseded or untaken", valueName: "state"))
     var state: String?
     @Option(name: .long, help: ArgumentHelp("only those with this tag", valueName: "word"))
     var tag: String?
@@ -262,9 +262,10 @@ struct DecisionListing: NodeCommand {
 
     func validate() throws {
         if let conversation { try Check.name(conversation, "a conversation's name") }
-        let states = ["proposed", "accepted", "rejected", "superseded"]
+        let states = ["proposed", "accepted", "rejected", "superseded", "untaken"]
         if let state, !states.contains(state) {
-            throw ValidationError("--state is proposed, accepted, rejected or superseded")
+            throw ValidationError(
+                "--state is proposed, accepted, rejected, superseded or untaken")
         }
         if let tag { try Check.text(tag, "the tag") }
         try ActionEdit.check(since)

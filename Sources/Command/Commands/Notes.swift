@@ -107,6 +107,23 @@ struct NoteShow: NodeCommand {
         let shown = try await node.perform(
             GetNote(note: note.reference, after: after?.reference))
         try Self.show(shown, output)
+        if after == nil, !output.json { try await sayWhatIsNotInIt(shown.note, on: node) }
+    }
+
+    /// The text is what all have: where the words of the person are that nobody took.
+    private func sayWhatIsNotInIt(_ shown: NoteView, on node: any NodeService) async throws {
+        let isUntaken = shown.waiting.contains {
+            $0.change == "edit" && WaitingMarks.notTaken($0.state) != nil
+        }
+        guard isUntaken else { return }
+        // An older one stands in the history all the same.
+        let edit = try await node.perform(
+            GetNoteHistory(note: note.reference, limit: NoteHistoryCommand.limitMax)
+        ).first { $0.untaken != nil }
+        guard let edit else { return }
+        World.current.advise(
+            "nobody took what you wrote in it last: `parley note show \(note.reference) --after "
+                + "\(edit.number)` shows the text that you had")
     }
 
     /// The text is data, and its title is a message to the person.
@@ -269,11 +286,16 @@ struct NoteHistoryCommand: NodeCommand {
         abstract: "list the edits of a note, newest first",
         discussion: """
             Shows the number of each edit: with it, `parley note show --after` shows the text of \
-            that time, and `parley note restore` brings it back.
+            that time, and `parley note restore` brings it back. An edit of yours that nobody took, \
+            because you had been removed or made a reader before it arrived, is marked: it is not \
+            in the text, and --after shows the text that you had.
 
             Example:
               parley note history 12 --limit 5
             """)
+
+    /// As many as are listed at once.
+    static let limitMax = 1_000
 
     @OptionGroup var place: HomeOptions
     @OptionGroup var output: OutputOptions
@@ -286,8 +308,8 @@ struct NoteHistoryCommand: NodeCommand {
     var before: MessageArgument?
 
     func validate() throws {
-        guard (1...1_000).contains(limit) else {
-            throw ValidationError("--limit is from 1 to 1000")
+        guard (1...Self.limitMax).contains(limit) else {
+            throw ValidationError("--limit is from 1 to \(Self.limitMax)")
         }
     }
 

@@ -35,7 +35,7 @@ enum CompletionSource: Equatable {
         "key": .words(ConfigKey.all.map(\.name)),
         "shell": .words(CompletionScript.shells),
         "file": .files, "files": .files, "folder": .folders, "path": .files,
-        "state": .words(["proposed", "accepted", "rejected", "superseded"]),
+        "state": .words(["proposed", "accepted", "rejected", "superseded", "untaken"]),
         "presence": .words(["online", "away", "offline"]),
         "media": .words(["microphone", "camera", "screen"]),
         "log": .files, "html": .files, "out": .files, "save": .folders, "haystack": .files,

@@ -56,7 +56,7 @@ enum NoteLines {
                 step.lineCount > 1 ? "  (and \(counted(step.lineCount - 1, "more line")))" : ""
             return number(step.number, columns)
                 + "\(clock.moment(step.time))  \(harmless(step.author))  \(count)" + (words ?? "")
-                + rest
+                + rest + (WaitingMarks.notTaken(step.untaken).map { "  (\($0))" } ?? "")
         }.joined(separator: "\n")
     }
 

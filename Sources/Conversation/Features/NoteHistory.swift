@@ -47,11 +47,25 @@ public struct NoteHistory {
     private var places: [OperationReference: Int] = [:]
 
     /// The edits of a note.
+    ///
+    /// - Parameter untaken: edits of it that count for nobody, each where it would stand. With them, the texts
+    ///   are those that their author had.
     public init(
-        of note: OperationReference, in space: SpaceNumber, store: some MergeStore
+        of note: OperationReference, in space: SpaceNumber, with untaken: [SharedWord] = [],
+        store: some MergeStore
     ) throws(StoreError) {
         var chains = Chains()
-        for entry in try Self.entries(of: note, in: space, store: store)
+        var entries = try Self.entries(of: note, in: space, store: store)
+        if !untaken.isEmpty {
+            let object = EntryObject.operation(note.tag, note.sequence)
+            entries += untaken.map {
+                Entry(
+                    space: space, object: object, field: .noteEdit,
+                    operation: $0.operation.number, order: $0.order)
+            }
+            entries.sort { $0.order < $1.order }
+        }
+        for entry in entries
         where steps.count < Limits.noteOperationCountMax {
             guard let operation = try store.operation(entry.operation)?.operation,
                 let payload = operation.payload, let edits = NoteEdits(payload: payload)?.edits
@@ -137,6 +151,9 @@ public struct NoteHistory {
         let past = past(of: places)
         return Log(of: self) { past[$0] }.log.text()
     }
+
+    /// The text that the author of an edit had after it; nil if it is none of this note.
+    public func text(after edit: OperationReference) -> String? { text(at: [edit])?.string }
 
     /// Where positions of the text of a version stand in the text of all; nil where there is no such version.
     public func positions(_ positions: [Int], in version: [OperationReference]) -> [Int]? {

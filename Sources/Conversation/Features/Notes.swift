@@ -85,6 +85,30 @@ extension Overview {
     }
 }
 
+extension SharedWord {
+    /// The note that it began; nil if it began none.
+    ///
+    /// - Parameter words: what the person did since, in order; of another thing it may be as well.
+    public func note(begunBy person: PersonID, with words: [SharedWord]) -> Note? {
+        guard subject == .note,
+            let begun = operation.operation.payload.flatMap(NoteTitle.init(payload:))
+        else { return nil }
+        let own = words.filter { $0.target == reference }
+        let edits = own.filter { $0.subject == .noteEdit }
+        var note = Note(
+            number: operation.number, reference: reference, order: order, author: person,
+            time: operation.operation.header.wallClock, title: begun.text,
+            editCount: edits.count, lastOrder: edits.last?.order ?? order)
+        let title = own.last { $0.subject == .title }?.operation.operation.payload
+        if let title = title.flatMap(NoteTitle.init(payload:)) { note.title = title.text }
+        if let last = edits.last {
+            note.editor = person
+            note.editTime = last.operation.operation.header.wallClock
+        }
+        return note
+    }
+}
+
 extension Note {
     /// The operations that change it, as the author of a log makes them.
     ///

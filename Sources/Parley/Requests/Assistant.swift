@@ -133,7 +133,7 @@ public struct SuggestDecisions: NodeRequest {
             let lines = try views.lines(of: found.map(\.sentence), in: space.number)
             let taken = try views.decisions(
                 in: space.id.description, limit: ListDecisions.limitMax, from: nil,
-                lookingAt: ListDecisions.limitMax, where: { _ in true }
+                lookingAt: ListDecisions.limitMax, where: { $0.state != "untaken" }
             ).decisions.map { Taken(source: $0.source, title: $0.title) }
             let fresh = try views.fresh(
                 found.compactMap { lines[$0.sentence.key] }, .decision, taken, said, in: space.id)

@@ -87,7 +87,7 @@ public struct ApproveDecision: NodeRequest {
     /// Answers the request.
     public func perform(on node: Node) async throws -> DecisionView {
         let number = try await node.number(ofDecision: decision)
-        return try await node.decision(.approve(number, on))
+        return try await node.decision(.approve(number, on), about: number)
     }
 }
 
@@ -132,7 +132,7 @@ public struct SettleDecision: NodeRequest {
         let number = try await node.number(ofDecision: decision)
         var other: OperationNumber?
         if let successor { other = try await node.number(ofDecision: successor) }
-        return try await node.decision(.settle(number, wanted, by: other))
+        return try await node.decision(.settle(number, wanted, by: other), about: number)
     }
 }
 
@@ -155,7 +155,7 @@ public struct DeleteDecision: NodeRequest {
     /// Answers the request.
     public func perform(on node: Node) async throws -> NoReply {
         let number = try await node.number(ofDecision: decision)
-        _ = try await node.write(.together(.withdraw(number)))
+        _ = try await node.write(.withdraw(number), about: number)
         return NoReply()
     }
 }
@@ -200,7 +200,7 @@ public struct ListDecisions: NodeRequest {
 
     /// The conversation; nil for all.
     public var conversation: String?
-    /// Those alone that stand so: `proposed`, `accepted`, `rejected` or `superseded`.
+    /// Those alone that stand so: `proposed`, `accepted`, `rejected`, `superseded` or `untaken`.
     public var state: String?
     /// Those alone that have this tag, in capitals or not.
     public var tag: String?
@@ -288,8 +288,10 @@ extension Node {
     }
 
     /// Has something done, and tells the decision as it is then.
-    fileprivate func decision(_ command: TogetherCommand) async throws -> DecisionView {
-        guard case .messages(let numbers) = try await write(.together(command)),
+    fileprivate func decision(
+        _ command: TogetherCommand, about known: OperationNumber? = nil
+    ) async throws -> DecisionView {
+        guard case .messages(let numbers) = try await write(command, about: known),
             let number = numbers.first
         else { throw NodeError(together: .unknownDecision) }
         return try await shownDecision(number)

@@ -120,7 +120,7 @@ public struct ChangeNote: NodeRequest {
     public func perform(on node: Node) async throws -> NoteTextView {
         let number = try await node.number(ofNote: note)
         let known = try await node.version(version, ofNote: number)
-        return try await node.text(after: .edit(number, NoteEdits(edits), at: known))
+        return try await node.text(after: .edit(number, NoteEdits(edits), at: known), of: number)
     }
 }
 
@@ -153,7 +153,7 @@ public struct WriteNote: NodeRequest {
     public func perform(on node: Node) async throws -> NoteTextView {
         let number = try await node.number(ofNote: note)
         let known = try await node.version(version, ofNote: number)
-        return try await node.text(after: .write(number, text, at: known))
+        return try await node.text(after: .write(number, text, at: known), of: number)
     }
 }
 
@@ -181,7 +181,7 @@ public struct RenameNote: NodeRequest {
     /// Answers the request.
     public func perform(on node: Node) async throws -> NoteView {
         let number = try await node.number(ofNote: note)
-        _ = try await node.write(noted: .retitle(number, NoteTitle(title)))
+        _ = try await node.write(noted: .retitle(number, NoteTitle(title)), of: number)
         return try await node.read { try $0.note(number) }.orUnknown()
     }
 }
@@ -207,7 +207,7 @@ public struct DeleteNote: NodeRequest {
     public func perform(on node: Node) async throws -> NoteView {
         let number = try await node.number(ofNote: note)
         let gone = try await node.read { try $0.note(number) }.orUnknown()
-        _ = try await node.write(noted: .withdraw(number))
+        _ = try await node.write(noted: .withdraw(number), of: number)
         return gone
     }
 }
@@ -273,7 +273,7 @@ public struct RestoreNote: NodeRequest {
     public func perform(on node: Node) async throws -> NoteTextView {
         let number = try await node.number(ofNote: note)
         let old = try await node.read { try $0.noteText(number, after: after) }.orUnknown()
-        return try await node.text(after: .write(number, old.text, at: nil))
+        return try await node.text(after: .write(number, old.text, at: nil), of: number)
     }
 }
 
@@ -351,16 +351,20 @@ extension Node {
     }
 
     /// Has something done with a note, and tells its number.
-    fileprivate func write(noted command: TogetherCommand) async throws -> OperationNumber {
-        guard case .messages(let numbers) = try await write(.together(command)),
+    fileprivate func write(
+        noted command: TogetherCommand, of number: OperationNumber? = nil
+    ) async throws -> OperationNumber {
+        guard case .messages(let numbers) = try await write(command, about: number),
             let number = numbers.first
         else { throw NodeError(together: .unknownNote) }
         return number
     }
 
     /// Has a note edited, and tells it as it is then.
-    fileprivate func text(after command: TogetherCommand) async throws -> NoteTextView {
-        let number = try await write(noted: command)
+    fileprivate func text(
+        after command: TogetherCommand, of number: OperationNumber
+    ) async throws -> NoteTextView {
+        _ = try await write(noted: command, of: number)
         return try await read { try $0.noteText(number) }.orUnknown()
     }
 }
