@@ -40,15 +40,16 @@ extension Views {
         _ stored: StoredOperation, in space: SpaceRecord, _ roster: Roster,
         _ sent: [SentAgain.Original]
     ) throws -> UntakenMessage? {
-        guard let log = try store.log(stored.log), var text = stored.searchableText?.text else {
-            return nil
-        }
+        guard let log = try store.log(stored.log), var text = stored.searchableText?.text,
+            let payload = stored.operation.payload, let said = TextMessage(payload: payload)
+        else { return nil }
         let reference = OperationReference(
             tag: log.tag, sequence: stored.sequence, check: stored.id.check)
         // What changed it is taken by nobody either: it is what its author sees of it.
         let changes = try untakenChanges(in: space, roster)[reference] ?? []
         if changes.contains(where: { $0.subject == .deletion }) { return nil }
-        let edit = changes.last { $0.subject == .edit }?.operation.searchableText
+        let edit = changes.last { $0.subject == .edit }?.operation.operation.payload
+            .flatMap(MessageEdit.init(payload:))
         text = edit?.text ?? text
         let isSentAgain = sent.contains { original in
             original.tag == log.tag && original.sequence == stored.sequence
@@ -63,11 +64,19 @@ extension Views {
         view.untaken = untakenState(in: roster)
         view.isSentAgain = isSentAgain
         view.editCount = edit == nil ? 0 : 1
+        let mentions = edit?.mentions ?? said.mentions
+        view.mentions = try self.mentions(mentions, roster)
+        view.mentionsEveryone = mentions.everyone
+        // As with others: once it was edited, nobody is named beside the words.
+        view.forwardedFrom =
+            edit == nil ? said.forwardedFrom.map(VisibleName.shownPerson) : nil
+        view.files = try files(of: said)
         view.number = stored.number.rawValue
         view.id = try identifier(reference, in: space.number)
         if let parent = stored.operation.header.references.first {
             let (id, answered) = try self.answered(parent, in: space.number)
             (view.replyToID, view.replyTo) = (id, answered?.number.rawValue)
+            view.quote = try answered.flatMap { try quote(of: $0, in: space, roster) }
         }
         return UntakenMessage(order: stored.messagePlace(in: log), view: view)
     }

@@ -14,8 +14,9 @@ struct Send: AsyncParsableCommand {
             be reached. If --lines stops half-way, or is ended, the same command continues where \
             it stopped, and says nothing twice. --stranded sends again, once, what another device \
             of yours wrote and nobody accepts from it, or what nobody took because you had been \
-            removed, as `parley outbox --stranded --json` printed it there. Only two devices of \
-            yours that have not met since would both say it.
+            removed, as `parley outbox --stranded --json` printed it there; it mentions whom it \
+            mentioned, and what was forwarded says so. Only two devices of yours that have not met \
+            since would both say it.
 
             “@” and a member's name, or the start of their identifier, mentions them, and \
             “@everyone” mentions everybody: `parley mentions` shows it to them. --lines mentions \
@@ -135,9 +136,10 @@ extension Send {
     /// - Parameters:
     ///   - content: what makes them the same lines.
     ///   - originals: for each of them the identifier of what it says again; nil if they do not.
+    ///   - marks: for each of them what it carries beside its words; nil if none carries anything.
     func send(
         _ batches: [[String]], count: Int, named content: String, originals: [String]? = nil,
-        with node: any NodeService
+        marks: [TextMarks]? = nil, with node: any NodeService
     ) async throws {
         let (key, known) = try await whole(content, count, on: node)
         if known > 0 {
@@ -156,6 +158,9 @@ extension Send {
                         SendLines(
                             conversation: conversation, texts: batch, key: key, firstLine: line,
                             originals: originals.map {
+                                Array($0.dropFirst(line - 1).prefix(batch.count))
+                            },
+                            marks: marks.map {
                                 Array($0.dropFirst(line - 1).prefix(batch.count))
                             })
                     ).stored

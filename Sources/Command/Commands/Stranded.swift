@@ -20,6 +20,20 @@ struct StrandedWords: Codable, Equatable {
         var files: [String]?
         /// How the message begins that it answered.
         var answered: String?
+        /// Whom it mentions; earlier versions did not say it, nor what follows.
+        var mentions: [MessageView.Mention]?
+        /// Whether it mentions everybody.
+        var mentionsEveryone: Bool?
+        /// Whose words they are, if it was forwarded.
+        var forwardedFrom: String?
+
+        /// What it carries beside its words.
+        func marks(without isWithout: Bool?) -> TextMarks {
+            guard isWithout != true else { return TextMarks(forwardedFrom: forwardedFrom) }
+            return TextMarks(
+                mentions: mentions, mentionsEveryone: mentionsEveryone,
+                forwardedFrom: forwardedFrom)
+        }
 
         /// Whether there is nothing but files.
         var isWordless: Bool { (text ?? "").allSatisfy(\.isWhitespace) }
@@ -58,7 +72,10 @@ struct StrandedWords: Codable, Equatable {
                 importedAuthor: $0.isImported ? $0.author : nil,
                 isEdited: $0.waiting.contains { $0.change == "edit" },
                 files: $0.files.isEmpty ? nil : $0.files.map(\.name),
-                answered: $0.quote.map { $0.text ?? "" })
+                answered: $0.quote.map { $0.text ?? "" },
+                mentions: $0.mentions.isEmpty ? nil : $0.mentions,
+                mentionsEveryone: $0.mentionsEveryone ? true : nil,
+                forwardedFrom: $0.forwardedFrom)
         }
     }
 
@@ -245,7 +262,8 @@ extension Send {
         try await send(
             Composition.batches(said.compactMap(\.text)), count: said.count,
             named: said.map(\.id).joined(separator: " "),
-            originals: again ? nil : said.map(\.id), with: node)
+            originals: again ? nil : said.map(\.id),
+            marks: said.map { $0.marks(without: mentions.without) }, with: node)
     }
 
     /// Those of the messages that have not come here. Of one that came without its newest text, it
@@ -359,29 +377,5 @@ extension Send {
         } catch let error as NodeError where error.code == "unknown-message" {
             return false
         }
-    }
-}
-
-extension UndeliveredView {
-    /// `poll: when do we go? (Friday, Saturday)`.
-    static func line(_ change: String, _ text: String) -> String {
-        let noun =
-            switch change {
-            case "message-deletion": "deletion of a message"
-            case "message-edit": "edit of a message"
-            case "reaction": "reaction"
-            case "vote": "answer to a poll"
-            case "close": "closing of a poll"
-            case "deletion": "deletion of a poll, an item, a note or a decision"
-            case "change": "change of an item"
-            case "edit": "edit of a note"
-            case "title": "title of a note"
-            case "approval": "approval of a decision, or its withdrawal"
-            case "settling": "change to the state of a decision"
-            case "pin": "pin of a message"
-            default: change
-            }
-        let words = harmless(text).split { $0 == "\n" || $0 == "\r\n" }.joined(separator: " ")
-        return noun + (words.isEmpty ? "" : ": " + words)
     }
 }

@@ -27,7 +27,7 @@ public struct MessageEdit: Equatable, Sendable {
     }
 
     /// The edit in a payload, or nil.
-    init?(payload: [UInt8]) {
+    package init?(payload: [UInt8]) {
         guard let message = Payload.decode(PayloadEdit.self, payload),
             message.text.utf8.count <= Limits.messageByteCountMax
         else { return nil }

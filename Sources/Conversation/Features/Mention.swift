@@ -60,16 +60,29 @@ public struct Mentions: Equatable, Sendable {
     init(_ payload: PayloadMentions, in text: String) {
         self.init()
         guard payload.mentions.count <= Limits.mentionCountMax else { return }
-        var (persons, end): ([Mention], Int) = ([], 0)
+        var persons: [Mention] = []
         for mention in payload.mentions {
             guard let person = PersonID(fieldBytes(mention.person)) else { return }
             let place = Int(mention.start)..<Int(mention.start) + Int(mention.length)
-            // A name begins with its sign, after the one before, and cuts no character in two.
-            let isSound = place.lowerBound >= end && Self.isName(at: place, in: text)
-            persons.append(Mention(person, at: isSound ? place : nil))
-            if isSound { end = place.upperBound }
+            persons.append(Mention(person, at: place))
         }
-        self.init(persons, everyone: payload.everyone)
+        self = Mentions(persons, everyone: payload.everyone).placed(in: text)
+    }
+
+    /// The same persons, with those places alone where a name can stand in a text.
+    package func placed(in text: String) -> Mentions {
+        var (placed, end) = (self, 0)
+        for index in placed.persons.indices {
+            // A name begins with its sign, after the one before, and cuts no character in two.
+            guard let place = persons[index].place, place.lowerBound >= end,
+                Self.isName(at: place, in: text)
+            else {
+                placed.persons[index].place = nil
+                continue
+            }
+            end = place.upperBound
+        }
+        return placed
     }
 
     private static func isName(at place: Range<Int>, in text: String) -> Bool {

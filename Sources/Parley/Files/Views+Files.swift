@@ -32,6 +32,11 @@ extension Views {
         return views
     }
 
+    /// The files of what an own message said that is in no timeline.
+    func files(of said: TextMessage) throws -> [FileView] {
+        try said.files.enumerated().map { try view($1, number: $0 + 1) }
+    }
+
     /// Who has received all files of a message of this device, by receipts in its own conversation.
     private func receivers(
         of message: OperationReference, in log: LogRecord, _ roster: Roster
