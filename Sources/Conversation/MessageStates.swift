@@ -19,13 +19,16 @@ struct MessageStates {
     private let relayed: [LogTag: [Range<UInt64>]]
     /// Whether there is anybody else to whom something could be delivered.
     let hasOthers: Bool
+    /// Whether all of them have yet to accept. They have been told the name of the group.
+    let areInvited: Bool
 
     init(
         in space: SpaceRecord, roster: Roster, besides ownPerson: PersonID,
         relayed: [LogTag: [Range<UInt64>]] = [:], store: some MergeStore
     ) throws(StoreError) {
         self.relayed = relayed
-        hasOthers = roster.participants.contains { $0.person != ownPerson }
+        areInvited = !roster.awaited(by: ownPerson).isEmpty
+        hasOthers = areInvited || roster.participants.contains { $0.person != ownPerson }
         var authors: [LogTag: (device: DeviceID, lane: Lane)] = [:]
         for device in roster.everyDevice(of: ownPerson) {
             for lane in [Lane.content] + SharedWord.lanes {
@@ -57,11 +60,13 @@ struct MessageStates {
         }
     }
 
-    /// The first place of a log that anybody else is given who takes part.
+    /// The first place of a log that anybody else is given who takes part, or may if nobody does.
     private static func beginning(
         of log: LogRecord, for roster: Roster, besides ownPerson: PersonID
     ) -> UInt64 {
-        let others = roster.participants.filter { $0.person != ownPerson }
+        let awaited = roster.awaited(by: ownPerson)
+        let others =
+            awaited.isEmpty ? roster.participants.filter { $0.person != ownPerson } : awaited
         let firsts = others.flatMap(\.devices).map { device in
             device.horizon.place(of: log.device, log.lane).map { $0.sequence + 1 } ?? 0
         }

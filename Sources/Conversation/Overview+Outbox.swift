@@ -37,6 +37,8 @@ extension Overview {
     ) throws(StoreError) -> WaitingCounts {
         let states = try MessageStates(in: space, roster: roster, besides: ownPerson, store: store)
         var counts = WaitingCounts()
+        // Who is invited was told the name.
+        let told: SharedWord.Subject? = states.areInvited ? .name : nil
         for log in try store.logs(in: space.number) where states.isOwn(log.tag) {
             for range in log.device == device ? states.stranded(in: log) : [] {
                 counts.stranded += try writtenCount(in: log, range, store)
@@ -46,9 +48,10 @@ extension Overview {
                     .filter { !$0.isEmpty }
                 if SharedWord.lanes.contains(log.lane) {
                     guard let first = known[log.tag] else { continue }
-                    counts.changes += try wordCount(in: log, from: first, gap, store)
+                    counts.changes += try wordCount(in: log, from: first, gap, told, store)
                     for places in onRelays {
-                        counts.relayedChanges += try wordCount(in: log, from: first, places, store)
+                        counts.relayedChanges += try wordCount(
+                            in: log, from: first, places, told, store)
                     }
                     continue
                 }
@@ -72,10 +75,12 @@ extension Overview {
 
     /// The words of a log of lane 3 or 4 in a range, as far as it is known from this place on.
     private static func wordCount(
-        in log: LogRecord, from first: UInt64, _ range: Range<UInt64>, _ store: some MergeStore
+        in log: LogRecord, from first: UInt64, _ range: Range<UInt64>,
+        _ told: SharedWord.Subject?, _ store: some MergeStore
     ) throws(StoreError) -> Int {
         guard first < range.upperBound else { return 0 }
-        return try wordCount(in: log, max(first, range.lowerBound)..<range.upperBound, store)
+        let places = max(first, range.lowerBound)..<range.upperBound
+        return try wordCount(in: log, places, besides: told, store)
     }
 
     /// Messages and what changes them.

@@ -192,7 +192,11 @@ extension Overview {
                 let gap = max(first, gap.lowerBound)..<gap.upperBound
                 try store.eachOperation(of: log, in: gap) { stored in
                     let state = states.state(of: log.tag, stored.sequence)
-                    if let word = SharedWord(stored, in: log, state: state) { found.append(word) }
+                    if let word = SharedWord(stored, in: log, state: state),
+                        !(states.areInvited && word.subject == .name)
+                    {
+                        found.append(word)
+                    }
                     return true
                 }
             }
@@ -202,11 +206,12 @@ extension Overview {
 
     /// How many of these places of a log in lane 3 or 4 hold something that screens show.
     static func wordCount(
-        in log: LogRecord, _ range: Range<UInt64>, _ store: some MergeStore
+        in log: LogRecord, _ range: Range<UInt64>, besides subject: SharedWord.Subject? = nil,
+        _ store: some MergeStore
     ) throws(StoreError) -> Int {
         var count = 0
         try store.eachOperation(of: log, in: range) { stored in
-            if SharedWord(stored, in: log) != nil { count += 1 }
+            if let word = SharedWord(stored, in: log), word.subject != subject { count += 1 }
             return true
         }
         return count

@@ -45,8 +45,8 @@ public struct MessageView: Codable, Equatable, Sendable {
         /// `edit`, `deletion`, `reaction` or `pin` of a message; `poll`, `vote` or `close` of a poll, `item`
         /// or `change` of something to be done; `name`, `description` or `picture` of a conversation.
         public var change: String
-        /// `saved` or `relayed`; `earlier`, `returned`, `unknown`, `untold` and `uninvited` as with
-        /// ``MessageView/state``;
+        /// `saved` or `relayed`; `earlier`, `returned`, `unknown`, `untold`, `uninvited` and `unaccepted` as
+        /// with ``MessageView/state``;
         /// `removed` where the person was taken out before it arrived, and nobody takes it; `cut-off` where
         /// they are in the group and were taken out then, or made a reader; `revoked` where the device that
         /// revoked this one did not have it; `stranded` of what never leaves this device, which wrote two
@@ -95,7 +95,8 @@ public struct MessageView: Codable, Equatable, Sendable {
     /// all others came later, and are not given it; `returned` where some of them came back later;
     /// `unknown` where this device was revoked, and hears no more whether it has come further; `untold` where
     /// its person is out of the group, and nobody tells them; `uninvited` where the other did not take the
-    /// invite that was used, and it waits for another; "waiting for …" where it is kept and not written yet,
+    /// invite that was used, and it waits for another; `unaccepted` where all others are invited into the
+    /// group, and it waits until one of them accepts; "waiting for …" where it is kept and not written yet,
     /// and then its number is 0; a sentence where ``untaken`` says why nobody takes it; nil for messages of
     /// others.
     public var state: String?

@@ -63,6 +63,8 @@ public struct NodeStatus: Codable, Equatable, Sendable {
     /// Own messages, and changes of messages and of what people do together, that no device of another person
     /// has yet, and groups that were left so.
     public var pendingCount: Int
+    /// For whose answer to an invitation some of these wait, each a phrase.
+    public var awaited: [String] = []
     /// When the recovery code was last asked back, in Unix milliseconds; nil if never.
     public var recoveryCheckTime: UInt64?
     /// Why nothing may be written, or nil.

@@ -44,10 +44,12 @@ extension Views {
                 conversation: space.id.description, name: try title(of: space, roster),
                 savedCount: 0, relayedCount: 0, changeCount: 0, keptCount: kept)
             // What one writes for oneself alone has nobody to go to.
-            if roster.participants.contains(where: { $0.person != ownPerson }) {
+            if mayReachOthers(roster) {
                 try count(into: &view, space, roster)
             }
-            view.waiting = try self.waiting(in: space, roster)
+            let isWritten = view.savedCount + view.relayedCount + view.changeCount > 0
+            view.waiting =
+                try self.waiting(in: space, roster) ?? (isWritten ? awaiting(in: roster) : nil)
             try countUntaken(into: &view, space, roster)
             if view.isWaiting || view.untakenCount > 0 { waiting.append(view) }
         }

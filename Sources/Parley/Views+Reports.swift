@@ -38,6 +38,7 @@ extension Views {
             operationCount: operationCount, databaseByteCount: Self.byteCount(home),
             sentByteCount: traffic.sent, receivedByteCount: traffic.received,
             pendingCount: core.node.isRevoked ? 0 : written.pending,
+            awaited: core.node.isRevoked ? [] : written.awaited,
             recoveryCheckTime: try recoveryCheckTime(),
             readOnlyReason: try readOnlyReason(),
             refusals: try refusals(adding: transportRefusals),
@@ -79,27 +80,29 @@ extension Views {
         }
     }
 
-    /// What waits, what never leaves this device, and why nothing goes to whom who did not take an invite.
+    /// What waits, for whose answer some of it does, what never leaves this device, and why nothing goes to whom
+    /// who did not take an invite.
     func writtenCounts(
         _ spaces: [SpaceRecord]
-    ) throws -> (pending: Int, stranded: Int, uninvited: [String]) {
-        var (pending, stranded, uninvited) = (0, 0, [String]())
+    ) throws -> (pending: Int, awaited: [String], stranded: Int, uninvited: [String]) {
+        var (pending, awaited, stranded, uninvited) = (0, [String](), 0, [String]())
         for space in spaces where space.kind != .own {
-            guard let roster = try roster(of: space),
-                roster.participants.contains(where: { $0.person != ownPerson })
-            else { continue }
+            guard let roster = try roster(of: space), mayReachOthers(roster) else { continue }
             let counts = try Overview.waitingCounts(
                 of: space, roster: roster, ownPerson: ownPerson, device: core.node.device,
                 known: wordsKnown(in: space), in: store)
             if try !isUntold(in: space, roster) { pending += counts.total }
             pending += try revokedCount(in: space)
             if try isLeaving(space, roster) { pending += 1 }
+            if counts.total > 0, let answer = try awaiting(in: roster) {
+                awaited.append("\(counts.total) in “\(try title(of: space, roster))” \(answer)")
+            }
             stranded += counts.stranded
             if counts.total > 0, let person = try refuser(in: roster) {
                 uninvited += try fate(of: person)
             }
         }
-        return (pending, stranded, uninvited)
+        return (pending, awaited, stranded, uninvited)
     }
 
     private static func warnings(ofStranded count: Int) -> [String] {

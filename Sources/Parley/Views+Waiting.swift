@@ -20,6 +20,32 @@ extension Views {
         return try refuser(in: roster) == nil ? nil : "waiting for another invite from them"
     }
 
+    /// Whether anybody else takes part in a conversation, or may: where nobody does, what is written waits for
+    /// the first of the invited who accepts.
+    func mayReachOthers(_ roster: Roster) -> Bool {
+        roster.participants.contains { $0.person != ownPerson }
+            || !roster.awaited(by: ownPerson).isEmpty
+    }
+
+    /// For whose answer to an invitation waits what is written in a group, in a phrase; nil where it waits for
+    /// nobody's.
+    func awaiting(in roster: Roster) throws -> String? {
+        let awaited = roster.awaited(by: ownPerson)
+        guard let first = awaited.first else { return nil }
+        guard awaited.count > 1 else {
+            return "waits until \(try name(of: first.person, in: roster)) accepts the invitation"
+        }
+        let names = try awaited.prefix(Self.awaitedShownMax).map {
+            try name(of: $0.person, in: roster)
+        }
+        let more = awaited.count - names.count
+        return "waits until one of them accepts the invitation: "
+            + VisibleName.list(names.sorted()) + (more > 0 ? " and \(more) more" : "")
+    }
+
+    /// So many of the invited are named.
+    private static let awaitedShownMax = 3
+
     /// Who did not take the invite with which a conversation of two began: nothing goes to them before
     /// another one leads there.
     func refuser(in roster: Roster) throws -> PersonID? {
@@ -42,11 +68,11 @@ extension Views {
     func shown(
         _ state: MessageState, in space: SpaceRecord, _ roster: Roster
     ) throws -> String {
-        let isOpen = state < .delivered && roster.participants.contains { $0.person != ownPerson }
-        guard isOpen else { return state.rawValue }
+        guard state < .delivered, mayReachOthers(roster) else { return state.rawValue }
         if core.node.isRevoked { return "unknown" }
         if try isUntold(in: space, roster) { return "untold" }
         guard try refuser(in: roster) == nil else { return "uninvited" }
+        if state != .earlier, !roster.awaited(by: ownPerson).isEmpty { return "unaccepted" }
         return try state == .earlier && haveReturned(in: space) ? "returned" : state.rawValue
     }
 

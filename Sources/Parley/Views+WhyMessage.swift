@@ -110,7 +110,7 @@ extension Views {
                 case "removed", "revoked", "cut-off": "not delivered, and nobody will accept it"
                 case "stranded": "never leaves this device, which wrote two histories"
                 case "relayed": "on a relay"
-                case "saved", "uninvited": "saved on this device alone"
+                case "saved", "uninvited", "unaccepted": "saved on this device alone"
                 default: "not known whether it arrived"
                 }
             return Fact(

@@ -74,6 +74,15 @@ public struct Roster: Equatable, Sendable {
         invited.isEmpty ? members : members.filter { !isInvited($0.person) }
     }
 
+    /// Those for whom waits what a person writes where nobody else takes part: who is invited, ascending. None
+    /// where somebody else takes part, for nothing waits for the invited then.
+    public func awaited(by person: PersonID) -> [Member] {
+        guard !invited.isEmpty, takesPart(person),
+            !participants.contains(where: { $0.person != person })
+        else { return [] }
+        return members.filter { isInvited($0.person) }
+    }
+
     /// The devices of everybody who has accepted, ascending.
     public var participatingDevices: [MemberDevice] {
         participants.flatMap(\.devices).sorted { $0.device < $1.device }

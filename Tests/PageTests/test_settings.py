@@ -137,11 +137,12 @@ ROWS = """async (messages) => {
 
 
 def test_each_state_has_its_words(ann, visit):
-    states = ['saved', 'relayed', 'delivered', 'read', 'uninvited', 'earlier', 'returned', 'unknown', 'untold', 'waiting for 2 earlier operations']
+    states = ['saved', 'relayed', 'delivered', 'read', 'uninvited', 'unaccepted', 'earlier', 'returned', 'unknown', 'untold', 'waiting for 2 earlier operations']
     shown = visit(ann).evaluate(ROWS, [{'state': each} for each in states] + [{'state': 'saved', 'isStranded': True}, {}])
     assert shown == [
         ['', '✓Saved here, nobody else has it yet'], ['', '✓∘On a relay'], ['', '✓✓Delivered'], ['', '✓✓Read'],
-        ['Saved here, waits for another invite from them', '✓'], ['From before anybody else joined', '✓'],
+        ['Saved here, waits for another invite from them', '✓'],
+        ['Saved here, waits until somebody accepts the invitation', '✓'], ['From before anybody else joined', '✓'],
         ['From before the others joined or came back', '✓'],
         ['Not known whether it arrived', '✓'], ['Not known whether it arrived: you were no longer a member by then', '✓'],
         ['waiting for 2 earlier operations', ''], ['Never leaves this device', '✓'], ['', ''],

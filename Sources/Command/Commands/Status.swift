@@ -72,6 +72,7 @@ struct Status: NodeCommand {
         let waiting = status.pendingCount
         table.add(
             "waiting", counted(waiting, "message or change", "messages and changes"))
+        for answer in status.awaited { table.add("waiting", harmless(answer)) }
         for (title, line) in FileLines.lines(status.files) { table.add(title, line) }
         if status.strandedCount > 0 {
             table.add("stays here", "\(status.strandedCount), which nobody will ever accept")

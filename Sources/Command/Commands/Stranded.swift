@@ -86,7 +86,7 @@ struct StrandedWords: Codable, Equatable {
         var found: (messages: [MessageView], deeds: [Deed]) = ([], [])
         let own = try await node.perform(GetStatus()).name
         // Of a device with two histories, nobody can tell what of it was still taken.
-        let untold = isForked ? ["saved", "relayed"] : []
+        let untold = isForked ? ["saved", "relayed", "unaccepted"] : []
         let states = ["unknown", "revoked", "removed", "cut-off"] + untold
         var before: String?
         while true {

@@ -279,6 +279,7 @@ struct MessageLines {
             marks.append(
                 "✓ not known whether it arrived: you were no longer a member by then")
         case "uninvited": marks.append("✓ waits for another invite from them")
+        case "unaccepted": marks.append("✓ waits until somebody accepts the invitation")
         case "delivered": marks.append("✓✓")
         case "read": marks.append("✓✓ read")
         case let state?: marks.append(harmless(state))

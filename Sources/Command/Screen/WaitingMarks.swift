@@ -58,6 +58,7 @@ enum WaitingMarks {
         case "earlier", "returned": time(state)
         case "relayed": "on a relay"
         case "unknown", "untold": "not known whether it arrived"
+        case "unaccepted": "waits until somebody accepts the invitation"
         default: "not yet delivered"
         }
     }

@@ -61,6 +61,7 @@ export default {
   "delivery.alone": "Hier gespeichert, sonst ist niemand in dieser Unterhaltung",
   "delivery.relayed": "Auf einem Relay",
   "delivery.uninvited": "Hier gespeichert, wartet auf eine neue Einladung",
+  "delivery.unaccepted": "Hier gespeichert, wartet, bis jemand die Einladung annimmt",
   "delivery.earlier": "Aus der Zeit, bevor jemand dazukam",
   "delivery.returned": "Aus der Zeit, bevor die anderen dazukamen oder zurückkamen",
   "delivery.unknown": "Unbekannt, ob es angekommen ist",

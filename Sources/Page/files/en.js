@@ -61,6 +61,7 @@ export default {
   "delivery.alone": "Saved here, nobody else is in this conversation",
   "delivery.relayed": "On a relay",
   "delivery.uninvited": "Saved here, waits for another invite from them",
+  "delivery.unaccepted": "Saved here, waits until somebody accepts the invitation",
   "delivery.earlier": "From before anybody else joined",
   "delivery.returned": "From before the others joined or came back",
   "delivery.unknown": "Not known whether it arrived",

@@ -61,6 +61,7 @@ export default {
   "delivery.alone": "Guardado aquí; nadie más está en esta conversación",
   "delivery.relayed": "En un relay",
   "delivery.uninvited": "Guardado aquí, espera otra invitación",
+  "delivery.unaccepted": "Guardado aquí, espera a que alguien acepte la invitación",
   "delivery.earlier": "De antes de que llegara nadie más",
   "delivery.returned": "De antes de que llegaran o volvieran los demás",
   "delivery.unknown": "No se sabe si llegó",

@@ -10,10 +10,10 @@ import { callTime, clockTime, dayName, dayOf, fullTime, listed, t } from "./word
 /** As a terminal has them: saved here, with a device of somebody else, read by somebody else. */
 const marks = {
   saved: "✓", relayed: "✓∘", delivered: "✓✓", read: "✓✓",
-  uninvited: "✓", earlier: "✓", returned: "✓", unknown: "✓", untold: "✓", stranded: "✓", sending: "…",
+  uninvited: "✓", unaccepted: "✓", earlier: "✓", returned: "✓", unknown: "✓", untold: "✓", stranded: "✓", sending: "…",
 };
 /** Of these a mark says too little: their words stand below the message. */
-const spelled = ["uninvited", "earlier", "returned", "unknown", "untold", "stranded"];
+const spelled = ["uninvited", "unaccepted", "earlier", "returned", "unknown", "untold", "stranded"];
 
 const stateOf = (message) => (message.isStranded ? "stranded" : message.state);
 /** Messages of one person within so many milliseconds stand under one name. */
