@@ -84,17 +84,6 @@ struct SessionTests {
         #expect(await terminal.run("archive", "nowhere").status == 1)
     }
 
-    @Test("a conversation that is kept first says so, until that ends")
-    func keptFirst() async {
-        let terminal = Terminal()
-        terminal.node.state.withLock { $0.conversations = ["home", "trip"] }
-        #expect(await terminal.run("conversations", "first", "trip").status == 0)
-        #expect(await terminal.run("conversations").output.contains("first"))
-        #expect(await terminal.run("conversations", "first", "trip", "--off").status == 0)
-        #expect(await !terminal.run("conversations").output.contains("first"))
-        #expect(await terminal.run("conversations", "first", "nowhere").status == 1)
-    }
-
     @Test("a conversation is marked as unread until it is read, whoever wrote what is in it")
     func unread() async {
         let terminal = Terminal()

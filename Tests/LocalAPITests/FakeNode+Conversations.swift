@@ -21,15 +21,6 @@ extension FakeNode {
             }
             return NoReply()
         }
-        answer(KeepConversationFirst.self) { state, request in
-            try state.requireConversation(request.conversation)
-            if request.on {
-                state.keptFirst.insert(request.conversation)
-            } else {
-                state.keptFirst.remove(request.conversation)
-            }
-            return NoReply()
-        }
         answer(GetConversation.self) { state, request in
             try state.requireConversation(request.conversation)
             var view = ConversationView.group(request.conversation)
@@ -69,6 +60,19 @@ extension FakeNode {
         answer(DeleteConversation.self) { state, request in
             state.calls.append("forget")
             return DeletedConversationView(conversation: "", name: request.conversation)
+        }
+    }
+
+    /// Conversations that stand above others.
+    func answerKeepingFirst() {
+        answer(KeepConversationFirst.self) { state, request in
+            try state.requireConversation(request.conversation)
+            if request.on {
+                state.keptFirst.insert(request.conversation)
+            } else {
+                state.keptFirst.remove(request.conversation)
+            }
+            return NoReply()
         }
     }
 

@@ -54,6 +54,7 @@ final class FakeNode: NodeService {
         answerSelf()
         answerPeople()
         answerConversations()
+        answerKeepingFirst()
         answerMessages()
         answerCuration()
         answerPolls()

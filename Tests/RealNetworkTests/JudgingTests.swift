@@ -20,7 +20,7 @@ struct JudgingTests {
                 Sample.decoded(
                     """
                     {"id":"c1","kind":"group","name":"all","members":[\(names)],"unreadMentions":0,"unread":0,
-                     "isMuted":false,"isArchived":false,"isMarkedUnread":false,
+                     "isMuted":false,"isArchived":false,"isKeptFirst":false,"isMarkedUnread":false,
                      "isInvited":false,"isOut":false,"lacksEarlier":false,"holdsEarlier":false,
                      "lacksShared":false,"resembles":[]}
                     """)
@@ -35,7 +35,7 @@ struct JudgingTests {
              "person":"aa","isOwn":true,\(words)"time":1,"editCount":\(number - 1),"reactions":[],
              "waiting":[],"isDeleted":\(text == nil),
              "isImported":false,"isAction":false,"isLate":false,"isMissing":false,
-             "isStranded":false,"isGoneHere":false,"isStarred":false,"isPinned":false,"files":[],
+             "isStranded":false,"isGoneHere":false,"isHidden":false,"isStarred":false,"isPinned":false,"files":[],
              "mentions":[],"mentionsEveryone":false,"mentionsMe":false}
             """)
     }

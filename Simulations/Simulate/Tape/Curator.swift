@@ -21,11 +21,8 @@ struct Curator: Occupation {
     private mutating func deed() -> Deed {
         let (space, message) = (Int(random.next() % 4), Mix.rank(&random))
         switch Mix.draw(Mix.curation, &random) {
-        case "archive":
-            let number = random.next()
-            return number >> 2 & 3 == 0
-                ? .keepFirst(space: space, on: number % 4 != 0)
-                : .archive(space: space, on: number % 4 != 0)
+        case "archive": return .archive(space: space, on: random.next() % 4 != 0)
+        case "keepFirst": return .keepFirst(space: space, on: random.next() % 4 != 0)
         case "pin": return .pin(space: space, message: message, on: random.next() % 4 != 0)
         case "star": return .star(space: space, message: message, on: random.next() % 4 != 0)
         case "draft":
