@@ -62,7 +62,10 @@ final class ReadWasShown: Checker {
         for number in shown.messages {
             guard let stored = try node.store.operation(number),
                 let log = try node.store.log(stored.log), log.space == space.number,
-                let author = roster.person(of: log.device), author != person
+                let author = roster.person(of: log.device), author != person,
+                // Who is blocked is not shown in groups, and told nothing.
+                try !Overview.isHidden(
+                    author, in: space, ownSpace: node.core.ownSpace?.number, node.store)
             else { continue }
             checkCount += 1
             let said = marks.filter { $0.tag == log.tag }.map(\.places)
