@@ -164,15 +164,18 @@ def test_a_menu_by_keyboard(ann, visit):
     expect(row_of(page, 'two')).to_be_focused()
     # A reaction by the name of an emoji, and one that is in no list.
     page.keyboard.press('+')
+    expect(page.get_by_role('dialog', name='React').locator('input')).to_be_focused()
     page.keyboard.type('rock')
     page.keyboard.press('Enter')
     expect(row_of(page, 'two').get_by_role('button', name='🚀, 1: ann')).to_be_visible()
     page.keyboard.press('+')
+    expect(page.get_by_role('dialog', name='React').locator('input')).to_be_focused()
     page.keyboard.type('🦑')
     page.keyboard.press('Enter')
     expect(row_of(page, 'two').get_by_role('button', name='🦑, 1: ann')).to_be_visible()
     # What is none is refused in the node's words.
     page.keyboard.press('+')
+    expect(page.get_by_role('dialog', name='React').locator('input')).to_be_focused()
     page.keyboard.type('ж')
     page.keyboard.press('Enter')
     expect(page.get_by_role('alert').filter(has_text='That did not work')).to_be_visible()
