@@ -126,17 +126,8 @@ struct Conversations: NodeCommand {
     }
 
     /// The newest message, as much as a column of a list takes.
-    static func lastWords(_ conversation: ConversationView) -> String {
-        guard let last = conversation.last else { return "" }
-        let text =
-            if last.isDeleted {
-                "(deleted)"
-            } else if last.isHidden {
-                "(hidden)"
-            } else {
-                (last.text ?? "(not here yet)").replacing("\n", with: " ")
-            }
-        return Columns.cut("\(last.author): \(text)", to: 40)
+    private static func lastWords(_ conversation: ConversationView) -> String {
+        conversation.last.map { Columns.cut("\($0.author): \($0.words)", to: 40) } ?? ""
     }
 
     private static func rows(_ conversations: [ConversationView]) -> String {

@@ -217,10 +217,7 @@ struct MessageLines {
     private func quote(of message: MessageView, to width: Int?) -> [String] {
         guard !form.hasNumbers, message.replyToID != nil else { return [] }
         guard let quote = message.quote else { return [screen.styled("↳ (not here)", .faint)] }
-        let absent = quote.isHidden ? "(hidden)" : "(not here yet)"
-        let text =
-            quote.isDeleted ? "(deleted)" : (quote.text ?? absent).replacing("\n", with: " ")
-        let line = "↳ \(harmless(quote.author)): \(harmless(text))"
+        let line = "↳ \(harmless(quote.author)): \(harmless(quote.words))"
         return [screen.styled(width.map { Columns.cut(line, to: $0) } ?? line, .faint)]
     }
 
@@ -296,5 +293,13 @@ struct MessageLines {
             return emoji + " " + harmless(VisibleName.list(reaction.names))
                 + (more > 0 ? " and \(more) more" : "")
         }.joined(separator: "  ")
+    }
+}
+
+extension MessageView.Quote {
+    /// How it begins, in one line, or why that is not there.
+    var words: String {
+        if isDeleted { return "(deleted)" }
+        return (text ?? (isHidden ? "(hidden)" : "(not here yet)")).replacing("\n", with: " ")
     }
 }
