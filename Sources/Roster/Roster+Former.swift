@@ -34,6 +34,9 @@ extension Roster {
         }.map(\.key).sorted()
     }
 
+    /// Whether a readable genesis began it, even if everybody has left since.
+    public var isBegun: Bool { !members.isEmpty || !everyDevice.isEmpty }
+
     /// Every device that is in the space or was, ascending.
     public var everyDevice: [DeviceID] {
         (Array(standings.persons.keys) + standings.former.keys).sorted()

@@ -202,14 +202,14 @@ struct NamingTests {
         // All are small: a link of somebody who shares them reads none of them again.
         #expect(core.rosters.judges.count == spaces.count)
         let last = try #require(spaces.last).number
-        core.rosters.makeRoom(for: last, operationCountMax: 280)
+        core.rosters.makeRoom(for: last, of: 0, operationCountMax: 280)
         #expect(core.rosters.judges.count < spaces.count)
         #expect(core.rosters.judges.count > Rosters.judgeCountMax / 2)
         #expect(core.rosters.judges[spaces[3].number] != nil)
         #expect(core.rosters.judges[last] != nil)
         #expect(core.rosters.judges[spaces[10].number] == nil)
         for space in spaces { _ = try core.roster(of: space, store) }
-        core.rosters.makeRoom(for: last, operationCountMax: 100_000)
+        core.rosters.makeRoom(for: last, of: 0, operationCountMax: 100_000)
         #expect(core.rosters.judges.count == spaces.count)
     }
 

@@ -66,4 +66,32 @@ struct LeavingProcessTests {
         #expect(try await ben.run("conversations", "delete", "log").status == 0)
         #expect(try await ben.stop() == 0)
     }
+
+    @Test("keeps what was said there to be read, archived and deleted, though all have left")
+    func everybody() async throws {
+        let pair = try await ProcessPair()
+        #expect(try await pair.ben.run("send", "log", "goodbye").status == 0)
+        let ben = try #require(await pair.ben.client)
+        try await eventually("ben has left", on: [pair.ann, pair.ben]) {
+            do {
+                try await ben.perform(LeaveGroup(conversation: "log"))
+                return true
+            } catch let error as NodeError where error.code == "undelivered" {
+                return false
+            }
+        }
+        try await eventually("ann knows it", on: [pair.ann, pair.ben]) {
+            try await pair.ann.run("group", "show", "log").output.contains("ben") == false
+        }
+        #expect(try await pair.ann.run("group", "leave", "log", "--anyway").status == 0)
+        for words in [["read", "log"], ["archive", "log"], ["why", "log"]] {
+            let told = try await pair.ann.run(words)
+            #expect(told.status == 0, "\(words): \(told.output)")
+        }
+        #expect(try await pair.ann.run("read", "log").output.contains("goodbye"))
+        let gone = try await pair.ann.run("conversations", "delete", "log")
+        #expect(gone.status == 0, "\(gone.output)")
+        _ = try await pair.ann.stop()
+        _ = try await pair.ben.stop()
+    }
 }

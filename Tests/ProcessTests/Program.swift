@@ -212,6 +212,10 @@ actor NodeProcess {
 
     /// Runs a command for its home to the end, as its person does beside it.
     nonisolated func run(_ words: String...) async throws -> (status: Int32, output: String) {
+        try await run(words)
+    }
+
+    nonisolated func run(_ words: [String]) async throws -> (status: Int32, output: String) {
         let command = try Program(words + ["--home", home])
         return (try await command.ended(), command.output)
     }

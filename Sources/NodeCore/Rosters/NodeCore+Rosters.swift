@@ -9,7 +9,7 @@ extension NodeCore {
         of space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> Roster? {
         try prepare(space, store)
-        return rosters.judges[space.number].flatMap { $0.roster.members.isEmpty ? nil : $0.roster }
+        return rosters.judges[space.number].flatMap { $0.roster.isBegun ? $0.roster : nil }
     }
 
     /// Makes sure that ``judges`` holds the space.
@@ -17,7 +17,7 @@ extension NodeCore {
         rosters.judgeUses.note(space.number)
         guard rosters.judges[space.number] == nil else { return }
         let judge = try RosterReader.judge(of: space, in: store)
-        rosters.makeRoom(for: space.number)
+        rosters.makeRoom(for: space.number, of: judge.graph.operationCount)
         rosters.judges[space.number] = judge
         _ = try vouch(in: space, store)
         _ = try Self.chooseBranches(in: space, store)
@@ -66,7 +66,7 @@ public enum RosterReader {
         of space: SpaceRecord, in store: some LogStore
     ) throws(StoreError) -> Roster? {
         let roster = try judge(of: space, in: store).roster
-        return roster.members.isEmpty && roster.everyDevice.isEmpty ? nil : roster
+        return roster.isBegun ? roster : nil
     }
 
     /// What the control operations of a space say about everything in it.

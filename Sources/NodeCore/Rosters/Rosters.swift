@@ -22,16 +22,30 @@ struct Rosters: Sendable {
     /// Logs that something was applied without, of which nothing is known or less than was named.
     var awaited: [SpaceNumber: [AwaitedLog: AwaitedPlace]] = [:]
 
+    /// The control operations of all together, as last counted, and of those that came since.
+    private var operationCount = 0
+    /// How many come before all are counted again: what is there grows too, and seldom.
+    private var untilCounted = 0
+
     /// Drops what was not asked for lately, where there is no room for one more. The bound is for nodes
     /// with very many spaces: then one is read again now and then.
+    ///
+    /// - Parameter count: the control operations of the one that comes.
     mutating func makeRoom(
-        for space: SpaceNumber, operationCountMax: Int = Self.judgeOperationCountMax
+        for space: SpaceNumber, of count: Int,
+        operationCountMax: Int = Self.judgeOperationCountMax
     ) {
         guard judges.count >= Self.judgeCountMax else { return }
-        let operationCount = judges.values.reduce(0) { $0 + $1.graph.operationCount }
+        if untilCounted == 0 {
+            operationCount = judges.values.reduce(0) { $0 + $1.graph.operationCount }
+            untilCounted = Self.judgeDropCount
+        }
+        untilCounted -= 1
+        defer { operationCount += count }
         guard judges.count >= Self.smallJudgeCountMax || operationCount >= operationCountMax
         else { return }
         for old in judgeUses.takeOldest(Self.judgeDropCount) where old != space {
+            operationCount -= judges[old]?.graph.operationCount ?? 0
             judges[old] = nil
         }
     }

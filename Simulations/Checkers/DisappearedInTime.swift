@@ -1,0 +1,119 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleyRoster
+import ParleySimulation
+import ParleyWire
+
+/// I43: a message that disappears is gone from an honest node once its time is over, and not before: the words
+/// of somebody else not before this person has read them, one's own not before a device of somebody else
+/// holds them.
+///
+/// Looked at about once a virtual minute, as nodes do; where a clock is set, its node's counting begins anew.
+/// Source: `Protocol/03-operations.md`, "Disappearing messages".
+final class DisappearedInTime: Checker {
+    static let invariant = "I43"
+    /// So much longer may a message stay than its author said, in milliseconds.
+    private static let patience: UInt64 = 240_000
+    private(set) var checkCount = 0
+
+    /// What one device holds of messages that disappear.
+    private struct Watch {
+        var rowCount = 0
+        var skew: Int64 = 0
+        /// Those that have their words, with when their time was first seen to run.
+        var pending: [OperationNumber: UInt64?] = [:]
+    }
+
+    private var watches: [DeviceID: Watch] = [:]
+
+    func died(_ node: SimulatedNode, losingPower: Bool) throws {
+        watches[node.identity.device] = nil
+    }
+
+    func wasSetBack(_ node: SimulatedNode) { watches[node.identity.device] = nil }
+
+    func looked(at world: World) throws {
+        for node in world.honestNodes where !node.isDown {
+            var watch = watches[node.identity.device] ?? Watch(skew: node.clock.skew)
+            if watch.skew != node.clock.skew {
+                watch.skew = node.clock.skew
+                watch.pending = watch.pending.mapValues { _ in nil }
+            }
+            try look(at: node, &watch, at: world.now)
+            watches[node.identity.device] = watch
+        }
+    }
+
+    private func look(at node: SimulatedNode, _ watch: inout Watch, at now: UInt64) throws {
+        let count = node.store.operationCount
+        for row in stride(from: watch.rowCount, to: count, by: 1) {
+            let number = OperationNumber(Int64(row + 1))
+            guard let stored = try node.store.operation(number),
+                stored.operation.header.kind.rawValue == 69, !stored.operation.isErased
+            else { continue }
+            watch.pending.updateValue(nil, forKey: number)
+        }
+        watch.rowCount = count
+        for (number, begun) in watch.pending.sorted(by: { $0.key < $1.key }) {
+            guard let stored = try node.store.operation(number),
+                let log = try node.store.log(stored.log),
+                let space = try node.store.space(log.space)
+            else {
+                // The whole conversation is gone.
+                watch.pending[number] = nil
+                continue
+            }
+            checkCount += 1
+            let runs = try runs(stored, log, space, node)
+            if stored.operation.isErased {
+                watch.pending[number] = nil
+                guard begun == nil, !runs else { continue }
+                throw violation(
+                    "\(node.name) lost the words at \(log.tag)/\(stored.sequence) before anybody read "
+                        + "them")
+            }
+            guard runs else {
+                watch.pending.updateValue(nil, forKey: number)
+                continue
+            }
+            let since = (begun ?? nil) ?? now
+            watch.pending.updateValue(since, forKey: number)
+            let lifetime = stored.operation.payload.flatMap(TextMessage.init)?.lifetime ?? 0
+            guard now - since > lifetime * 1_000 + Self.patience else { continue }
+            throw violation(
+                "\(node.name) keeps the words at \(log.tag)/\(stored.sequence), whose time is over")
+        }
+    }
+
+    /// Whether its time may run: by receipts of this person's devices, or of others'. Of who is out, of forks
+    /// and of what was deleted or is hidden nothing is asked: it may go.
+    private func runs(
+        _ stored: StoredOperation, _ log: LogRecord, _ space: SpaceRecord, _ node: SimulatedNode
+    ) throws -> Bool {
+        let reference = OperationReference(
+            tag: log.tag, sequence: stored.sequence, check: stored.id.check)
+        guard let roster = try node.roster(of: space), let author = roster.person(of: log.device),
+            try !Overview.isDeleted(reference, in: space.number, store: node.store),
+            try !Overview.isHidden(
+                author, in: space, ownSpace: node.core.ownSpace?.number, node.store)
+        else { return true }
+        let person = node.identity.person
+        func says(_ kind: MarkKind, _ isWanted: (PersonID) -> Bool) throws -> Bool {
+            try node.store.marks(kind, in: space.number).contains { mark in
+                let device = DeviceID(reinterpreting: mark.actor)
+                return mark.tag == log.tag && mark.places.contains(stored.sequence)
+                    && roster.person(of: device).map(isWanted) ?? false
+            }
+        }
+        if author != person { return try says(.read) { $0 == person } }
+        if !roster.participants.contains(where: { $0.person != person }) { return true }
+        for kind in [MarkKind.read, .delivered, .acknowledged]
+        where try says(kind, { $0 != person }) { return true }
+        // Whoever came later is not given it.
+        return roster.participants.filter { $0.person != person }.flatMap(\.devices).allSatisfy {
+            $0.horizon.place(of: log.device, log.lane).map { stored.sequence <= $0.sequence }
+                ?? false
+        }
+    }
+}

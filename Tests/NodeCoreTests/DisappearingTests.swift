@@ -1,0 +1,205 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleyWire
+import Testing
+
+@testable import ParleySimulation
+
+/// Ben, who has a laptop and a phone, and his contact ann.
+/// Source: Protocol/03-operations.md, "Disappearing messages".
+@Suite("Messages that disappear")
+struct DisappearingTests {
+    private let world: World
+    private let ann, laptop, phone: SimulatedNode
+    private let space: SpaceID
+
+    init() throws {
+        world = World(seed: 1047)
+        (ann, laptop) = (try world.addNode("ann"), try world.addNode("laptop"))
+        space = try world.introduce(ann, laptop)
+        phone = try world.addDevice("phone", of: laptop)
+        world.run(for: 30_000)
+    }
+
+    private var all: [SimulatedNode] { [ann, laptop, phone] }
+
+    private func texts(_ node: SimulatedNode) throws -> [String] {
+        try node.observing { try node.messages(in: space, limit: .max).compactMap(\.text) }
+    }
+
+    /// How many operations of the conversation have words.
+    private func bodyCount(_ node: SimulatedNode) throws -> Int {
+        try node.observing {
+            let record = try #require(try node.store.space(space))
+            var count = 0
+            for log in try node.store.logs(in: record.number) where log.lane == .content {
+                count += try node.store.operations(in: log.number, 0...UInt64.max, limit: .max)
+                    .count { !$0.operation.isErased }
+            }
+            return count
+        }
+    }
+
+    private func setLifetime(_ seconds: UInt64, on node: SimulatedNode) throws {
+        _ = try world.perform(.setLifetime(space, seconds: seconds), on: node)
+        world.run(for: 3_000)
+    }
+
+    private func number(_ text: String, on node: SimulatedNode) throws -> OperationNumber {
+        try node.observing {
+            try #require(
+                try node.messages(in: space, limit: .max).first { $0.text == text }?.number)
+        }
+    }
+
+    @Test("are erased everywhere once read, on each device after their time, and no others are")
+    func readOnce() throws {
+        try world.type("before", on: ann, in: space)
+        try setLifetime(600, on: laptop)
+        try world.type("secret", on: ann, in: space)
+        try world.type("answer", on: phone, in: space)
+        world.run(for: 7_200_000)
+        // Nobody has read ann's; what she has not read of his reached her two hours ago.
+        #expect(try texts(ann) == ["before", "answer"])
+        #expect(try texts(laptop) == ["before", "secret"])
+        try laptop.read(space)
+        world.run(for: 590_000)
+        #expect(try texts(phone) == ["before", "secret"])
+        world.run(for: 60_000)
+        for node in [laptop, phone] {
+            #expect(try texts(node) == ["before"])
+            #expect(try bodyCount(node) == 1)
+        }
+        try ann.read(space)
+        world.run(for: 700_000)
+        #expect(try texts(ann) == ["before"])
+        #expect(try bodyCount(ann) == 1)
+        try setLifetime(0, on: ann)
+        try world.type("after", on: ann, in: space)
+        world.run(for: 3_000)
+        try laptop.read(space)
+        world.run(for: 7_200_000)
+        for node in all { #expect(try texts(node) == ["before", "after"]) }
+        #expect(try ann.digest(of: space) == laptop.digest(of: space))
+    }
+
+    @Test("are kept by their author until somebody has them, and given to who was away in time")
+    func undelivered() throws {
+        try setLifetime(60, on: ann)
+        world.stopProcess(of: laptop)
+        world.stopProcess(of: phone)
+        try world.type("wait for me", on: ann, in: space)
+        world.run(for: 7_200_000)
+        #expect(try texts(ann) == ["wait for me"])
+        world.restart(laptop)
+        world.run(for: 30_000)
+        #expect(try texts(laptop) == ["wait for me"])
+        world.run(for: 200_000)
+        #expect(try texts(ann).isEmpty)
+        try laptop.read(space)
+        world.run(for: 200_000)
+        #expect(try texts(laptop).isEmpty)
+        // Nobody has the words any more, and nobody asks for them.
+        world.restart(phone)
+        world.run(for: 600_000)
+        #expect(try texts(phone).isEmpty)
+        try phone.observing {
+            #expect(try phone.store.values(.missingBody).isEmpty)
+        }
+    }
+
+    @Test("are erased when a device begins again, if their time was over meanwhile")
+    func late() throws {
+        try setLifetime(600, on: ann)
+        try world.type("secret", on: ann, in: space)
+        world.run(for: 3_000)
+        try laptop.read(space)
+        world.run(for: 5_000)
+        world.stopProcess(of: laptop)
+        world.run(for: 3_600_000)
+        world.restart(laptop)
+        world.run(for: 2_000)
+        #expect(try texts(laptop).isEmpty)
+        #expect(try bodyCount(laptop) == 0)
+    }
+
+    @Test(
+        "Attack 330: count by the clock of who reads, whatever its author's says",
+        arguments: [
+            -31_536_000_000, 31_536_000_000,
+        ] as [Int64])
+    func wrongClock(skew: Int64) throws {
+        try setLifetime(600, on: ann)
+        ann.clock.skew = skew
+        try world.type("secret", on: ann, in: space)
+        world.run(for: 3_000)
+        try laptop.read(space)
+        world.run(for: 500_000)
+        #expect(try texts(laptop) == ["secret"])
+        world.run(for: 200_000)
+        #expect(try texts(laptop).isEmpty)
+        #expect(try texts(ann).isEmpty)
+    }
+
+    @Test("stay no longer than their time, though the clock was ahead when it began")
+    func clockSetBack() throws {
+        try setLifetime(600, on: ann)
+        try world.type("secret", on: ann, in: space)
+        world.run(for: 3_000)
+        laptop.clock.skew = 86_400_000
+        try laptop.read(space)
+        world.run(for: 5_000)
+        laptop.clock.skew = 0
+        world.run(for: 800_000)
+        #expect(try texts(laptop).isEmpty)
+    }
+
+    @Test("cannot be changed or kept beside their conversation, and are passed on as copies")
+    func kept() throws {
+        try setLifetime(600, on: ann)
+        try world.type("secret", on: ann, in: space)
+        world.run(for: 3_000)
+        let number = try number("secret", on: ann)
+        let refused: [Command] = [
+            .edit(number, text: "other", mentions: Mentions()), .pin(number, isOn: true),
+            .star(number, isOn: true),
+            .remind(.add(text: "", about: number, at: World.epoch + world.now + 60_000)),
+        ]
+        for command in refused {
+            #expect(throws: CommandRefusal.disappears) {
+                try world.perform(command, on: ann)
+            }
+        }
+        _ = try world.perform(.react(number, Reaction(emoji: "👍", isOn: true)), on: ann)
+        world.run(for: 3_000)
+        try laptop.read(space)
+        world.run(for: 700_000)
+        #expect(throws: CommandRefusal.disappeared) {
+            try world.perform(.delete(number), on: ann)
+        }
+    }
+
+    @Test("can be deleted before their time, and then nothing of them stands there")
+    func deleted() throws {
+        try setLifetime(600, on: ann)
+        try world.type("secret", on: ann, in: space)
+        world.run(for: 3_000)
+        _ = try world.perform(.delete(try number("secret", on: ann)), on: ann)
+        world.run(for: 3_000)
+        for node in all {
+            #expect(try node.messages(in: space).isEmpty)
+            #expect(try bodyCount(node) == 1, "only the deletion has a payload")
+        }
+    }
+
+    @Test("of very many in one step some are erased, and the rest right after")
+    func many() throws {
+        try setLifetime(60, on: ann)
+        for count in 0..<600 { try world.type("secret \(count)", on: ann, in: space) }
+        world.run(for: 20_000)
+        try laptop.read(space)
+        world.run(for: 120_000)
+        for node in all { #expect(try bodyCount(node) == 0) }
+    }
+}
