@@ -22,6 +22,15 @@ struct EditWalk {
     private var ground: [(first: Int, item: Int)] = []
     private let groundStart: Int
 
+    /// The items that came after the base, by where they were inserted, each kind by their authors.
+    private var siblings: [Gap: [Int]] = [:]
+
+    /// Where an item was inserted: see ``Item/left`` and ``Item/right``.
+    private struct Gap: Hashable {
+        var left: Int?
+        var right: Int?
+    }
+
     /// Scalars that a run of deletions took out, and the first of its events that did.
     private struct Removal {
         var event: Int
@@ -122,17 +131,14 @@ struct EditWalk {
 
     private mutating func note(_ item: Int) {
         let (first, end) = (tree[item].first, tree[item].end)
-        if first >= groundStart {
-            ground.insert((first, item), at: groundIndex(of: first) + 1)
-        } else {
-            for scalar in first..<end { itemOfScalar[scalar - firstScalar] = item }
+        guard first < groundStart else {
+            return ground.insert((first, item), at: groundIndex(of: first) + 1)
         }
-    }
-
-    /// How many of all scalars stand before one.
-    private func index(of scalar: Int) -> Int {
-        let item = item(of: scalar)
-        return tree.index(of: item) + scalar - tree[item].first
+        for scalar in first..<end { itemOfScalar[scalar - firstScalar] = item }
+        let gap = Gap(left: tree[item].left, right: tree[item].right)
+        let rivals = siblings[gap] ?? []
+        let place = rivals.firstIndex { log.isBefore(tree[item].event, tree[$0].event) }
+        siblings[gap, default: []].insert(item, at: place ?? rivals.endIndex)
     }
 
     // MARK: Edits
@@ -156,59 +162,63 @@ struct EditWalk {
 
     /// What lies beyond the end of the text stands at its end.
     private mutating func insert(_ run: EditLog.Run, _ tell: (TextChange) -> Void) {
+        var item = Item(first: run.contentStart, length: run.events.count)
+        item.event = run.events.lowerBound
         var place = tree.start
-        var (left, shown): (Int?, Int) = (nil, 0)
         if let found = tree.find(present: min(run.position, tree.presentCount) - 1) {
-            let item = tree[found.item]
-            left = item.first + found.offset
-            shown = found.shown + (item.isDeleted ? 0 : found.offset + 1)
-            if found.offset + 1 < item.length { _ = divide(found.item, at: found.offset + 1) }
+            item.left = tree[found.item].first + found.offset
+            if found.offset + 1 < tree[found.item].length {
+                _ = divide(found.item, at: found.offset + 1)
+            }
             place = tree.place(of: found.item)
             place.slot += 1
         }
-        var item = Item(first: run.contentStart, length: run.events.count)
-        (item.event, item.left) = (run.events.lowerBound, left)
-        item.right = rightParent(of: left, at: place)
-        integrate(item, &place, &shown)
-        note(tree.insert(item, at: place))
+        item.right = rightParent(of: item.left, at: place)
+        let number = tree.insert(item, at: integrated(item, behind: place))
+        note(number)
         let scalars = run.contentStart..<run.contentStart + run.events.count
-        tell(.insert(scalars, at: shown))
+        tell(.insert(scalars, at: tree.shownIndex(of: number)))
     }
 
     /// What stands right of an insertion where the walk is, deleted or not, if it has the same left.
     private func rightParent(of left: Int?, at place: ItemTree.Place) -> Int? {
-        var place = place
-        while let next = tree.item(after: &place) {
-            if tree[next].state >= 0 { return tree[next].left == left ? tree[next].first : nil }
-            place.slot += 1
-        }
-        return nil
+        tree.inserted(from: place).flatMap { tree[$0].left == left ? tree[$0].first : nil }
     }
 
-    /// Finds the place among what others inserted concurrently between the same two scalars.
-    private func integrate(_ item: Item, _ place: inout ItemTree.Place, _ shown: inout Int) {
-        let right = item.right.map(index(of:)) ?? .max
-        var (next, nextShown, isScanning) = (place, shown, false)
-        while let number = tree.item(after: &next), tree[number].state < 0 {
-            let other = tree[number]
-            if other.left == item.left {
-                let otherRight = other.right.map(index(of:)) ?? .max
-                if right == otherRight, log.isBefore(item.event, other.event) { return }
-                isScanning = otherRight < right
-            } else if isLeft(other.left, of: item.left) {
-                return
-            }
-            next.slot += 1
-            nextShown += other.isDeleted ? 0 : other.length
-            if !isScanning { (place, shown) = (next, nextShown) }
+    /// The place of an item among what others inserted concurrently behind the same scalar.
+    ///
+    /// Items with the same left are the forest that their rights make: those with no right follow each other
+    /// by their authors, and so do those with the same one, right before it. Behind each stands what has it as
+    /// its left. So no more is looked at than what has the same left and right, of which an author has one at
+    /// most, and what was typed in one go below one of these.
+    ///
+    /// - Parameter place: right behind its left.
+    private func integrated(_ item: Item, behind place: ItemTree.Place) -> ItemTree.Place {
+        let rivals = siblings[Gap(left: item.left, right: item.right)] ?? []
+        if let next = rivals.first(where: { log.isBefore(item.event, tree[$0].event) }) {
+            return tree.place(of: first(of: next))
         }
+        if let right = item.right { return tree.place(of: self.item(of: right)) }
+        guard let last = rivals.last else { return place }
+        var end = tree.place(of: self.last(of: last))
+        end.slot += 1
+        return end
     }
 
-    /// Whether one scalar stands before another; nothing stands before all.
-    private func isLeft(_ one: Int?, of other: Int?) -> Bool {
-        guard let other else { return false }
-        guard let one else { return true }
-        return index(of: one) < index(of: other)
+    /// The first of those that stand before an item because it is their right, or theirs in turn.
+    private func first(of item: Int) -> Int {
+        var first = item
+        while let other = siblings[Gap(left: tree[first].left, right: tree[first].first)]?.first {
+            first = other
+        }
+        return first
+    }
+
+    /// The last of those that stand behind an item because it is their left, or theirs in turn.
+    private func last(of item: Int) -> Int {
+        var last = item
+        while let other = siblings[Gap(left: tree[last].end - 1, right: nil)]?.last { last = other }
+        return last
     }
 }
 

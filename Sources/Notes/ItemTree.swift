@@ -18,32 +18,35 @@ struct Item {
 
     /// The number after that of the last of them.
     var end: Int { first + length }
+    var isInserted: Bool { state >= 0 }
     var isPresent: Bool { state == 0 }
 }
 
-/// How many scalars are in a part of the tree: all, those that are there where the walk is, and those
-/// that are there in the end.
+/// How many scalars are in a part of the tree: those that are inserted where the walk is, deleted or not, those
+/// that are there, and those that are there in the end.
 struct ItemWidth {
-    var all = 0
+    var inserted = 0
     var present = 0
     var shown = 0
 
     static func += (one: inout ItemWidth, other: ItemWidth) {
-        one.all += other.all
+        one.inserted += other.inserted
         one.present += other.present
         one.shown += other.shown
     }
 
     static func - (one: ItemWidth, other: ItemWidth) -> ItemWidth {
         ItemWidth(
-            all: one.all - other.all, present: one.present - other.present,
+            inserted: one.inserted - other.inserted, present: one.present - other.present,
             shown: one.shown - other.shown)
     }
 }
 
 extension Item {
     var width: ItemWidth {
-        ItemWidth(all: length, present: isPresent ? length : 0, shown: isDeleted ? 0 : length)
+        ItemWidth(
+            inserted: isInserted ? length : 0, present: isPresent ? length : 0,
+            shown: isDeleted ? 0 : length)
     }
 }
 
@@ -63,8 +66,6 @@ struct ItemTree {
     private struct Node {
         var parent = -1
         var isLeaf = true
-        /// The next leaf in order; nil of the last.
-        var next: Int?
         /// Items of a leaf, nodes of a branch.
         var children: [Int] = []
         var width = ItemWidth()
@@ -90,7 +91,7 @@ struct ItemTree {
 
     /// The item that holds the scalar at a position where the walk is, with how far into it that is and
     /// how many scalars stand before the item in the end; nil where there are not so many.
-    func find(present position: Int) -> (place: Place, item: Int, offset: Int, shown: Int)? {
+    func find(present position: Int) -> (item: Int, offset: Int, shown: Int)? {
         guard position >= 0, position < nodes[root].width.present else { return nil }
         var (node, left, shown) = (root, position, 0)
         while !nodes[node].isLeaf {
@@ -103,24 +104,40 @@ struct ItemTree {
                 shown += nodes[child].width.shown
             }
         }
-        for (slot, item) in nodes[node].children.enumerated() {
+        for item in nodes[node].children {
             let width = items[item].width
-            if left < width.present {
-                return (Place(leaf: node, slot: slot), item, left, shown)
-            }
+            if left < width.present { return (item, left, shown) }
             left -= width.present
             shown += width.shown
         }
         preconditionFailure("widths of nodes are those of what is below them")
     }
 
-    /// The item after a place; moves the place over the end of its leaf.
-    func item(after place: inout Place) -> Int? {
-        while place.slot >= nodes[place.leaf].children.count {
-            guard let next = nodes[place.leaf].next else { return nil }
-            place = Place(leaf: next, slot: 0)
+    /// The first item at or behind a place that is inserted where the walk is, deleted or not.
+    func inserted(from place: Place) -> Int? {
+        for item in nodes[place.leaf].children[place.slot...] where items[item].isInserted {
+            return item
         }
-        return nodes[place.leaf].children[place.slot]
+        var node = place.leaf
+        while nodes[node].parent >= 0 {
+            let parent = nodes[node].parent
+            let behind = nodes[parent].children.drop { $0 != node }.dropFirst()
+            for sibling in behind where nodes[sibling].width.inserted > 0 {
+                return firstInserted(below: sibling)
+            }
+            node = parent
+        }
+        return nil
+    }
+
+    private func firstInserted(below node: Int) -> Int? {
+        var node = node
+        while !nodes[node].isLeaf {
+            guard let child = nodes[node].children.first(where: { nodes[$0].width.inserted > 0 })
+            else { return nil }
+            node = child
+        }
+        return nodes[node].children.first { items[$0].isInserted }
     }
 
     func place(of item: Int) -> Place {
@@ -131,17 +148,17 @@ struct ItemTree {
         return Place(leaf: leaf, slot: slot)
     }
 
-    /// How many scalars of all stand before an item.
-    func index(of item: Int) -> Int {
+    /// How many scalars stand before an item in the end.
+    func shownIndex(of item: Int) -> Int {
         let place = place(of: item)
         var index = 0
-        for other in nodes[place.leaf].children[..<place.slot] { index += items[other].length }
+        for other in nodes[place.leaf].children[..<place.slot] { index += items[other].width.shown }
         var node = place.leaf
         while nodes[node].parent >= 0 {
             let parent = nodes[node].parent
             for sibling in nodes[parent].children {
                 if sibling == node { break }
-                index += nodes[sibling].width.all
+                index += nodes[sibling].width.shown
             }
             node = parent
         }
@@ -195,7 +212,7 @@ struct ItemTree {
     private mutating func divide(_ node: Int) {
         let half = nodes[node].children.count / 2
         let new = nodes.count
-        var sibling = Node(isLeaf: nodes[node].isLeaf, next: nodes[node].next)
+        var sibling = Node(isLeaf: nodes[node].isLeaf)
         sibling.children = Array(nodes[node].children[half...])
         nodes[node].children.removeSubrange(half...)
         for child in sibling.children {
@@ -208,7 +225,6 @@ struct ItemTree {
             }
         }
         nodes.append(sibling)
-        if nodes[node].isLeaf { nodes[node].next = new }
         if nodes[node].parent < 0 {
             var top = Node(isLeaf: false)
             top.children = [node]

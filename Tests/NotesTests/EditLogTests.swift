@@ -95,6 +95,51 @@ struct EditLogTests {
         #expect(log.text().count == 11_000)
     }
 
+    /// How somebody edits who wants whoever opens the note to wait.
+    enum Malice: CaseIterable {
+        case inFront, behind, deleting, inTheMiddle, lagging
+
+        func edits(_ number: Int, length: Int) -> [TextEdit] {
+            func edit(_ position: Int, _ deleted: Int, _ text: String) -> TextEdit {
+                TextEdit(at: position, deleting: deleted, inserting: Array(text.unicodeScalars))
+            }
+            return switch self {
+            case .inFront, .lagging: [edit(0, 0, "x")]
+            case .behind: [edit(length, 0, "x")]
+            case .deleting: number % 2 == 0 ? [edit(0, 0, "xy")] : [edit(0, 1, "")]
+            case .inTheMiddle: [edit(length / 2, 0, "x")]
+            }
+        }
+    }
+
+    @Test(
+        "Attack 346: of several who insert at one place are merged in a time by their number",
+        arguments: Malice.allCases, [2, 12])
+    func manyAtOnePlace(malice: Malice, personCount: Int) {
+        let count = 96_000 / personCount
+        var log = EditLog()
+        let base = log.append([edit(0, 0, "..")], by: author(0), after: [])
+        var ends = Array(repeating: [base.upperBound - 1], count: personCount)
+        var lengths = Array(repeating: 2, count: personCount)
+        for person in 0..<personCount {
+            for number in 0..<count {
+                let edits = malice.edits(number, length: lengths[person])
+                var parents = ends[person]
+                // Everybody has seen what the one before wrote some time ago.
+                if malice == .lagging, person > 0, number % 100 == 99 {
+                    let seen = base.upperBound + (person - 1) * count + number - 50
+                    parents = [ends[person][0], seen].sorted()
+                    lengths[person] = 1
+                }
+                let events = log.append(
+                    edits, by: author(UInt64(person + 1), UInt64(2 * number)), after: parents)
+                ends[person] = [events.upperBound - 1]
+                lengths[person] += edits.reduce(0) { $0 + $1.inserted.count - $1.deletedCount }
+            }
+        }
+        #expect(log.text().count > 0)
+    }
+
     @Test("move positions along: behind what stood left of them, whatever others did")
     func positions() {
         var log = EditLog()
