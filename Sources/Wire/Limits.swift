@@ -11,7 +11,7 @@ public enum Limits {
     /// Places in a log stay below 2^62, so that adding two of them cannot overflow.
     public static let placeMax: UInt64 = 1 << 62
     /// Operations in one log of lane 0. All of lane 0 is held in memory while a roster is in use, so nobody
-    /// may make it long; one operation a day reaches this after eleven years.
+    /// may make it long; what a device writes there by itself becomes rarer the longer it is.
     public static let controlOperationCountMax: UInt64 = 4096
     /// The salt of a payload commitment.
     public static let saltByteCount = 16
@@ -122,6 +122,8 @@ public enum Limits {
     public static let reminderCountMax = 512
     /// Messages of a person that are to be sent later.
     public static let scheduledCountMax = 256
+    /// Seconds after which a message disappears: at most a year.
+    public static let lifetimeSecondsMax: UInt64 = 31_536_000
     /// Calls that are shown of one conversation: one a day for eleven years.
     public static let callRecordCountMax = 4096
     /// An envelope at its smallest; larger ones are of this times a power of two.

@@ -300,11 +300,16 @@ extension NodeCore {
     func hasControlRoom(
         in space: SpaceRecord, besides count: Int, _ store: some Store
     ) throws(StoreError) -> Bool {
-        let name = OperationHash.log(space: space.id, device: identity.device, lane: .control)
-        let end = try store.log(LogTag(name), in: space.number)?.end ?? 0
+        let end = try ownControlEnd(in: space, store)
         // Each may first have to tie as many heads together as there are devices.
         let ties = Limits.deviceCountMax / Limits.dependencyCountMax
         return end + UInt64(count + ties) <= Limits.controlOperationCountMax
+    }
+
+    /// How many operations this device has written into the control log of a space.
+    func ownControlEnd(in space: SpaceRecord, _ store: some Store) throws(StoreError) -> UInt64 {
+        let name = OperationHash.log(space: space.id, device: identity.device, lane: .control)
+        return try store.log(LogTag(name), in: space.number)?.end ?? 0
     }
 
     private func formerLog(

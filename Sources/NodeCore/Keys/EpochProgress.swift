@@ -11,8 +11,8 @@ struct EpochProgress: Sendable {
     private var last: OperationID?
     /// Epochs for this device that it cannot open, and their authors.
     var unopenable: [OperationID: DeviceID] = [:]
-    /// When a fault was last written about a device's epochs, on the monotonic clock.
-    var faultedAt: [DeviceID: UInt64] = [:]
+    /// When faults were written.
+    var faults = FaultPace()
     /// The epoch that is used until lane 0 says something new.
     var current: CurrentEpoch?
     /// Whether lane 0 said something new since ``current`` was looked for.

@@ -13,7 +13,7 @@ extension NodeCore {
     /// The longest wait of a writer after another member's roster change: meanwhile somebody else
     /// may make the epoch.
     static let mintDelayMax: UInt64 = 3_000
-    /// Faults about one author's epochs are written no more often.
+    /// Faults about one person's epochs are written no more often.
     static let faultInterval: UInt64 = 3_600_000
 
     // MARK: Making
@@ -324,12 +324,26 @@ extension NodeCore {
         guard current == nil || current?.id == epochs[number]?.outworn,
             let roster = rosters.judges[number]?.roster.digest
         else { return }
-        let wait = epochs[number]?.wait(for: roster, at: turn.now.monotonic) ?? 0
+        let wait = max(
+            epochs[number]?.wait(for: roster, at: turn.now.monotonic) ?? 0,
+            try pause(beforeEpochIn: space, at: turn.now, turn.store))
         guard wait == 0 else { return timers.set(.epoch(number), in: wait, &turn) }
         guard try mint(in: space, &turn) else { return }
         let made = try currentEpoch(of: space, in: turn.store)
         epochs[number]?.minted(
             for: roster, isUsed: made != nil && made?.id != current?.id, at: turn.now.monotonic)
+    }
+
+    /// How long to wait with the next epoch because the control log is long.
+    private func pause(
+        beforeEpochIn space: SpaceRecord, at now: Instant, _ store: some Store
+    ) throws(StoreError) -> UInt64 {
+        let interval = ControlPace.epochInterval(at: try ownControlEnd(in: space, store))
+        guard interval > 0, let judge = rosters.judges[space.number] else { return 0 }
+        let opened = try keptEpochs(in: space, store)
+        let own = judge.graph.epochs.filter { $0.author == identity.device }
+        let last = own.compactMap { opened[$0.id] }.max() ?? 0
+        return interval - min(interval, now.wall - min(now.wall, last))
     }
 
     // MARK: Faults
@@ -340,11 +354,12 @@ extension NodeCore {
         _ epoch: OperationID, _ judge: Judge, _ progress: EpochProgress, at now: Instant
     ) -> Bool {
         guard let author = progress.unopenable[epoch], judge.roster.contains(author),
+            let person = judge.roster.person(of: author),
             let known = judge.graph.epochs.first(where: { $0.id == epoch }),
             known.rosterDigest == judge.roster.digest,
             !judge.graph.faults(on: epoch).contains(identity.device)
         else { return false }
-        return progress.faultedAt[author].map { now.monotonic >= $0 + Self.faultInterval } ?? true
+        return progress.faults.allows(about: person, at: now.monotonic)
     }
 
     mutating func writeFaults(in space: SpaceRecord, _ turn: inout some Turn) throws(StoreError) {
@@ -353,9 +368,11 @@ extension NodeCore {
             guard let judge = rosters.judges[space.number], let progress = epochs[space.number],
                 mayFault(epoch, judge, progress, at: turn.now)
             else { continue }
+            let end = try ownControlEnd(in: space, turn.store)
+            guard ControlPace.hasRoomForFault(at: end) else { return }
             _ = try writeControl(.fault, in: space, &turn) { _, _ in epoch.bytes }
-            if let author = progress.unopenable[epoch] {
-                epochs[space.number]?.faultedAt[author] = turn.now.monotonic
+            if let person = progress.unopenable[epoch].flatMap(judge.roster.person) {
+                epochs[space.number]?.faults.note(about: person, at: turn.now.monotonic)
             }
             epochs[space.number]?.isStale = true
         }

@@ -32,8 +32,7 @@ extension NodeCore {
     static let leafGrace: UInt64 = 14 * day
     /// An epoch is replaced once this device has written this many operations of content in it.
     static let epochOperationCountMax: UInt64 = 1_000
-    /// In small spaces an epoch is replaced with an answer, once it is so old.
-    static let answerAge: UInt64 = 15 * 60_000
+    /// In spaces of at most so many devices an epoch is replaced with an answer.
     static let smallDeviceCountMax = 8
 
     /// Looks at all keys, and again after a while.
@@ -293,9 +292,9 @@ extension NodeCore {
         let hours = roster.settings.rotationHours.map { UInt64($0) * 3_600_000 }
         if age >= min(hours ?? Self.keyLifetime, Self.keyLifetime) { return true }
         if ownEnd - min(ownEnd, epoch.ownEnd) >= Self.epochOperationCountMax { return true }
-        guard age >= Self.answerAge, roster.devices.count <= Self.smallDeviceCountMax else {
-            return false
-        }
+        let answerAge = ControlPace.answerAge(at: try ownControlEnd(in: space, store))
+        guard let answerAge, age >= answerAge, roster.devices.count <= Self.smallDeviceCountMax
+        else { return false }
         // An answer: the message before the own one is another person's.
         let newest = try store.messages(in: space.number, before: nil, limit: 2)
         guard let before = newest.last, newest.count == 2 else { return false }
