@@ -27,10 +27,12 @@ func room(
         exclude: hasPage ? ["README.md"] : [], swiftSettings: settings)
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+func tests(
+    _ name: String, _ dependencies: [Target.Dependency], settings: [SwiftSetting] = plain
+) -> Target {
     .testTarget(
         name: "\(name)Tests", dependencies: dependencies, path: "Tests/\(name)Tests",
-        swiftSettings: plain)
+        swiftSettings: settings)
 }
 
 let nio: [Target.Dependency] = [
@@ -178,7 +180,8 @@ let targets: [Target] = [
         ["ParleyWire", "ParleySealing", "ParleyLedger", "ParleyFiles", "ParleySimulation"]),
     tests("Search", ["CKernels", "ParleyWords", "ParleySearch"]),
     tests("Assistant", ["ParleyWords", "ParleyAssistant"]),
-    tests("House", []),
+    // They read all that is written here, letter by letter.
+    tests("House", [], settings: house),
     tests("Signalling", ["ParleyWire", "ParleySignalling"]),
     tests("Sealing", ["ParleyWire", "ParleySealing", "CSodium"]),
     tests(

@@ -57,10 +57,14 @@ enum BannedCalls {
             }
             if isExplained { return nil }
             // Of a slice it costs nothing, and many at a time cost little each.
-            if line.contains(/(\b[\w.]+) = Array\(\1\.dropFirst\(1?\)/) {
+            if line.contains(".dropFirst("),
+                line.contains(/(\b[\w.]+) = Array\(\1\.dropFirst\(1?\)/)
+            {
                 return "an array without its first: use Queue, popFirst of a slice, or say why"
             }
-            if line.contains(/\btry\?/) { return "try? without a comment that says why" }
+            if line.contains("try?"), line.contains(/\btry\?/) {
+                return "try? without a comment that says why"
+            }
             if line.contains("@unchecked Sendable") || line.contains("nonisolated(unsafe)") {
                 return "a promise to the compiler without a comment that says why it holds"
             }
@@ -98,7 +102,7 @@ enum BannedCalls {
     ) -> [Finding] {
         let lines = file.lines
         return file.codeLines.enumerated().compactMap { index, code in
-            guard code.contains(where: { !$0.isWhitespace }) else { return nil }
+            guard code.utf8.contains(where: { $0 > 32 }) else { return nil }
             let comment = lines[index].contains("//") && !code.contains("//")
             let isExplained = comment || commentEnds(above: index, in: lines)
             return judge(code, isExplained).map {

