@@ -122,6 +122,7 @@ public final class Jury {
             NewcomersGetWhatIsGranted(), LinksExpire(), FilesAreWhole(), SeenStandsAbove(),
             EventsTellAll(),
             ReadWasShown(), TakenUpAgain(), HeldIsKnown(), BlockedAreNotRead(reader),
+            DisappearedInTime(),
         ]
     }
 

@@ -24,6 +24,8 @@ struct NaiveModel {
         var mentions = NaiveMentions()
         var reactions: [String]
         var isDeleted: Bool
+        /// Whether it is one that disappears, and has not.
+        var disappears = false
     }
 
     /// What a device says of a log: that its person has read it, or that it has received it.
@@ -62,6 +64,8 @@ struct NaiveModel {
     /// In the own space, the last word about each conversation: until when it is silent, 0 for ever;
     /// nothing where it is not.
     var muted: [SpaceID: [UInt64]] = [:]
+    /// After how many seconds new messages disappear; nil if they stay.
+    var lifetime: UInt64?
     /// What is pinned, the last first.
     var pins: [OperationReference] = []
     /// Polls as they stand, the oldest first.
@@ -151,6 +155,7 @@ struct NaiveModel {
         if space.kind != .own {
             foldMentions(acts, control.now)
             foldPins(acts, isGroup: space.kind == .group)
+            foldLifetime(acts, isGroup: space.kind == .group)
             foldPolls(acts, authors, forks: forks, isGroup: space.kind == .group)
             foldItems(acts, authors, isGroup: space.kind == .group)
             foldNotes(acts, authors, isGroup: space.kind == .group)
@@ -186,12 +191,21 @@ struct NaiveModel {
             if act.kind == 67 { toggles[target, default: []].append(act) }
         }
         for act in acts
-        where act.kind == 64 && act.lane == .content && act.author.role >= .member {
+        where [64, 69].contains(act.kind) && act.lane == .content && act.author.role >= .member {
             let place = act.place
+            let disappears = act.kind == 69
             let isDeleted = deleted.contains(act.named)
+            // Of one that disappears an edit has no effect, and its words would stay.
+            if disappears { erased += edits.removeValue(forKey: act.named)?.map(\.place) ?? [] }
             let versions = edits[act.named] ?? []
             if isDeleted { erased += [place] + versions.map(\.place) }
             guard let text = Payload.decode(PayloadText.self, act.payload) else { continue }
+            if disappears {
+                // Without its words it is no message: they are gone here, or were before it came.
+                guard act.hasBody, !isDeleted, (1...31_536_000).contains(text.lifetime),
+                    !text.hasImported
+                else { continue }
+            }
             // A liar may have kept its payload from everybody.
             let first = act.operation.operation.isErased ? [] : [text.text]
             var order = act.order
@@ -210,7 +224,7 @@ struct NaiveModel {
                     versions: isDeleted ? [] : first + versions.map(\.text),
                     forwardedFrom: forwarded,
                     reactions: isDeleted ? [] : Self.reactions(toggles[place] ?? []),
-                    isDeleted: isDeleted))
+                    isDeleted: isDeleted, disappears: disappears))
         }
         lines.sort { $0.order < $1.order }
     }
@@ -238,7 +252,9 @@ struct NaiveModel {
         let known = Set(devices.compactMap { now.person(of: $0) })
         var versions: [Named: [Act]] = [:]
         for act in acts where act.lane == .content && act.author.role >= .member && act.hasBody {
-            if act.kind == 64 { versions[act.named, default: []].insert(act, at: 0) }
+            if [64, 69].contains(act.kind) {
+                versions[act.named, default: []].insert(act, at: 0)
+            }
             if act.kind == 65, let changed = act.changed {
                 versions[changed, default: []].append(act)
             }
@@ -246,23 +262,14 @@ struct NaiveModel {
         for place in lines.indices where !lines[place].isDeleted {
             let line = lines[place]
             let message = Named(place: line.place, check: line.order.id.check)
-            let texts = (versions[message] ?? []).filter { $0.author.person == line.author }
+            let texts = (versions[message] ?? []).filter {
+                $0.author.person == line.author && !(line.disappears && $0.kind == 65)
+            }
             let mentions = texts.map { NaiveMentions(in: $0.payload, isEdit: $0.kind == 65) }
             lines[place].mentions = mentions.last?.among(known) ?? NaiveMentions()
             said[line.place] = zip(texts, mentions).sorted { $0.0.order < $1.0.order }.map {
                 (place: $0.place, mentions: $1)
             }
-        }
-    }
-
-    /// The last word of each person and field that keeps to what the field demands.
-    private mutating func foldProfiles(_ acts: [Act]) {
-        for act in acts where act.kind == 42 && act.lane == .shared && act.hasBody {
-            guard let said = Payload.decode(PayloadProfile.self, act.payload),
-                let limit = [1: 256, 2: 35, 3: 64][said.field], said.value.utf8.count <= limit
-            else { continue }
-            profiles[act.author.person, default: [:]][said.field] =
-                said.value.isEmpty ? nil : said.value
         }
     }
 
@@ -298,7 +305,7 @@ struct NaiveModel {
             pinned.removeAll { $0 == message }
             if pin.state == 1 { pinned.append(message) }
         }
-        let shown = lines.filter { !$0.isDeleted }.map { line in
+        let shown = lines.filter { !$0.isDeleted && !$0.disappears }.map { line in
             Named(place: line.place, check: line.order.id.check)
         }
         let named = Set(shown)

@@ -106,6 +106,11 @@ final class NaiveModelAgrees: Checker {
         guard pins == model.pins else {
             throw violation("\(node.name) shows \(pins) as pinned, the model \(model.pins)")
         }
+        guard
+            try Overview.messageLifetime(of: space.number, in: node.store) == model.lifetime
+        else {
+            throw violation("\(node.name) and the model differ in how long messages stay")
+        }
         try lookAtTogether(model, in: space, roster, of: node)
     }
 
@@ -338,7 +343,8 @@ final class NaiveModelAgrees: Checker {
             reactions: message.reactions.map { reaction in
                 let persons = reaction.persons.map(\.description).joined(separator: " ")
                 return reaction.emoji + " " + persons
-            }, isDeleted: message.flags.contains(.deleted))
+            }, isDeleted: message.flags.contains(.deleted),
+            disappears: message.lifetime != nil)
     }
 
     private func marks(

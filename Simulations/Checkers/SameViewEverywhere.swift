@@ -114,7 +114,7 @@ extension ViewChange {
         switch self {
         case .message(let space, _), .mention(let space, _), .conversation(let space),
             .receipts(let space), .membership(let space), .refolded(let space),
-            .together(let space, _), .files(let space, _):
+            .together(let space, _), .files(let space, _), .disappearing(let space, _):
             space
         // What may be forgotten is no view of what is stored.
         case .contact, .devices, .card, .relays, .typing, .presence, .calls, .invitation,

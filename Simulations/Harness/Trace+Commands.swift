@@ -54,7 +54,8 @@ extension Trace {
         case .declineInvitation(let space): add(28, space)
         case .setAdditionPolicy(let policy): add(29 << 8 | UInt64(policy.rawValue))
         case .deleteConversation(let space): add(33, space)
-        case .star, .pin, .mute, .archive, .keepFirst, .markUnread, .keepUnsent, .describe, .say,
+        case .star, .pin, .mute, .archive, .keepFirst, .markUnread, .keepUnsent, .describe,
+            .setLifetime, .say,
             .file(.fetch):
             addCuration(command)
         case .together(let command): add("\(command)")
@@ -99,6 +100,9 @@ extension Trace {
         case .describe(let space, let text):
             add(43, space)
             add(text)
+        case .setLifetime(let space, let seconds):
+            add(63, space)
+            add(seconds)
         case .markUnread(let space, let isOn): add(isOn ? 40 : 41, space)
         default: break
         }

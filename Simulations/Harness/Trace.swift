@@ -53,6 +53,7 @@ struct Trace {
         case .polls: add(27 << 56)
         case .ringing: add(28 << 56)
         case .scheduled: add(35 << 56)
+        case .disappearing: add(36 << 56)
         case .files: add(29 << 56)
         case .fileRetry: add(30 << 56)
         case .fileRoom: add(33 << 56)
@@ -203,6 +204,9 @@ struct Trace {
             add(UInt64(number.rawValue))
         case .mention(let space, let number):
             add(7 << 60 | 5 << 56 | UInt64(space.rawValue))
+            add(UInt64(number.rawValue))
+        case .disappearing(let space, let number):
+            add(7 << 60 | 7 << 56 | UInt64(space.rawValue))
             add(UInt64(number.rawValue))
         case .files(let space, let number):
             add(7 << 60 | 6 << 56 | UInt64(space.rawValue))

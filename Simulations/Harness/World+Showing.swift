@@ -158,6 +158,7 @@ extension World {
             .subtracting(nodes.filter { !$0.isHonest }.map(\.identity.person))
         return try node.messages(in: space, limit: .max).filter {
             honest.contains($0.author) && $0.order.sequence >= floors[$0.order.tag] ?? 0
+                && $0.lifetime == nil
         }.map {
             let place = LogTip(tag: $0.order.tag, sequence: $0.order.sequence)
             let stand = hanging.contains(place) ? "" : " at \($0.order.stand)"

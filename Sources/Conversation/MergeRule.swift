@@ -8,6 +8,8 @@ public enum ViewChange: Hashable, Sendable {
     case message(SpaceNumber, OperationNumber)
     /// A message, or an edit of one, arrived that mentions this person, and no earlier version did.
     case mention(SpaceNumber, OperationNumber)
+    /// A message came that disappears.
+    case disappearing(SpaceNumber, OperationNumber)
     /// A message that brings files came, or is gone.
     case files(SpaceNumber, OperationNumber)
     /// A conversation's name, mute or unread count changed.
@@ -112,6 +114,7 @@ public enum Merge {
         PollRule.self, VoteRule.self, PollCloseRule.self, WithdrawalRule.self,
         ItemRule.self, ItemChangeRule.self, NoteRule.self, NoteEditRule.self, NoteTitleRule.self,
         DecisionRule.self, ApprovalRule.self, SettlingRule.self,
+        DisappearingTextRule.self, MessageLifetimeRule.self,
     ]
 
     private static let rulesByKind = Dictionary(

@@ -51,6 +51,8 @@ public struct Message: Equatable, Sendable {
     public var text: String?
     /// Its original text; nil if it was deleted or has not arrived.
     public var content: TextMessage?
+    /// After how many seconds it disappears; nil if it stays.
+    public var lifetime: UInt64?
     /// Where it came from, unless it was written here.
     public var origin: ImportedOrigin? { content?.origin }
     /// The persons that the shown text mentions, among present and former members.

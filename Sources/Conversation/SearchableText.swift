@@ -13,13 +13,13 @@ public struct SearchableText: Equatable, Sendable {
 
 extension StoredOperation {
     /// Whether operations of this kind may have a text, told without their payload.
-    public static func maySayText(_ kind: OperationKind) -> Bool { kind == .text || kind == .edit }
+    public static func maySayText(_ kind: OperationKind) -> Bool { kind.isMessage || kind == .edit }
 
     /// Its searchable text, or nil: it was erased, has not arrived, or is about something else.
     public var searchableText: SearchableText? {
         guard let payload = operation.payload else { return nil }
         switch operation.header.kind {
-        case .text:
+        case .text, .disappearingText:
             guard let message = TextMessage(payload: payload) else { return nil }
             return SearchableText(text: message.text, author: message.origin?.author)
         case .edit:

@@ -100,6 +100,7 @@ public struct Timeline {
             reference: OperationReference(
                 tag: log.tag, sequence: stored.sequence, check: stored.id.check),
             order: row.order, author: author, text: versions.last?.text, content: content,
+            lifetime: stored.operation.header.kind == .disappearingText ? content?.lifetime : nil,
             mentions: versions.last?.mentions.known(to: roster) ?? Mentions(),
             time: content?.origin?.time ?? stored.operation.header.wallClock,
             parent: stored.operation.header.references.first,
@@ -219,7 +220,7 @@ public struct Timeline {
         of number: OperationNumber, from first: Int, limit: Int, in store: some MergeStore
     ) throws(StoreError) -> (texts: [TextVersion], count: Int)? {
         guard let stored = try store.operation(number), let log = try store.log(stored.log),
-            log.space == space.number, stored.operation.header.kind == .text
+            log.space == space.number, stored.operation.header.kind.isMessage
         else { return nil }
         let object = EntryObject.operation(log.tag, stored.sequence)
         let check = stored.id.check

@@ -32,8 +32,10 @@ public struct ViewDigest {
         var mentioning: [Message] = []
         while true {
             let page = try timeline.page(before: before, limit: 500, in: store)
-            for message in page { add(message) }
-            mentioning += page.filter { !$0.mentions.isEmpty }
+            // What disappears is gone here sooner than there.
+            let staying = page.filter { $0.lifetime == nil }
+            for message in staying { add(message) }
+            mentioning += staying.filter { !$0.mentions.isEmpty }
             guard let last = page.last else { break }
             before = last.order
         }

@@ -71,6 +71,8 @@ public enum Command: Sendable {
     case say(ProfileField)
     /// Sets the description of a group; an empty text removes it.
     case describe(SpaceID, String)
+    /// Sets after how many seconds messages of a conversation disappear; 0 for never.
+    case setLifetime(SpaceID, seconds: UInt64)
     /// Shows a picture of a group; an empty one ends that.
     case setPicture(SpaceID, [UInt8])
     /// Mutes a conversation, for good or until a time, or unmutes it.
@@ -274,6 +276,12 @@ public enum CommandRefusal: Error, Equatable, Sendable {
     case ownWordAsName
     /// The message was deleted.
     case deleted
+    /// The message disappears: it cannot be changed, nor kept beside its conversation.
+    case disappears
+    /// The message has disappeared.
+    case disappeared
+    /// Messages stay no longer than so many seconds, if they disappear at all.
+    case impossibleLifetime(limit: UInt64)
     /// The message brings no file.
     case noFile
     /// A message brings at most so many files.
@@ -353,7 +361,8 @@ extension Command {
             .removeMember, .setRole, .leave, .acceptInvitation, .declineInvitation,
             .setAdditionPolicy, .deleteConversation, .changeSettings, .createGroupInvite,
             .endGroupInvite,
-            .joinGroup, .withdrawJoin, .rename, .describe, .setPicture, .say, .mute, .createInvite,
+            .joinGroup, .withdrawJoin, .rename, .describe, .setLifetime, .setPicture, .say, .mute,
+            .createInvite,
             .revokeInvite,
             .acceptInvite,
             .requestContact, .answerContact, .markVerified, .addDevice, .revokeDevice,

@@ -72,7 +72,7 @@ struct EventGathering {
             if seen.insert(event).inserted { items.append(.one(event)) }
         // Transient signals may be forgotten, clocks are measured on each link; a card is reported
         // with its person, and files with their message.
-        case .typing, .presence, .card, .clocks, .files: break
+        case .typing, .presence, .card, .clocks, .files, .disappearing: break
         }
     }
 
@@ -205,7 +205,7 @@ extension Event {
         case .preference(let key):
             writer.byte(EventCode.preference)
             writer.number(UInt64(key.rawValue))
-        case .typing, .presence, .card, .clocks, .files:
+        case .typing, .presence, .card, .clocks, .files, .disappearing:
             preconditionFailure("what is forgotten is not kept")
         }
     }

@@ -116,6 +116,8 @@ public enum TimerID: Hashable, Sendable {
     case ringing
     /// Sends what the person wanted sent later.
     case scheduled
+    /// Erases messages whose time is over.
+    case disappearing
     /// Looks after calls, typing and presence, at this moment of the monotonic clock.
     case signals(UInt64)
     /// Checks whether peers deliver the requested pieces of files.

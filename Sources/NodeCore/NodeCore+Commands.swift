@@ -57,6 +57,8 @@ extension NodeCore {
         try resumeFileReceipts(&turn)
         try scheduleRinging(&turn)
         try scheduleSending(&turn)
+        intake.mayDisappear = try !turn.store.values(.disappearing).isEmpty
+        hastenDisappearing(&turn)
     }
 
     /// Prepares a node that is only asked and never steps: its store may not be written.
@@ -133,6 +135,8 @@ extension NodeCore {
         case .rename(let space, let name): return try rename(space, name, &turn)
         case .say(let field): return try say(field, &turn)
         case .describe(let space, let text): return try describe(space, text, &turn)
+        case .setLifetime(let space, let seconds):
+            return try setLifetime(space, seconds, &turn)
         case .setPicture(let space, let content):
             return try setPicture(space, content, &turn)
         case .mute, .markUnread, .keepUnsent, .archive, .keepFirst:
@@ -172,8 +176,12 @@ extension NodeCore {
         if try hasOwnFork(store) { return .ownFork }
         guard let id = command.governedSpace, let space = try store.space(id) else { return nil }
         if ownHistory.hasGap(in: space.number) { return .awaitsOwn }
-        // Whoever wants to leave can do so in any case.
-        let reserve = if case .leave = command { 1 } else { Self.controlReserve }
+        // Whoever wants to leave, or has to take somebody out, can do so in any case.
+        let reserve =
+            switch command {
+            case .leave, .removeMember: 1
+            default: Self.controlReserve
+            }
         return try hasControlRoom(in: space, besides: reserve, store)
             ? nil : .tooManyChanges(limit: Limits.controlOperationCountMax)
     }
@@ -184,6 +192,11 @@ extension NodeCore {
     {
         switch command {
         case .edit(let number, let text, let mentions):
+            if let stored = try turn.store.operation(number),
+                let refusal = Self.refusal(keeping: stored)
+            {
+                return .failure(refusal)
+            }
             return try change(number, byAuthor: true, &turn) {
                 MessageEdit(text: text, mentions: mentions).draft(of: $0)
             } unless: {

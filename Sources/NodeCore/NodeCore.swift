@@ -1,6 +1,7 @@
 import ParleyConversation
 public import ParleyLedger
 import ParleyReconciliation
+public import ParleyRoster
 import ParleySealing
 public import ParleySignalling
 public import ParleyWire
@@ -77,6 +78,9 @@ public struct NodeCore: Sendable {
     public var linkedPeers: [LinkPeer] {
         peers.links.values.filter { $0.session != nil }.map(\.peer).sorted { $0.device < $1.device }
     }
+
+    /// Who belongs to a space, if that is in memory.
+    public func heldRoster(of space: SpaceNumber) -> Roster? { rosters.judges[space]?.roster }
 
     /// Runs that wait for their causes.
     public var waitingRunCount: Int { intake.waiting.count }
@@ -188,6 +192,7 @@ public struct NodeCore: Sendable {
         case .polls: try closeDuePolls(&turn)
         case .ringing: try ring(&turn)
         case .scheduled: try sendScheduled(&turn)
+        case .disappearing: try tendDisappearing(&turn)
         case .takenBack(let space): try forgetWithdrawnInvitation(into: space, &turn)
         case .signals(let moment): try signalsDue(moment, &turn)
         case .files: try tendFiles(&turn)

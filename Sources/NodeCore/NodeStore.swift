@@ -100,6 +100,9 @@ public enum ValueTable: UInt8, CaseIterable, Sendable {
     case declinedCall = 48
     /// Letters of somebody who asks to be a contact, by person. See ``HeldLetters``.
     case heldLetter = 49
+    /// Messages that disappear: the conversation, for how long they stay, and until when, by operation. See
+    /// ``PendingDisappearance``.
+    case disappearing = 50
 }
 
 /// The node's data beside logs and views. All of it is sealed at rest, including keys.

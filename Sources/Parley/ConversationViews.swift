@@ -23,6 +23,8 @@ public struct ConversationView: Codable, Equatable, Sendable {
     public var isArchived = false
     /// Whether it stands above others in lists, since this person wants that.
     public var isKeptFirst = false
+    /// After how many seconds messages disappear that are written now; nil if they stay.
+    public var lifetime: UInt64?
     /// The draft in it; nil if there is none.
     public var draft: String?
     /// When the newest message was written, in Unix milliseconds.

@@ -27,6 +27,8 @@ public struct MessageView: Codable, Equatable, Sendable {
         public var isEdited: Bool
         /// Whether it is not shown, since this person blocked its author, in a group.
         public var isHidden = false
+        /// Whether it has disappeared.
+        public var hasDisappeared = false
     }
     /// That the text mentions a person.
     public struct Mention: Codable, Equatable, Sendable {
@@ -147,6 +149,11 @@ public struct MessageView: Codable, Equatable, Sendable {
     public var untaken: String?
     /// Whether such a one was sent again since, by a device of the person; nil for all others.
     public var isSentAgain: Bool?
+    /// After how many seconds it disappears, from when it is read or, if it is one's own, delivered; nil if it
+    /// stays.
+    public var lifetime: UInt64?
+    /// When it disappears from here, in Unix milliseconds by this device's clock; nil until that time runs.
+    public var disappears: UInt64?
 }
 
 extension MessageView {

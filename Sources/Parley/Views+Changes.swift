@@ -63,12 +63,16 @@ extension Views {
         return found
     }
 
-    /// An event as it is reported; nil for a message that no longer exists: another event says why.
+    /// An event as it is reported; nil for a message that no longer exists: another event says why. Of one that
+    /// has disappeared none does: screens read the conversation again.
     private func change(
         _ event: Event, _ messages: [OperationNumber: MessageView]
     ) throws -> ChangeView? {
-        guard let (_, number) = event.message else { return try change(event.change) }
-        guard let message = messages[number] else { return nil }
+        guard let (space, number) = event.message else { return try change(event.change) }
+        guard let message = messages[number] else {
+            let isGone = try store.operation(number).map(hasDisappeared) ?? false
+            return isGone && !event.isNew ? try view("refolded", space) : nil
+        }
         if case .mention = event.change {
             // It may have been edited since, so that it mentions the person no more.
             guard message.mentionsMe else { return nil }
@@ -88,7 +92,7 @@ extension Views {
         case .message, .mention, .conversation, .receipts, .contact, .devices, .relays, .card,
             .membership,
             .invitation, .additionPolicy, .preference, .refolded, .calls, .together,
-            .reminder, .files:
+            .reminder, .files, .disappearing:
             nil
         }
     }
@@ -96,7 +100,7 @@ extension Views {
     private func change(_ change: ViewChange) throws -> ChangeView? {
         switch change {
         // Files are reported with their message.
-        case .message, .mention, .card, .files: return nil
+        case .message, .mention, .card, .files, .disappearing: return nil
         case .conversation(let space): return try view("conversation", space)
         case .receipts(let space): return try view("receipts", space)
         case .membership(let space): return try view("members", space)

@@ -207,7 +207,7 @@ extension Views {
             // What is not shown is not counted.
             func note(_ stored: StoredOperation) -> Bool {
                 let operation = stored.operation
-                if operation.header.kind == .text, !operation.isErased { count += 1 }
+                if operation.header.kind.isMessage, !operation.isErased { count += 1 }
                 return count < Self.hiddenCountMax
             }
             if isReader, let roster {

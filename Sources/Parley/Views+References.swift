@@ -289,7 +289,7 @@ extension Views {
             throw NodeError(
                 "not-an-item", "#\(number.rawValue) is not an action item, but a note.",
                 hint: "`parley note show \(number.rawValue)` shows it.")
-        case .text:
+        case .text, .disappearingText:
             throw NodeError(
                 "not-an-item", "#\(number.rawValue) is not an action item, but a message.",
                 hint: "`parley remind --message \(number.rawValue)` reminds of it.")
@@ -311,7 +311,9 @@ extension Views {
     /// lists, with numbers that look like theirs.
     private func notMessage(_ number: OperationNumber) throws -> NodeError? {
         let (what, command): (String, String)
-        switch try store.operation(number)?.operation.header.kind {
+        let stored = try store.operation(number)
+        if let stored, hasDisappeared(stored) { return NodeError(.disappeared) }
+        switch stored?.operation.header.kind {
         case .poll: (what, command) = ("a poll", "poll")
         case .item: (what, command) = ("an action item", "action")
         case .note: (what, command) = ("a note", "note")

@@ -53,7 +53,7 @@ extension Views {
                 let kind = stored.operation.header.kind
                 let isSaid =
                     log.lane == .content
-                    ? kind == .text || Self.subject(of: kind) != nil
+                    ? kind.isMessage || Self.subject(of: kind) != nil
                     : SharedWord(stored, in: log) != nil
                 if isSaid, !stored.operation.isErased { count += 1 }
                 return true

@@ -18,7 +18,7 @@ extension Views {
         if let known = names.untakenMessages[space.number] { return known }
         var written: [StoredOperation] = []
         try eachUntaken(in: space, roster) { stored throws(StoreError) in
-            if stored.operation.header.kind == .text { written.append(stored) }
+            if stored.operation.header.kind.isMessage { written.append(stored) }
             return true
         }
         let sent = try written.isEmpty ? [] : originals(in: space)

@@ -77,7 +77,9 @@ struct Views {
     // MARK: Conversations
 
     func roster(of space: SpaceRecord) throws -> Roster? {
-        try rosters.roster(of: space, in: store)
+        // The core has it for most, and keeps it up to date: with each operation it costs a little.
+        if let known = core.heldRoster(of: space.number) { return known.isBegun ? known : nil }
+        return try rosters.roster(of: space, in: store)
     }
 
     func conversations() throws -> [ConversationView] {
@@ -126,6 +128,7 @@ struct Views {
             isMarkedUnread: summary.isMarkedUnread,
             isMuted: mute != nil, mutedUntil: mute?.until,
             isArchived: summary.isArchived, isKeptFirst: summary.isKeptFirst,
+            lifetime: try Overview.messageLifetime(of: summary.space.number, in: store),
             draft: summary.unsentText, newest: summary.newestTime,
             last: try summary.newestNumber.flatMap { try store.operation($0) }.flatMap {
                 try quote(of: $0, in: summary.space, roster)
@@ -220,6 +223,7 @@ struct Views {
             message.flags.contains(.bodyless)
             || message.text == nil && !message.flags.contains(.deleted)
         let isGone = try isMissing && isGoneHere(message, untaken, in: space)
+        let disappearance = try disappearance(of: message)
         return MessageView(
             number: message.number.rawValue,
             id: try identifier(message.reference, in: space.number),
@@ -255,7 +259,8 @@ struct Views {
             timeDoubt: Self.doubt(about: message, answering: answered, at: SystemClock.now.wall),
             isStranded: try message.author == ownPerson && message.state ?? .saved < .delivered
                 && isStranded(message.reference, in: space.number),
-            missingBefore: try missingCount(before: message, in: space), isGoneHere: isGone)
+            missingBefore: try missingCount(before: message, in: space), isGoneHere: isGone,
+            lifetime: disappearance.lifetime, disappears: disappearance.due)
     }
 
     /// How many operations are missing right below the first message above a gap in a log; nil for others.

@@ -140,6 +140,9 @@ public nonisolated struct PayloadText: Sendable {
   /// Clears the value of `link`. Subsequent reads from it will return its default value.
   public mutating func clearLink() {self._link = nil}
 
+  /// Of kind 69: after how many seconds it disappears, 1 to 31,536,000; without a meaning in kind 64.
+  public var lifetime: UInt64 = 0
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -646,6 +649,23 @@ public nonisolated struct PayloadPin: Sendable {
   public init() {}
 }
 
+/// Kind 44, lane 4: how long messages of a conversation stay that are written from then on.
+public nonisolated struct PayloadLifetime: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// 1.
+  public var version: UInt32 = 0
+
+  /// After how many seconds they disappear; 0 for never.
+  public var seconds: UInt64 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
 /// Kind 96, lane 4: a question with answers to choose from.
 public nonisolated struct PayloadPoll: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -925,7 +945,7 @@ nonisolated extension PayloadFounder: SwiftProtobuf.Message, SwiftProtobuf._Mess
 
 nonisolated extension PayloadText: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Text"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}text\0\u{1}imported\0\u{1}forwarded\0\u{1}mentions\0\u{1}attachments\0\u{1}link\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}text\0\u{1}imported\0\u{1}forwarded\0\u{1}mentions\0\u{1}attachments\0\u{1}link\0\u{1}lifetime\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -939,6 +959,7 @@ nonisolated extension PayloadText: SwiftProtobuf.Message, SwiftProtobuf._Message
       case 4: try { try decoder.decodeSingularMessageField(value: &self._mentions) }()
       case 5: try { try decoder.decodeRepeatedMessageField(value: &self.attachments) }()
       case 6: try { try decoder.decodeSingularMessageField(value: &self._link) }()
+      case 7: try { try decoder.decodeSingularUInt64Field(value: &self.lifetime) }()
       default: break
       }
     }
@@ -967,6 +988,9 @@ nonisolated extension PayloadText: SwiftProtobuf.Message, SwiftProtobuf._Message
     try { if let v = self._link {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
     } }()
+    if self.lifetime != 0 {
+      try visitor.visitSingularUInt64Field(value: self.lifetime, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -977,6 +1001,7 @@ nonisolated extension PayloadText: SwiftProtobuf.Message, SwiftProtobuf._Message
     if lhs._mentions != rhs._mentions {return false}
     if lhs.attachments != rhs.attachments {return false}
     if lhs._link != rhs._link {return false}
+    if lhs.lifetime != rhs.lifetime {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1986,6 +2011,41 @@ nonisolated extension PayloadPin: SwiftProtobuf.Message, SwiftProtobuf._MessageI
 
   public static func ==(lhs: PayloadPin, rhs: PayloadPin) -> Bool {
     if lhs.state != rhs.state {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PayloadLifetime: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Lifetime"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}seconds\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.version) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.seconds) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.version != 0 {
+      try visitor.visitSingularUInt32Field(value: self.version, fieldNumber: 1)
+    }
+    if self.seconds != 0 {
+      try visitor.visitSingularUInt64Field(value: self.seconds, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: PayloadLifetime, rhs: PayloadLifetime) -> Bool {
+    if lhs.version != rhs.version {return false}
+    if lhs.seconds != rhs.seconds {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

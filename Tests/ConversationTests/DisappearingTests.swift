@@ -1,6 +1,9 @@
 import ParleyConversation
 import ParleyLedger
+import ParleyNodeCore
 import ParleyPayloads
+import ParleyRoster
+import ParleySimulation
 import ParleyWire
 import Testing
 

@@ -59,6 +59,10 @@ extension Decoder {
             GroupDescription(text: "who brings what").draft(replacing: [])
         ) { GroupDescription(payload: $0) != nil },
         payload(
+            "lifetime", in: ["Sources/Conversation/Features/Disappearing.swift": 1],
+            MessageLifetime(seconds: 60).draft
+        ) { MessageLifetime(payload: $0) != nil },
+        payload(
             "picture", in: ["Sources/Conversation/Features/GroupPicture.swift": 1],
             GroupPicture(content: [0xFF, 0xD8, 0xFF]).draft(replacing: [])
         ) { GroupPicture(payload: $0) != nil },

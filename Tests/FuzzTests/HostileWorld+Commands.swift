@@ -104,9 +104,10 @@ extension HostileWorld {
         case 4, 5, 6:
             [
                 .rename(space, "n"), .describe(space, "d"), .setPicture(space, [1]),
+                .setLifetime(space, seconds: random.next() % 3 * 31_536_000),
                 .acceptInvitation(space), .withdrawJoin(space), .withdrawJoin(random.identifier()),
                 .endGroupInvite(space, random.identifier()),
-            ][random.below(7)]
+            ][random.below(8)]
         case 7: .declineInvitation(space)
         case 8: .setAdditionPolicy(random.flip() ? .ask : .contacts)
         case 9:

@@ -19,7 +19,7 @@ extension HostileWorld {
             .waiting, .placing(number), .devices, .card(number), .keys, .upkeep(number),
             .epoch(number), .relay(relay.key), .outbox, .backlog, .repair(number),
             .reminder(number), .invitations, .takenBack(number), .polls, .ringing,
-            .scheduled,
+            .scheduled, .disappearing,
             .signals(random.flip() ? world.now : random.hostile()), .files, .fileRetry, .fileRoom,
             .fileLook, .collection, .shelves,
         ]

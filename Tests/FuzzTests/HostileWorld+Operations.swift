@@ -100,6 +100,8 @@ extension HostileWorld {
         case 9: ConversationName(name: "n").draft(replacing: random.flip() ? [] : [reference])
         case 10: GroupDescription(text: "d").draft(replacing: [reference])
         case 11: GroupPicture(content: [1]).draft(replacing: [reference])
+        case 24: MessageLifetime(seconds: random.hostile()).draft
+        case 25: disappearingDraft(about: reference)
         case 12: SharedCard(card: card(of: eve)).draft()
         case 13: Pin(isOn: random.flip()).draft(of: reference)
         case 14...17: personalDraft(about: reference, in: space)
@@ -176,6 +178,12 @@ extension HostileWorld {
             isBlocked: person != ben.identity.person && random.happens(onceIn: 8),
             card: random.flip() ? card(of: eve) : []
         ).draft()
+    }
+
+    private func disappearingDraft(about reference: OperationReference) -> Draft {
+        var message = TextMessage(text: "gone")
+        message.lifetime = random.flip() ? 1 : random.hostile()
+        return message.draft(replyingTo: random.flip() ? nil : reference)
     }
 
     private func togetherDraft(of reference: OperationReference) -> Draft {

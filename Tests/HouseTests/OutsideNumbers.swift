@@ -51,6 +51,8 @@ enum OutsideNumbers {
         "Sources/NodeCore/Conversations/FormerMarks.swift": .init(1, "this device's own rows"),
         "Sources/NodeCore/Rosters/NodeCore+Branches.swift": .init(1, "this device's own rows"),
         "Sources/NodeCore/Conversations/SentOnce.swift": .init(2, "this device's own rows"),
+        "Sources/NodeCore/Conversations/NodeCore+Disappearing.swift": .init(
+            4, "this device's own rows"),
         "Sources/NodeCore/Conversations/DeletedImports.swift": .init(3, "this device's own rows"),
         "Sources/NodeCore/Files/FileLook.swift": .init(3, "this device's own rows"),
         "Sources/NodeCore/Files/FileSettings.swift": .init(4, "own settings, bounded there"),
@@ -144,8 +146,9 @@ enum OutsideNumbers {
         // By itself `reader.number` is one word.
         let call = /\b(uint16|uint32|uint64|number)\(\)/.wordBoundaryKind(.simple)
         return counts(in: files) { line in
-            line.contains("func ")
-                ? 0 : line.matches(of: call).count
+            // Quick: most lines end here.
+            guard line.contains("()"), !line.contains("func ") else { return 0 }
+            return line.matches(of: call).count
         }
     }
 

@@ -168,6 +168,7 @@ struct APIDescriptionTests {
         try await check(DeleteItem(item: 1))
         try await check(ArchiveConversation(conversation: "home", on: true))
         try await check(KeepConversationFirst(conversation: "home", on: true))
+        try await check(SetMessageLifetime(conversation: "home", seconds: 60))
         try await check(MarkUnread(conversation: "home", on: true))
         try await check(KeepDraft(conversation: "home", text: "a"))
         try await check(GetConversation(conversation: "home"))

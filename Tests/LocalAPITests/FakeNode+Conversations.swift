@@ -74,6 +74,10 @@ extension FakeNode {
             }
             return NoReply()
         }
+        answer(SetMessageLifetime.self) { state, request in
+            try state.requireConversation(request.conversation)
+            return NoReply()
+        }
     }
 
     /// Pages end with the newest message.

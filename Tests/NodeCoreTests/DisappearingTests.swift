@@ -104,9 +104,7 @@ struct DisappearingTests {
         world.restart(phone)
         world.run(for: 600_000)
         #expect(try texts(phone).isEmpty)
-        try phone.observing {
-            #expect(try phone.store.values(.missingBody).isEmpty)
-        }
+        #expect(try phone.observing { try phone.store.values(.missingBody) }.isEmpty)
     }
 
     @Test("are erased when a device begins again, if their time was over meanwhile")

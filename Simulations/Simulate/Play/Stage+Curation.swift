@@ -31,6 +31,10 @@ extension Stage {
             return ProfileField(subject, value).map { .say($0) }
         case .describe(let place, let text):
             return try space(place, of: node).map { .describe($0.id, text) }
+        case .lifetime(let place, let seconds):
+            return try space(place, of: node).map {
+                .setLifetime($0.id, seconds: UInt64(max(0, seconds)))
+            }
         case .mention(let place, let users, let text, let edited):
             return try mention(users, text, in: place, editing: edited, of: node)
         case .unread(let place, let isOn):

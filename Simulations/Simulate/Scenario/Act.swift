@@ -50,6 +50,8 @@ public enum Deed: Codable, Equatable, Sendable {
     case profile(field: Int, text: String)
     /// Says what the conversation is for; an empty text ends that.
     case describe(space: Int, text: String)
+    /// Has new messages disappear after so many seconds, or stay: 0.
+    case lifetime(space: Int, seconds: Int)
     /// Mentions these people, or everybody, in a message or in an edit of one.
     case mention(space: Int, users: [String], text: String, edit: Int?)
     /// Marks the conversation as unread, or ends that.

@@ -106,7 +106,8 @@ extension Deed {
             .backUp, .restore, .quit, .govern, .steal, .impersonate, .openGroup, .closeGroup,
             .keepBackup, .befall, .call, .pickUp, .turnDown, .hangUp, .typing, .appear, .ringAndGo,
             .intrude, .consent, .permit, .forward,
-            .star, .pin, .archive, .keepFirst, .unread, .draft, .describe, .profile, .together,
+            .star, .pin, .archive, .keepFirst, .unread, .draft, .describe, .lifetime, .profile,
+            .together,
             .attach, .fetch,
             .forget, .room, .picture, .fillDisk:
             []
@@ -141,6 +142,7 @@ extension Deed {
         case .draft: "draft"
         case .profile: "profile"
         case .describe: "describe"
+        case .lifetime: "lifetime"
         case .mention: "mention"
         case .unread: "unread"
         case .together: "together"

@@ -34,6 +34,10 @@ struct Curator: Occupation {
         case "describe":
             let number = random.next() % 1_000_000
             return .describe(space: space, text: number % 4 == 0 ? "" : "we meet for \(number)")
+        case "lifetime":
+            // Mostly they stay, or the rest would have nothing to look at.
+            let lengths = [0, 0, 0, 20, 300, 3_600]
+            return .lifetime(space: space, seconds: lengths[Int(random.next() % 6)])
         case "mention":
             let names = (0..<random.next() % 3).compactMap { _ in
                 others.randomElement(using: &random)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Parley
+import ParleyWire
 
 struct ConversationDisappear: NodeCommand {
     static let configuration = CommandConfiguration(
@@ -24,7 +25,7 @@ struct ConversationDisappear: NodeCommand {
     @Argument(help: "the conversation, or the person")
     var conversation: String
     @Argument(help: "how long messages stay: 30s, 5m, 8h, 1d, 4w; a year at most")
-    var time: Lifetime?
+    var time: DisappearTime?
     @Flag(name: .long, help: "have new messages stay")
     var off = false
 
@@ -42,14 +43,14 @@ struct ConversationDisappear: NodeCommand {
         let shown = try await node.perform(GetConversation(conversation: conversation))
         let words =
             shown.lifetime.map {
-                "new messages disappear \(Lifetime(seconds: $0).words) after they were read"
+                "new messages disappear \(DisappearTime(seconds: $0).words) after they were read"
             } ?? "new messages stay"
         try Output.show(shown, json: output.json, as: "\(harmless(shown.name))  \(words)")
     }
 }
 
 /// How long a message stays.
-struct Lifetime: ExpressibleByArgument, Equatable {
+struct DisappearTime: ExpressibleByArgument, Equatable {
     /// In seconds.
     let seconds: UInt64
 
@@ -80,6 +81,6 @@ struct Lifetime: ExpressibleByArgument, Equatable {
         guard let lifetime = message.lifetime else { return nil }
         if let time = message.disappears { return "(disappears \(Clock().moment(time)))" }
         let event = message.isOwn ? "delivered" : "read"
-        return "(disappears \(Lifetime(seconds: lifetime).words) after it is \(event))"
+        return "(disappears \(DisappearTime(seconds: lifetime).words) after it is \(event))"
     }
 }

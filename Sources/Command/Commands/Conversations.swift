@@ -14,7 +14,9 @@ struct Conversations: NodeCommand {
             Example:
               parley conversations
             """,
-        subcommands: [ConversationFirst.self, ConversationDelete.self])
+        subcommands: [
+            ConversationFirst.self, ConversationDisappear.self, ConversationDelete.self,
+        ])
 
     @OptionGroup var place: HomeOptions
     @OptionGroup var output: OutputOptions
@@ -122,6 +124,7 @@ struct Conversations: NodeCommand {
         let count = conversation.unreadMentions
         if count > 0 { parts.append(counted(count, "mentions you", "mention you")) }
         if conversation.isKeptFirst { parts.append("first") }
+        if conversation.lifetime != nil { parts.append("disappearing") }
         return parts.joined(separator: ", ")
     }
 

@@ -224,7 +224,9 @@ struct MessageLines {
     private func body(_ message: MessageView) -> [String] {
         let absent = message.replyToID == nil ? "" : "↳ (not here) "
         let state = message.quote.map {
-            $0.isDeleted ? "(deleted) " : $0.isEdited ? "(edited) " : ""
+            $0.isDeleted
+                ? "(deleted) "
+                : $0.hasDisappeared ? "(disappeared) " : $0.isEdited ? "(edited) " : ""
         }
         let numbered = message.replyTo.map { "↳ #\($0) " + (state ?? "") } ?? absent
         let reply = form.hasNumbers ? numbered : ""
@@ -257,6 +259,7 @@ struct MessageLines {
         if message.mentionsMe { marks.append("(mentions you)") }
         if message.isPinned { marks.append("(pinned)") }
         if message.isStarred { marks.append("★") }
+        if let mark = DisappearTime.mark(of: message) { marks.append(mark) }
         if message.isLate { marks.append("(late)") }
         switch message.timeDoubt {
         case "ahead": marks.append("(clock ahead)")
@@ -300,6 +303,7 @@ extension MessageView.Quote {
     /// How it begins, in one line, or why that is not there.
     var words: String {
         if isDeleted { return "(deleted)" }
+        if hasDisappeared { return "(disappeared)" }
         return (text ?? (isHidden ? "(hidden)" : "(not here yet)")).replacing("\n", with: " ")
     }
 }

@@ -49,9 +49,12 @@ enum DeleteRule: MergeRule {
         try eraseEdits(of: object, target.check, context, in: store)
         guard let log = try store.log(target.tag, in: context.space.number),
             let stored = try store.operation(at: target.sequence, in: log.number),
-            stored.operation.header.kind == .text,
+            stored.operation.header.kind.isMessage,
             stored.id.check == target.check
         else { return [] }
+        if stored.operation.header.kind == .disappearingText {
+            return try Disappearance.erase(stored.number, in: store)
+        }
         try move(stored, of: log, context, in: store)
         try Deletion.erase(stored.number, stored.operation, in: store)
         let files = try FileNotes.forget(
@@ -62,7 +65,8 @@ enum DeleteRule: MergeRule {
         ]
     }
 
-    private static func eraseEdits(
+    /// Erases all edits of a message, which neither counts nor will.
+    static func eraseEdits(
         of object: EntryObject, _ check: Check, _ context: MergeContext, in store: some MergeStore
     ) throws(StoreError) {
         var edits: [Entry] = []

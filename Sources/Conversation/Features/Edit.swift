@@ -63,6 +63,11 @@ enum EditRule: MergeRule {
             try Deletion.erase(applied.number, applied.operation.operation, in: store)
             return []
         }
+        // Of a message that disappears nothing is left; its edits would be.
+        if try Target.disappears(target, in: context.space.number, store) {
+            try Deletion.erase(applied.number, applied.operation.operation, in: store)
+            return []
+        }
         var edit: MessageEdit?
         if let payload = applied.operation.operation.payload {
             edit = MessageEdit(payload: payload)
@@ -136,6 +141,17 @@ package enum Target {
             return context.person(writing: log)
         }
         return nil
+    }
+
+    /// Whether it is a message that disappears, as far as that is known here.
+    package static func disappears(
+        _ target: OperationReference, in space: SpaceNumber, _ store: some MergeStore
+    ) throws(StoreError) -> Bool {
+        guard let log = try store.log(target.tag, in: space), log.lane == .content,
+            let stored = try store.operation(at: target.sequence, in: log.number)
+        else { return false }
+        return stored.operation.header.kind == .disappearingText
+            && stored.id.check == target.check
     }
 
     /// What screens must draw again.

@@ -162,7 +162,7 @@ enum MentionNotes {
         guard let first = try LastWriter.rivals(of: entry, in: store).first,
             let log = try store.log(message.tag, in: entry.space),
             let stored = try store.operation(at: message.sequence, in: log.number),
-            stored.operation.header.kind == .text, stored.id.check == message.check
+            stored.operation.header.kind.isMessage, stored.id.check == message.check
         else { return [] }
         var shown = entry
         shown.field = .shownEdit
@@ -210,7 +210,7 @@ extension Overview {
         of mention: Entry, in store: some MergeStore
     ) throws(StoreError) -> StoredOperation? {
         guard let version = try store.operation(mention.operation) else { return nil }
-        if version.operation.header.kind == .text { return version }
+        if version.operation.header.kind.isMessage { return version }
         guard let message = version.operation.header.references.first,
             let log = try store.log(message.tag, in: mention.space)
         else { return nil }

@@ -40,6 +40,8 @@ public struct TextMessage: Equatable, Sendable {
     public var files: [Attachment] = []
     /// What its author saw behind an address in it; nil if it was imported.
     public var link: LinkPreview?
+    /// After how many seconds it disappears; nil if it stays, or as long as nobody said.
+    public var lifetime: UInt64?
 
     /// A message with these fields.
     public init(
@@ -68,6 +70,9 @@ public struct TextMessage: Equatable, Sendable {
             forwardedFrom = isNamed ? name : nil
             if !message.hasForwarded { mentions = Mentions(message.mentions, in: text) }
             files = Attachment.all(in: message)
+            if (1...Limits.lifetimeSecondsMax).contains(message.lifetime) {
+                lifetime = message.lifetime
+            }
             if message.hasLink { link = LinkPreview(message.link, in: text) }
             return
         }
@@ -96,8 +101,10 @@ public struct TextMessage: Equatable, Sendable {
         }
         if origin == nil { message.attachments = files.map(\.payload) }
         if origin == nil, let link { message.link = link.payload }
+        if origin == nil, let lifetime { message.lifetime = lifetime }
+        let kind = message.lifetime > 0 ? OperationKind.disappearingText : .text
         return Draft(
-            kind: .text, lane: .content, references: parent.map { [$0] } ?? [],
+            kind: kind, lane: .content, references: parent.map { [$0] } ?? [],
             payload: Payload.encode(message))
     }
 }
@@ -210,7 +217,7 @@ enum TextRule: MergeRule {
 
     /// Whether something that was applied before it may have deleted or edited it. Where nothing named the
     /// place, as with almost all that arrives, no entry has to be looked for.
-    private static func mayBeDeleted(
+    static func mayBeDeleted(
         _ applied: AppliedOperation, in store: some MergeStore
     ) throws(StoreError) -> Bool {
         if applied.isBackfill { return true }

@@ -16,7 +16,8 @@ public enum MessageThread {
     /// The first message of an answer's thread: the one it names, or the one that it answers; nil
     /// for a message that answers none.
     public static func root(of header: OperationHeader) -> OperationReference? {
-        header.kind == .text ? header.references.dropFirst().first ?? header.references.first : nil
+        header.kind.isMessage
+            ? header.references.dropFirst().first ?? header.references.first : nil
     }
 
     /// What an answer to a message refers to.

@@ -37,6 +37,8 @@ extension NodeCore {
             tag: log.tag, sequence: stored.sequence, check: stored.id.check)
         switch stored.operation.header.kind {
         case .text: return .success(reference)
+        case .disappearingText:
+            return .failure(Self.refusal(keeping: stored) ?? .unknownMessage)
         case .poll:
             guard let (_, poll) = try poll(number, store) else {
                 return .failure(.together(.unknownPoll))

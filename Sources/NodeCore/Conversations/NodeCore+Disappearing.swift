@@ -1,5 +1,5 @@
 import ParleyConversation
-import ParleyLedger
+public import ParleyLedger
 import ParleyRoster
 import ParleyWire
 
@@ -127,7 +127,8 @@ extension NodeCore {
                 try Overview.begunToDisappear(
                     numbers, in: space, roster: roster, ownPerson: identity.person, store: store
                 ) { person throws(StoreError) in
-                    try space.kind == .group && contact(person, store)?.isBlocked == true
+                    guard space.kind == .group else { return false }
+                    return try contact(person, store)?.isBlocked == true
                 })
         }
         return begun

@@ -25,9 +25,10 @@ extension NodeCore {
         var message: OperationReference?
         if let source {
             guard let stored = try turn.store.operation(source),
-                stored.operation.header.kind == .text,
+                stored.operation.header.kind.isMessage,
                 let log = try turn.store.log(stored.log), log.space == space.number
             else { return .failure(.unknownMessage) }
+            if let refusal = Self.refusal(keeping: stored) { return .failure(refusal) }
             message = OperationReference(
                 tag: log.tag, sequence: stored.sequence, check: stored.id.check)
         }

@@ -13,7 +13,7 @@ extension NodeCore {
             return .failure(.unknownConversation)
         }
         guard !messages.isEmpty else { return .failure(.empty) }
-        let messages = try shelved(messages, &turn)
+        let messages = try withLifetime(try shelved(messages, &turn), in: space, turn.store)
         for message in messages {
             if let refusal = Self.refusal(message) { return .failure(refusal) }
             // Lines of logs may be blank; nobody writes such a message on purpose.
@@ -46,7 +46,7 @@ extension NodeCore {
             return .success(.kept(drafts.count))
         }
         let applied = try write(drafts, in: space, &turn)
-        return .success(.messages(applied.filter { $0.isKind(.text) }.map(\.number)))
+        return .success(.messages(applied.filter(\.isMessage).map(\.number)))
     }
 
     mutating func importRows(
@@ -71,7 +71,7 @@ extension NodeCore {
         }
         if !new.isEmpty {
             let applied = try write(new.map { $0.message.draft() }, in: space, &turn)
-            try noteSentAgain(new, as: applied.filter { $0.isKind(.text) }, in: id, &turn)
+            try noteSentAgain(new, as: applied.filter(\.isMessage), in: id, &turn)
         }
         // What may yet turn out to be another line is asked about again.
         let noted = above.contains(where: held.mayBeOther) ? [] : names
@@ -144,6 +144,7 @@ extension NodeCore {
         _ draft: (OperationReference) -> Draft, unless refusal: () -> CommandRefusal?
     ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
         guard let target = try target(number, turn.store) else { return .failure(.unknownMessage) }
+        if target.hasDisappeared { return .failure(.disappeared) }
         if let refusal = refusal() { return .failure(refusal) }
         if target.isDeleted {
             // A person who came back learns of an earlier deletion only by a repeated one.
@@ -171,12 +172,13 @@ extension NodeCore {
         var header: OperationHeader
         var author: PersonID
         var isDeleted: Bool
+        var hasDisappeared: Bool
     }
 
     private mutating func target(
         _ number: OperationNumber, _ store: some Store
     ) throws(StoreError) -> CommandTarget? {
-        guard let stored = try store.operation(number), stored.operation.header.kind == .text,
+        guard let stored = try store.operation(number), stored.operation.header.kind.isMessage,
             let log = try store.log(stored.log), let space = try store.space(log.space),
             let author = try roster(of: space, store)?.person(of: log.device)
         else { return nil }
@@ -184,6 +186,7 @@ extension NodeCore {
             tag: log.tag, sequence: stored.sequence, check: stored.id.check)
         return CommandTarget(
             space: space, reference: reference, header: stored.operation.header, author: author,
-            isDeleted: try Overview.isDeleted(reference, in: space.number, store: store))
+            isDeleted: try Overview.isDeleted(reference, in: space.number, store: store),
+            hasDisappeared: Self.refusal(keeping: stored) == .disappeared)
     }
 }

@@ -9,9 +9,10 @@ extension NodeCore {
         throws(StoreError) -> Result<CommandReply, CommandRefusal>
     {
         guard let stored = try turn.store.operation(number),
-            stored.operation.header.kind == .text, let log = try turn.store.log(stored.log),
+            stored.operation.header.kind.isMessage, let log = try turn.store.log(stored.log),
             let space = try turn.store.space(log.space)
         else { return .failure(.unknownMessage) }
+        if let refusal = Self.refusal(keeping: stored) { return .failure(refusal) }
         if let refusal = try refusal(writingIn: space, turn.store) { return .failure(refusal) }
         let own = try roster(of: space, turn.store)?.member(identity.person)
         guard space.kind == .direct || own.map({ $0.role >= .admin }) ?? false else {

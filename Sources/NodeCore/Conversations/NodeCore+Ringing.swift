@@ -66,11 +66,12 @@ extension NodeCore {
         var subject: Reminder.Subject?
         if let number {
             guard let stored = try turn.store.operation(number),
-                stored.operation.header.kind == .text
+                stored.operation.header.kind.isMessage
                     || stored.operation.header.kind.canBeWithdrawn,
                 let log = try turn.store.log(stored.log),
                 let space = try turn.store.space(log.space)
             else { return .failure(.unknownMessage) }
+            if let refusal = Self.refusal(keeping: stored) { return .failure(refusal) }
             subject = Reminder.Subject(
                 space: space.id,
                 operation: OperationReference(

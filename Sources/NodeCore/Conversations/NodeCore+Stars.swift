@@ -9,9 +9,10 @@ extension NodeCore {
         throws(StoreError) -> Result<CommandReply, CommandRefusal>
     {
         guard let ownSpace, let stored = try turn.store.operation(number),
-            stored.operation.header.kind == .text, let log = try turn.store.log(stored.log),
+            stored.operation.header.kind.isMessage, let log = try turn.store.log(stored.log),
             let space = try turn.store.space(log.space)
         else { return .failure(.unknownMessage) }
+        if let refusal = Self.refusal(keeping: stored) { return .failure(refusal) }
         let message = OperationReference(
             tag: log.tag, sequence: stored.sequence, check: stored.id.check)
         if isOn, try Overview.isDeleted(message, in: space.number, store: turn.store) {

@@ -183,4 +183,5 @@ extension NodeCore {
 
 extension AppliedOperation {
     func isKind(_ kind: OperationKind) -> Bool { operation.operation.header.kind == kind }
+    var isMessage: Bool { operation.operation.header.kind.isMessage }
 }

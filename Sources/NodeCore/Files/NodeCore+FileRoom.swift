@@ -338,7 +338,7 @@ extension NodeCore {
         var (gone, stays) = ([BlobID: HeldFile](), [BlobID]())
         for number in numbers {
             guard let stored = try turn.store.operation(number),
-                stored.operation.header.kind == .text
+                stored.operation.header.kind.isMessage
             else { return .failure(.unknownMessage) }
             let files = stored.operation.payload.flatMap(TextMessage.init(payload:))?.files ?? []
             if files.isEmpty, numbers.count == 1 { return .failure(.noFile) }

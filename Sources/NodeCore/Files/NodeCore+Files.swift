@@ -147,7 +147,7 @@ extension NodeCore {
     mutating func fetchFiles(of number: OperationNumber, _ turn: inout some Turn)
         throws(StoreError) -> Result<CommandReply, CommandRefusal>
     {
-        guard let stored = try turn.store.operation(number), stored.operation.header.kind == .text
+        guard let stored = try turn.store.operation(number), stored.operation.header.kind.isMessage
         else { return .failure(.unknownMessage) }
         guard let payload = stored.operation.payload else { return .failure(.deleted) }
         let files = TextMessage(payload: payload)?.files ?? []

@@ -28,7 +28,7 @@ extension NodeCore {
     ) throws(StoreError) -> [(text: String, time: UInt64)] {
         try store.values(.keptDraft).filter { $0.key.starts(with: space.key) }.compactMap {
             _, value in
-            guard let kept = KeptDraft(value), kept.draft.kind == .text,
+            guard let kept = KeptDraft(value), kept.draft.kind.isMessage,
                 let message = kept.draft.payload.flatMap({ TextMessage(payload: $0) })
             else { return nil }
             return (message.text, kept.time)

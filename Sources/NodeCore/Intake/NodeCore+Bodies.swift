@@ -251,8 +251,11 @@ extension NodeCore {
             tag: tag, sequence: place, check: id.check)
         switch header.kind {
         case .text: return try Overview.isDeleted(own, in: space.number, store: store)
+        // Its time was over where it came from.
+        case .disappearingText: return true
         case .edit:
             guard let target = header.references.first else { return false }
+            if try Target.disappears(target, in: space.number, store) { return true }
             return try Overview.isDeleted(target, in: space.number, store: store)
         case let kind where kind.canBeWithdrawn:
             return try Withdrawal.covers(own, in: space.number, store: store)

@@ -69,9 +69,9 @@ extension NodeCore {
     /// The version of the merge rules: 1 before there were mentions, threads, descriptions,
     /// profiles, polls and items, 2 before contact requests were stored in a separate entry, 3
     /// before there were notes and decisions, 5 before there were pictures of groups and receipts
-    /// distinguished branches. It grows with each rule that interprets what earlier versions only
+    /// distinguished branches, 6 before messages could disappear. It grows with each rule that interprets what earlier versions only
     /// carried, or stores it elsewhere.
-    static let viewGeneration: UInt64 = 6
+    static let viewGeneration: UInt64 = 7
 
     /// Recomputes all spaces if an earlier version computed them: it carried what it did not know,
     /// and showed nothing of that.
@@ -89,7 +89,9 @@ extension NodeCore {
         defer { rosters.judges[space.number] = judge }
         let context = try context(of: space, roster: judge.roster, turn.store)
         var bodyless: [LogTag: (log: LogRecord, operations: [VerifiedOperation])] = [:]
+        var disappearing: [OperationNumber] = []
         try Merge.rebuild(context, judging: &judge, in: turn.store) { applied in
+            if applied.isKind(.disappearingText) { disappearing.append(applied.number) }
             guard applied.operation.operation.isErased else { return }
             let tag = applied.log.tag
             bodyless[tag, default: (applied.log, [])].operations.append(applied.operation)
@@ -98,6 +100,7 @@ extension NodeCore {
         for (_, lacking) in bodyless.sorted(by: { $0.key < $1.key }) {
             try noteMissingBodies(of: lacking.operations, in: lacking.log, space, turn.store)
         }
+        try noteDisappearing(again: disappearing, in: space.number, &turn)
         turn.emit(.changed([.refolded(space.number)]))
     }
 }

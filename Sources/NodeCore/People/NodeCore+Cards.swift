@@ -110,6 +110,8 @@ extension NodeCore {
                     people.contactRoots = nil
                 case .card(let number): cards.append(number)
                 case .conversation(let number): spaces.insert(number)
+                case .disappearing(let space, let number):
+                    try noteDisappearing(number, in: space, &turn)
                 case .membership(let number):
                     spaces.insert(number)
                     memberships.insert(number)
@@ -122,7 +124,7 @@ extension NodeCore {
                 case .additionPolicy: areInvitationsDue = true
                 case .preference(let key): preferences.insert(key)
                 // Somebody may have said that they hold a file.
-                case .receipts: lookAtShelves(in: Self.shelfDelay, &turn)
+                case .receipts: heedReceipts(&turn)
                 case .message, .mention, .files, .devices, .typing, .presence, .calls,
                     .invitation, .together, .reminder, .clocks:
                     break
@@ -149,6 +151,12 @@ extension NodeCore {
         if isRelayDue { try showRelays(&turn) }
         // Last: the work just done may have changed what counts.
         try heedFiles(&turn)
+    }
+
+    /// Somebody said what they have received or read.
+    private mutating func heedReceipts(_ turn: inout some Turn) {
+        lookAtShelves(in: Self.shelfDelay, &turn)
+        hastenDisappearing(&turn)
     }
 
     /// Takes in what devices have shown of themselves that are in a space only now, or again: while

@@ -26,6 +26,9 @@ export function standing(of) {
   return found;
 }
 
+/** How long messages may stay, in seconds. */
+const lifetimes = [["disappear.off", 0], ["disappear.hour", 3600], ["disappear.day", 86400], ["disappear.week", 604800], ["disappear.month", 2419200]];
+
 /** What one has done with a conversation as a whole. */
 export function conversationActions(of, attempt, gone) {
   const act = (method, params = {}) => attempt(() => rpc(method, { conversation: of.id, ...params }));
@@ -37,6 +40,9 @@ export function conversationActions(of, attempt, gone) {
       [t("chat.week"), () => act("mute", { on: true, hours: 168 })],
       [t("chat.always"), () => act("mute", { on: true })],
     ])],
+    [t("chat.disappear"), () => menu(t("chat.disappearAsk"), lifetimes.map(([word, seconds]) => [
+      `${(of.lifetime ?? 0) === seconds ? "✓ " : ""}${t(word)}`, () => act("setMessageLifetime", { seconds }),
+    ]))],
     [t(of.isMarkedUnread ? "chat.markRead" : "chat.markUnread"), () => act("markUnread", { on: !of.isMarkedUnread })],
     (of.isOut || of.isInvited || of.kind === "direct") && [t("chat.delete"), () => ask(told("chat.deleteAsk", { name: of.name }), [], t("chat.delete"), async () => {
       await rpc("deleteConversation", { conversation: of.id });

@@ -44,7 +44,7 @@ function quote(message) {
   if (!quote) return h("p", { class: "quote hint" }, t("message.quoteGone"));
   return h("p", { class: "quote", "data-to": message.replyToID },
     foreign("bdi", { class: "who" }, quote.author), " ",
-    foreign("bdi", {}, quote.isDeleted ? t("message.deleted") : (quote.text ?? t(quote.isHidden ? "message.hidden" : "message.missing"))));
+    foreign("bdi", {}, quote.isDeleted || quote.hasDisappeared ? t(quote.isDeleted ? "message.deleted" : "message.disappeared") : (quote.text ?? t(quote.isHidden ? "message.hidden" : "message.missing"))));
 }
 
 /** That its text was changed, and how far the change has come where nobody else is known to have it. */
@@ -60,6 +60,8 @@ function notes(message) {
   if (message.editCount > 0 && !message.isDeleted) notes.push(editWords(message));
   if (message.isPinned) notes.push(t("message.pinned"));
   if (message.isStarred) notes.push(t("message.starred"));
+  if (message.disappears) notes.push(t("message.disappearsAt", { time: fullTime(message.disappears) }));
+  else if (message.lifetime) notes.push(t("message.disappears"));
   if (message.isLate) notes.push(t("message.late"));
   if (message.forwardedFrom) notes.push(told("message.forwarded", { name: message.forwardedFrom }));
   else if (message.forwardedFrom === "") notes.push(t("message.forwardedUnknown"));

@@ -72,7 +72,7 @@ extension Views {
     ) throws -> TextMessage {
         guard let stored = try store.operation(number), let log = try store.log(stored.log),
             roster.devicesEver(of: ownPerson).contains(log.device),
-            stored.operation.header.kind == .text,
+            stored.operation.header.kind.isMessage,
             let said = stored.operation.payload.flatMap({ TextMessage(payload: $0) })
         else { throw NodeError(.unknownMessage) }
         let first = said.origin?.author ?? said.forwardedFrom

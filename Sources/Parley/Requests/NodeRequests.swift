@@ -164,6 +164,7 @@ public enum NodeRequests {
         SetLinkSettings.self,
         SetMediaProgram.self,
         SetMemberRole.self,
+        SetMessageLifetime.self,
         SetOffline.self,
         SetPresence.self,
         SetPrivacy.self,

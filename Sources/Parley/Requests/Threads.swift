@@ -134,7 +134,7 @@ extension Views {
             let message = try Timeline(
                 of: space, roster: roster, ownPerson: ownPerson, includesHistory: false
             ).content(of: stored, in: store)
-        else { return nil }
+        else { return try quote(ofDisappeared: stored, roster) }
         let isHidden = try hides(message.author, in: space)
         let text = isHidden ? nil : message.text
         let start = text.map { String($0.prefix(MessageView.Quote.characterCountMax)) }
@@ -143,6 +143,17 @@ extension Views {
                 ?? name(of: message.author, in: roster),
             text: start, isDeleted: message.isDeleted, isEdited: message.isEdited && !isHidden,
             isHidden: isHidden)
+    }
+
+    private func quote(
+        ofDisappeared stored: StoredOperation, _ roster: Roster
+    ) throws -> MessageView.Quote? {
+        guard hasDisappeared(stored), let log = try store.log(stored.log),
+            let author = roster.person(of: log.device)
+        else { return nil }
+        return MessageView.Quote(
+            author: try name(of: author, in: roster), text: nil, isDeleted: false,
+            isEdited: false, hasDisappeared: true)
     }
 
     /// The message that a thread begins with, where it is here; else the one that was named.
@@ -157,7 +168,7 @@ extension Views {
         of reference: MessageReference, before: String?, limit: Int
     ) throws -> ThreadPage {
         guard let stored = try store.operation(message(reference)),
-            stored.operation.header.kind == .text, let log = try store.log(stored.log),
+            stored.operation.header.kind.isMessage, let log = try store.log(stored.log),
             let space = try store.space(log.space), let roster = try roster(of: space),
             let unread = try unreadPlaces(in: space.number)
         else { throw NodeError(.unknownMessage) }
