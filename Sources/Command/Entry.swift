@@ -235,8 +235,8 @@ struct ParleyCommand: AsyncParsableCommand {
         abstract: "private conversations, held on your own devices",
         discussion: """
             A node holds your conversations, encrypts what leaves it, and meets other nodes \
-            whenever it can. While a node is running, commands go through it; else they open its \
-            home themselves, and send and fetch what they can while they last.
+            whenever it can. While a node is running, commands go through it; otherwise they open \
+            the home directly, and sync what they can while they run.
 
             The home is --home or --profile, else $PARLEY_HOME or $PARLEY_PROFILE, else \
             $XDG_DATA_HOME/parley, else ~/.local/share/parley. Lines are as wide as $COLUMNS says, \

@@ -19,9 +19,9 @@ enum ExitStatus: CaseIterable {
     /// Its meaning, as a sentence without its end.
     var meaning: String {
         switch self {
-        case .done: "what you asked for is done"
+        case .done: "success"
         case .failed:
-            "it could not be done; an error says why, in two lines or, with --json, as JSON"
+            "failure; an error says why, in two lines or, with --json, as JSON"
         case .misused: "the command line is wrong; nothing was opened or changed"
         case .interrupted: "it was interrupted by a second Ctrl-C, or before it had done everything"
         }

@@ -47,7 +47,7 @@ struct World: Sendable {
     /// Says what is so, and by what it is changed; that only where this node may write.
     func say(_ fact: String, way: String, on node: any NodeService) async throws {
         let mayWrite = try await node.perform(GetStatus()).readOnlyReason == nil
-        advise(mayWrite ? "\(fact): \(way)" : fact)
+        advise(mayWrite ? "\(fact) \(way)" : fact)
     }
 
     /// Says something that stays on its line, to be written over.

@@ -68,7 +68,7 @@ public struct CommandID: Hashable, Sendable {
     public init(_ rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// The purpose of a timer. None is set again before it fires.
+/// The purpose of a timer. Setting one that is set moves it: the shell keeps the later word.
 public enum TimerID: Hashable, Sendable {
     /// Shows a link alive, or finds it dead.
     case heartbeat(LinkID)

@@ -121,9 +121,14 @@ public struct NodeCore: Sendable {
         return turn.effects
     }
 
-    /// The order of what follows an input: its changes are followed up first, then signals and
-    /// relays learn of them, and what links carry comes last, so that one frame contains
-    /// everything.
+    /// Routes an input, and then runs the phases that every step ends with. Their order matters:
+    ///
+    /// 1. What a person wrote while the space could not be written in is written, if it can be by now.
+    /// 2. Changes are followed up: all that the step stored is known by then.
+    /// 3. A message ends its author's typing, before signals are sent.
+    /// 4. Signals of calls, typing and presence follow the rosters as they are now.
+    /// 5. Relays are given what was written; shelves of files come after, behind every message.
+    /// 6. What links carry comes last, so that one frame contains everything; files fill what room is left.
     ///
     /// - Parameter lastBefore: the last operation before this step.
     private mutating func take(

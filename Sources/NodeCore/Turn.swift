@@ -3,7 +3,8 @@ import ParleyLedger
 /// What one step may use, and what it produces.
 ///
 /// A step makes one and passes it to everything that it calls: nothing else of the world outside
-/// reaches a core.
+/// reaches a core. It is a protocol with one conformer, so that whoever takes a turn need not name the types
+/// of its store and its randomness.
 protocol Turn {
     associatedtype TurnStore: Store
     associatedtype Randomness: RandomNumberGenerator

@@ -1,4 +1,5 @@
 import ParleyLedger
+import ParleyNodeCore
 
 extension NodeError {
     /// The words that people pass to each other, by how they begin, and where each of them goes.
@@ -22,6 +23,15 @@ extension NodeError {
 }
 
 extension NodeError {
+    /// A text that is to name a conversation, or the person of one, names neither.
+    static func unknownConversation(_ argument: String) -> NodeError {
+        NodeError(
+            NodeError(.unknownConversation).code,
+            "No conversation or contact matches “\(argument)”.",
+            hint: "`parley conversations` and `parley contacts` list them; `parley invite` adds a "
+                + "person.")
+    }
+
     /// A device that is to be kept is none of a person's.
     public static func unknownDevice(_ word: String, among devices: [String]) -> NodeError {
         NodeError(

@@ -95,7 +95,7 @@ extension Views {
         {
             return try conversation(person.description)
         }
-        return try conversation(addressee)
+        return try conversation(addressee, named: argument)
     }
 
     /// The conversation that an argument means, among all that are here, including declined ones;
@@ -113,7 +113,7 @@ extension Views {
         }
         let addressee = try resolver.thing()
         if case .formerInvitation(let space, let name) = addressee { return (space, name) }
-        let space = try conversation(addressee)
+        let space = try conversation(addressee, named: argument)
         return (space.id, try roster(of: space).map { try title(of: space, $0) } ?? "")
     }
 
@@ -152,14 +152,16 @@ extension Views {
         }
     }
 
-    private func conversation(_ addressee: Addressee?) throws -> SpaceRecord {
+    private func conversation(
+        _ addressee: Addressee?, named argument: String
+    ) throws -> SpaceRecord {
         switch addressee {
         case .conversation(let space): return space
         case .person(let person):
             let contact = try contacts().first { $0.person == person.description }
-            throw contact.map { NodeError(notMet: $0) } ?? NodeError(.unknownConversation)
+            throw contact.map { NodeError(notMet: $0) } ?? .unknownConversation(argument)
         case .invitation: throw NodeError(.invited)
-        case nil, .formerInvitation: throw NodeError(.unknownConversation)
+        case nil, .formerInvitation: throw NodeError.unknownConversation(argument)
         }
     }
 

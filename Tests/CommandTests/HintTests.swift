@@ -14,10 +14,16 @@ struct HintTests {
         terminal.node.answer(ListContacts.self) { _, _ in [] }
         let waits = await terminal.run("conversations").talk
         #expect(waits.contains("you wait for ben to add you to “trip”"), "\(waits)")
-        #expect(!waits.contains("none yet"), "\(waits)")
+        #expect(!waits.contains("No conversations yet"), "\(waits)")
         terminal.node.answer(ListJoins.self) { _, _ in [] }
         let talk = await terminal.run("conversations").talk
         #expect(talk.contains("parley group create NAME"), "\(talk)")
+    }
+
+    @Test("say that a group that was left stays readable")
+    func left() async {
+        let talk = await Terminal().run("group", "leave", "trip").talk
+        #expect(talk == "You left “trip”. It stays readable.\n")
     }
 
     @Test("of what mends itself say to wait, and what is to be mended is mended first")

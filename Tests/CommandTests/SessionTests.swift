@@ -429,7 +429,7 @@ struct SessionTests {
         #expect(output.contains("listens  [::]:7447\n"))
         #expect(output.contains("link     ben at 192.0.2.1:7447\n"))
         #expect(output.contains("holds    1 conversation, 3 operations, 4.1 kB on disk\n"))
-        #expect(output.contains("carried  1.5 kB sent, 20 B received\n"))
+        #expect(output.contains("traffic  1.5 kB sent, 20 B received\n"))
         #expect(output.contains("refused  badSignature: 2\n"))
         #expect(output.contains("keys     in a file that only you can read"))
     }

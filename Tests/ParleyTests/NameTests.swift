@@ -58,6 +58,7 @@ struct NameTests {
             try await ben.perform(SendMessages(conversation: "cara", texts: ["hello"]))
         }
         #expect(stranger?.code == "unknown-conversation")
+        #expect(stranger?.message == "No conversation or contact matches “cara”.")
         _ = try await ada.start(listen: ["127.0.0.1:0"])
         #expect(try await ada.perform(CreateInvite(hours: 1)).addresses.count == 1)
         await ada.shutdown()

@@ -73,7 +73,8 @@ struct AdviceProcessTests {
         let folder = try TemporaryFolder()
         let (ada, _) = try await made(folder, "ada")
         let nobody = try await Program.run("contacts", "--home", ada)
-        #expect(nobody.output.contains("nobody yet: parley invite --home"), "\(nobody.output)")
+        #expect(
+            nobody.output.contains("No contacts yet. `parley invite --home"), "\(nobody.output)")
         #expect(try await Program.run("group", "create", "notes", "--home", ada).status == 0)
         #expect(try await Program.run("send", "notes", "one", "--home", ada).status == 0)
         let lost = try await Program.run("reply", "notes", "999", "x", "--home", ada)

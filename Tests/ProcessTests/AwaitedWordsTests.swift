@@ -30,7 +30,7 @@ struct AwaitedWordsTests {
         try await asked(all)
         let (ann, ben) = (try await all.client(all.ann), try await all.client(all.ben))
         // The name went with the invitation.
-        #expect(try await run("outbox", at: all.ann).contains("nothing waits"))
+        #expect(try await run("outbox", at: all.ann).contains("Nothing waits"))
         #expect(try await ann.perform(GetStatus()).pendingCount == 0)
         let why = "waits until ben accepts the invitation"
         try await ann.perform(SendMessages(conversation: "duo", texts: ["for ben"]))
@@ -38,7 +38,7 @@ struct AwaitedWordsTests {
             AskPoll(conversation: "duo", question: "when?", options: ["now", "never"]))
         let outbox = try await run("outbox", at: all.ann)
         #expect(outbox.contains("1 saved here") && outbox.contains("1 changed"), "\(outbox)")
-        #expect(outbox.contains(why) && !outbox.contains("nothing waits"), "\(outbox)")
+        #expect(outbox.contains(why) && !outbox.contains("Nothing waits"), "\(outbox)")
         let status = try await ann.perform(GetStatus())
         #expect(status.pendingCount == 2 && status.awaited == ["2 in “duo” \(why)"])
         #expect(try await run("status", at: all.ann).contains(why))

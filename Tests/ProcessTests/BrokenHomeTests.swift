@@ -136,8 +136,8 @@ struct BrokenHomeTests {
         }
         // What would be refused is not advised.
         for (words, said) in [
-            (["contacts"], "nobody yet\n"), (["relays"], "no relay\n"),
-            (["device", "list"], "one device\n"),
+            (["contacts"], "No contacts yet.\n"), (["relays"], "No relay yet.\n"),
+            (["device", "list"], "You have one device.\n"),
         ] {
             let program = try Program(words + ["--home", home])
             #expect(try await program.ended() == 0)

@@ -337,7 +337,7 @@ struct ChatProcessTests {
         #expect(refused.status == 1 && refused.output.contains("needs a terminal"))
         let unknown = try await node.run("chat", "nowhere")
         #expect(
-            unknown.status == 1 && unknown.output.contains("no such conversation"),
+            unknown.status == 1 && unknown.output.contains("No conversation or contact matches"),
             "\(unknown.output)")
     }
 }

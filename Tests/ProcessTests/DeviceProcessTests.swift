@@ -93,7 +93,7 @@ struct DeviceProcessTests {
         let said = try await pair.ann.run("device", "revoke", "phone").output
         #expect(
             said.contains(
-                "others call you “ann” again, not “Annika”, the name that that device set:"),
+                "Others call you “ann” again, not “Annika”, the name that that device set."),
             "\(said)")
         #expect(try await laptop.perform(GetStatus()).name == "ann")
         #expect(try await pair.ann.run("device", "revoke", own).output.contains(only))

@@ -61,7 +61,7 @@ struct ForkedReadTests {
             #expect(program.output.contains(backup), "\(words): \(program.output)")
             #expect(program.output.contains("parley recover --home FOLDER"))
             #expect(!program.output.contains("device revoke"), "\(words): \(program.output)")
-            #expect(!program.output.contains("link adds another"), "\(words): \(program.output)")
+            #expect(!program.output.contains("adds another"), "\(words): \(program.output)")
         }
         for words in [["contacts"], ["why", "ben"], ["status"]] {
             let program = try Program(words + ["--home", ann.home])

@@ -56,11 +56,11 @@ struct LeavingProcessTests {
         #expect(kept.status == 1 && kept.output.contains("knows yet that you left"))
         #expect(try await ben.run("offline", "off").status == 0)
         try await eventually("ann knows it", on: [pair.ann, ben]) {
-            try await ben.run("outbox").output == "nothing waits\n"
+            try await ben.run("outbox").output == "Nothing waits.\n"
         }
         // Whether ann is there or not.
         try await pair.ann.kill()
-        #expect(try await ben.run("outbox").output == "nothing waits\n")
+        #expect(try await ben.run("outbox").output == "Nothing waits.\n")
         #expect(try await ben.run("status").output.contains("0 messages and changes"))
         #expect(try await ben.run("why", "log").output.contains("told to ann, "))
         #expect(try await ben.run("conversations", "delete", "log").status == 0)

@@ -33,7 +33,7 @@ struct RequestProcessTests {
                 "\(shown)")
             #expect(shown.contains("cara asks to be your contact: "))
             // There is nothing to read yet, and so nothing in the list.
-            #expect(!shown.contains("none yet"))
+            #expect(!shown.contains("No conversations yet"))
         }
         #expect(try await run("conversations", "--json").output == "[]\n")
         #expect(try await run("status").output.contains("ben: parley contacts --home \(home)"))

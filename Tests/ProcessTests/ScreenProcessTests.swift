@@ -104,7 +104,8 @@ struct ScreenProcessTests {
             #expect(piped.contains("parley \(word) --home \(node.home)"), "\(piped)")
         }
         let nobody = try await node.run("contacts").output
-        #expect(nobody.contains("nobody yet: parley invite --home \(node.home)"), "\(nobody)")
+        #expect(
+            nobody.contains("No contacts yet. `parley invite --home \(node.home)`"), "\(nobody)")
     }
 
     @Test("stands in columns, whatever signs a name has")

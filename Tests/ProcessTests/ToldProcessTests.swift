@@ -92,7 +92,7 @@ struct ToldProcessTests {
         for command in ["conversations", "invitations", "status"] {
             let shown = try await run(command, at: all.ben)
             #expect(shown.contains(words), "\(command): \(shown)")
-            #expect(!shown.contains("none yet"), "\(command): \(shown)")
+            #expect(!shown.contains("No conversations yet"), "\(command): \(shown)")
         }
         for command in ["invitations", "status"] {
             let told = try await run(command, "--json", at: all.ben)

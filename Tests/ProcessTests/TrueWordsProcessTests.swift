@@ -202,7 +202,7 @@ struct TrueWordsProcessTests {
         #expect(status.contains(advice) && status.contains("gets nothing more"), "\(status)")
         let refused = try await phone.run("send", "ben", "and this?")
         #expect(refused.status == 1 && refused.output.contains(advice), "\(refused.output)")
-        #expect(try await phone.run("relays").output == "no relay\n")
+        #expect(try await phone.run("relays").output == "No relay yet.\n")
         let page = try await client.perform(ReadMessages(conversation: "ben", limit: 1))
         #expect(page.messages.map(\.state) == ["unknown"])
         let number = try #require(page.messages.first?.number)
@@ -238,7 +238,7 @@ struct TrueWordsProcessTests {
             try await client.perform(ListContacts()).map(\.state) == ["accepted"]
         }
         #expect(try await client.perform(ListOutbox()).isEmpty)
-        #expect(try await ann.run("outbox").output == "nothing waits\n")
+        #expect(try await ann.run("outbox").output == "Nothing waits.\n")
         #expect(try await ann.stop() == 0)
         #expect(try await all.ben.stop() == 0)
 

@@ -53,7 +53,7 @@ struct UntakenWordsTests {
         #expect(out.contains("club (you are no longer a member: nothing of this can"), "\(out)")
         #expect(out.contains("an hour of work") && out.contains("and a last word"), "\(out)")
         #expect(!out.contains("again") && !out.contains("nothing:"), "\(out)")
-        #expect(try await all.ben.run("outbox").output.contains("nothing waits"))
+        #expect(try await all.ben.run("outbox").output.contains("Nothing waits"))
         try await comeBack(all)
         let ben = try await all.client(all.ben)
         let own = ["an hour of work", "and a last word"]
@@ -62,7 +62,7 @@ struct UntakenWordsTests {
         try await pages(ben, whole)
 
         let outbox = try await all.ben.run("outbox").output
-        #expect(outbox.contains("nothing waits"), "\(outbox)")
+        #expect(outbox.contains("Nothing waits"), "\(outbox)")
         #expect(outbox.contains("nobody took 2 messages of yours in “club”"), "\(outbox)")
         let shown = try await Advised.first("outbox", in: outbox).run(in: all.folder.path)
         #expect(shown.status == 0 && shown.output.contains("club:\n"), "\(shown.output)")

@@ -67,7 +67,7 @@ struct UseProcessTests {
             try await client.perform(ReadMessages(conversation: "ben", limit: 1)).messages.first?
                 .waiting == []
         }
-        #expect(try await run(["outbox"], at: home).1.contains("nothing waits"))
+        #expect(try await run(["outbox"], at: home).1.contains("Nothing waits"))
         try await all.end()
     }
 

@@ -100,7 +100,7 @@ struct WhoHasItTests {
         let number = try #require(page.messages.first?.number)
         #expect(try await all.ann.run("react", "\(number)", "👍").status == 0)
         try await add("ben", to: "diary", all)
-        #expect(try await all.ann.run("outbox").output == "nothing waits\n")
+        #expect(try await all.ann.run("outbox").output == "Nothing waits.\n")
         #expect(try await ann.perform(GetStatus()).pendingCount == 0)
 
         // What he is to have waits for him as long as he does not go.
@@ -111,7 +111,7 @@ struct WhoHasItTests {
         try await remove("ben", from: "diary", all)
         try await all.ben.start()
         try await add("ben", to: "diary", all)
-        #expect(try await all.ann.run("outbox").output == "nothing waits\n")
+        #expect(try await all.ann.run("outbox").output == "Nothing waits.\n")
         #expect(try await ann.perform(GetStatus()).pendingCount == 0)
         try await all.end()
     }
@@ -150,7 +150,7 @@ struct WhoHasItTests {
             "  ✓ not known whether it arrived: you were no longer a member by then\n"
         #expect(read.contains("too late" + words), "\(read)")
         #expect(read.contains("in time  ✓✓\n"), "\(read)")
-        #expect(try await phone.run("outbox").output == "nothing waits\n")
+        #expect(try await phone.run("outbox").output == "Nothing waits.\n")
         #expect(try await client.perform(GetStatus()).pendingCount == 0)
         let page = try await client.perform(ReadMessages(conversation: "log", limit: 1))
         let number = try #require(page.messages.first?.number)

@@ -40,7 +40,8 @@ struct Conversations: NodeCommand {
         GroupJoin.tell(joins)
         if all.isEmpty, requests.isEmpty, joins.isEmpty {
             try await World.current.say(
-                "none yet", way: "parley invite, or parley group create NAME", on: node)
+                "No conversations yet.",
+                way: "`parley invite` or `parley group create NAME` begins one.", on: node)
         }
     }
 

@@ -50,9 +50,9 @@ struct DeviceRevoke: NodeCommand {
         let name = try await node.perform(GetProfile()).name
         if name != former {
             let said =
-                "others call you “\(harmless(name))” again, not “\(harmless(former))”, the "
-                + "name that that device set"
-            try await world.say(said, way: "`parley name NAME` sets another name", on: node)
+                "Others call you “\(harmless(name))” again, not “\(harmless(former))”, the "
+                + "name that that device set."
+            try await world.say(said, way: "`parley name NAME` sets another name.", on: node)
         }
         if !hasMet {
             world.say(

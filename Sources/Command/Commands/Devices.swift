@@ -52,7 +52,7 @@ struct DeviceList: NodeCommand {
         }
         if devices.count == 1 {
             try await World.current.say(
-                "one device", way: "parley device link adds another", on: node)
+                "You have one device.", way: "`parley device link` adds another.", on: node)
         }
     }
 

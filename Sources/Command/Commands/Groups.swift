@@ -285,6 +285,7 @@ struct GroupLeave: OneGroupCommand {
 
     func run(with node: any NodeService) async throws {
         try await node.perform(LeaveGroup(conversation: group, anyway: anyway))
+        World.current.say("You left “\(harmless(group))”. It stays readable.")
     }
 }
 

@@ -9,15 +9,19 @@ struct OutboxCommand: NodeCommand {
             Shows messages that no device of another person has yet: those that are only on this \
             device, and those that a relay has; also edits, deletions, reactions, pins, names of \
             groups, polls, answers, action items, notes and edits of them, decisions and \
-            approvals; groups that you left where nobody knows it yet; and people who are to \
-            become contacts and were not reached yet. Your own name is not among them: it goes to \
-            each contact who is reached. Below that, it shows which files are still to be \
-            fetched, and which of your files others are not known to have. What a device with two \
-            histories wrote never leaves it, and a revoked device no longer learns what arrived: \
-            --stranded shows both, so that another device of yours can send it again (`parley \
-            send --stranded`). It also shows what nobody took because you had been removed from \
-            a group, or made a reader, before it arrived: once you may write there again, any \
-            device of yours can send that again, this one too.
+            approvals; groups that you left, until a member of the group knows; and people who \
+            are to become contacts and were not reached yet. Your own name is not among them: it \
+            goes to each contact who is reached.
+
+            Below that, it shows files that are still to be fetched, and files of yours that, as \
+            far as is known, nobody else has.
+
+            --stranded shows messages that can no longer be delivered from here, so that another \
+            device of yours can send them again (`parley send --stranded`): those of a device \
+            with two histories, and those of a revoked device, which no longer learns what \
+            arrived. It also shows messages that were refused because you had been removed from \
+            a group, or made a reader, before they arrived: once you may write there again, any \
+            device of yours can send them again, this one too.
 
             Example:
               parley outbox
@@ -40,7 +44,7 @@ struct OutboxCommand: NodeCommand {
         let rows = waiting.filter(\.isWaiting).map(Self.row)
         try Output.show(waiting, json: output.json, as: Table(rows).text)
         guard !output.json else { return }
-        if rows.isEmpty { World.current.say("nothing waits") }
+        if rows.isEmpty { World.current.say("Nothing waits.") }
         for view in waiting where view.untakenCount > 0 && view.untakenBar == nil {
             World.current.advise(
                 "nobody took \(counted(view.untakenCount, "message")) of yours in "

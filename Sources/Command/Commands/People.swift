@@ -310,7 +310,8 @@ struct Contacts: NodeCommand {
         try await Losses.warn(of: "people", on: node)
         if output.json { return }
         if contacts.isEmpty {
-            try await World.current.say("nobody yet", way: "parley invite", on: node)
+            try await World.current.say(
+                "No contacts yet.", way: "`parley invite` creates a link.", on: node)
         }
         for contact in contacts {
             if contact.state == "pending" { World.current.advise(Self.request(contact)) }

@@ -35,7 +35,7 @@ struct RelaysList: NodeCommand {
         guard !output.json else { return }
         if relays.isEmpty {
             try await World.current.say(
-                "no relay", way: "parley relays add TEXT adds one", on: node)
+                "No relay yet.", way: "`parley relays add TEXT` adds one.", on: node)
         }
         try await Self.sayWhyIdle(relays, node)
         Self.sayWhoAnswers(relays)

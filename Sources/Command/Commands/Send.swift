@@ -12,11 +12,12 @@ struct Send: AsyncParsableCommand {
             Without a text, standard input is the message; with --lines, each of its lines is one. \
             When the command returns, everything is saved, and it is sent as soon as somebody can \
             be reached. If --lines stops half-way, or is ended, the same command continues where \
-            it stopped, and says nothing twice. --stranded sends again, once, what another device \
-            of yours wrote and nobody accepts from it, or what nobody took because you had been \
-            removed, as `parley outbox --stranded --json` printed it there; it mentions whom it \
-            mentioned, and what was forwarded says so. Only two devices of yours that have not met \
-            since would both say it.
+            it stopped, and says nothing twice.
+
+            --stranded resends messages from the file that `parley outbox --stranded --json` \
+            wrote: messages that another of your devices can no longer deliver, or that were \
+            refused because you had been removed. Mentions and “forwarded from” are kept. Each \
+            message is sent once, unless two of your devices resend it without having synced.
 
             “@” and a member's name, or the start of their identifier, mentions them, and \
             “@everyone” mentions everybody: `parley mentions` shows it to them. --lines mentions \

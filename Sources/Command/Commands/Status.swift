@@ -67,7 +67,7 @@ struct Status: NodeCommand {
                 + (status.files.takenByteCount == 0
                     ? "" : ", and \(bytes(Int(clamping: status.files.takenByteCount))) of files"))
         table.add(
-            "carried",
+            "traffic",
             "\(bytes(status.sentByteCount)) sent, \(bytes(status.receivedByteCount)) received")
         let waiting = status.pendingCount
         table.add(
@@ -75,7 +75,9 @@ struct Status: NodeCommand {
         for answer in status.awaited { table.add("waiting", harmless(answer)) }
         for (title, line) in FileLines.lines(status.files) { table.add(title, line) }
         if status.strandedCount > 0 {
-            table.add("stays here", "\(status.strandedCount), which nobody will ever accept")
+            table.add(
+                "undeliverable",
+                counted(status.strandedCount, "message or change", "messages and changes"))
         }
         addWhatFailed(status, to: &table)
         for name in status.requests {

@@ -18,9 +18,9 @@ extension Views {
         }
         auditLogs(&report)
         addFormerLosses(to: &report)
-        report.add("Every key and note of the node opens.", isDamage: true) {
+        report.add("Every stored key and record can be decrypted.", isDamage: true) {
             let count = try store.strangeRowCount()
-            return count == 0 ? .fine("all of them") : .wrong("\(count) do not")
+            return count == 0 ? .fine("all of them") : .wrong("\(count) cannot")
         }
         // The next look is at a home that is known to be damaged: both say the same.
         let isDamaged = report.isDatabaseDamaged
@@ -28,7 +28,7 @@ extension Views {
             isDamaged ? .skipped(Self.notCompared) : try foldAgain()
         }
         report.add("The guard and the database match.", isDamage: false) {
-            guard let rejoin = core.rejoin else { return .fine("nothing was set back") }
+            guard let rejoin = core.rejoin else { return .fine("no rollback") }
             return .wrong(rejoin.reason)
         }
         return report
