@@ -10,8 +10,8 @@ enum Editor {
     static func text(_ bytes: [UInt8]) throws(NodeError) -> String {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw NodeError(
-                "not-text", "It is not UTF-8 text.",
-                hint: "iconv turns other encodings into UTF-8")
+                "not-text", "The text is not UTF-8.",
+                hint: "`iconv` turns other encodings into UTF-8.")
         }
         return text
     }
@@ -41,7 +41,8 @@ enum Editor {
                     try original.write(to: URL(fileURLWithPath: path))
                 } catch {
                     remove()
-                    throw NodeError("no-file", "The text could not be written to \(path): \(error)")
+                    throw NodeError(
+                        "no-file", "The text could not be written to \(path): \(error).")
                 }
                 return
             }

@@ -71,7 +71,7 @@ enum Entry {
     private static func execute(_ words: CommandWords) async throws {
         if let shell = words.completionShell {
             guard let text = CompletionScript.text(for: shell.isEmpty ? "bash" : shell) else {
-                throw ValidationError("there is completion for bash, zsh and fish")
+                throw ValidationError("There is completion for bash, zsh and fish only.")
             }
             return World.current.write(text)
         }
@@ -129,7 +129,7 @@ enum Entry {
             return tell(reason, status: misused, words)
         }
         let reason = NodeError(
-            "failed", "\(error)", hint: "parley status and parley doctor may say more")
+            "failed", "\(error)", hint: "`parley status` and `parley doctor` may say more.")
         return tell(reason, status: status.rawValue, words)
     }
 
@@ -191,7 +191,7 @@ enum Entry {
             usageCode,
             path.count > 1
                 ? "\(names) has no command “\(word)”." : "There is no command “\(word)”.",
-            hint: near.map { "Was it \(names) \($0)?" } ?? "\(names) --help lists them all.")
+            hint: near.map { "Was it `\(names) \($0)`?" } ?? "`\(names) --help` lists them all.")
     }
 
     /// Words that were taken for a wish for help, and are none.
@@ -201,30 +201,33 @@ enum Entry {
         if let bundle = words.bundle {
             return NodeError(
                 usageCode, "“\(bundle)” begins with a hyphen, as options do. Nothing was done.",
-                hint: "\(behindHyphens): \(name) … -- \(Advice.quoted(bundle))")
+                hint: "\(behindHyphens): `\(name) … -- \(Advice.quoted(bundle))`")
         }
         let parts = commands.last?.configuration.allSubcommands.map { $0._commandName } ?? []
         return NodeError(
             usageCode, "\(name) is several commands: \(parts.joined(separator: ", ")).",
-            hint: "\(name) --help says what each does")
+            hint: "`\(name) --help` says what each does.")
     }
 
-    private static let behindHyphens = "put -- before a text that begins with a hyphen"
+    private static let behindHyphens = "Put -- before a text that begins with a hyphen"
 
     private static func usage(_ error: any Error) -> NodeError {
         let message = ParleyCommand.message(for: error)
         let isOption = message.hasPrefix("Unknown option")
         return NodeError(
-            usageCode, message, hint: hint(for: error) + (isOption ? "; \(behindHyphens)" : ""))
+            usageCode, NodeError.ended(message),
+            hint: hint(for: error) + (isOption ? " \(behindHyphens)." : ""))
     }
 
     /// The usage line of the command that was misused names its help.
     private static func hint(for error: any Error) -> String {
         let lines = ParleyCommand.fullMessage(for: error, columns: 1_000).split(separator: "\n")
         let see = lines.last { $0.contains("--help") }
-        guard let start = see?.range(of: "parley"), let line = see else { return "parley --help" }
+        guard let start = see?.range(of: "parley"), let line = see else {
+            return "Run `parley --help` for usage."
+        }
         let command = line[start.lowerBound...].prefix { $0 != "'" }
-        return "\(command) says how it is used"
+        return "Run `\(command)` for usage."
     }
 }
 

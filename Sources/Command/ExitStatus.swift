@@ -16,7 +16,7 @@ enum ExitStatus: CaseIterable {
         }
     }
 
-    /// Its meaning, as a sentence without its end.
+    /// Its meaning, in a few words.
     var meaning: String {
         switch self {
         case .done: "success"

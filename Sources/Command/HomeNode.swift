@@ -33,7 +33,8 @@ enum HomeNode {
                 throw NodeError(
                     "running", "A node is running in \(home).",
                     hint:
-                        "stop it (Ctrl-C where it runs), run this command again, then: parley run")
+                        "Stop it (Ctrl-C where it runs), run this command again, and then `parley run`."
+                )
             },
             home: { try body($0) })
     }
@@ -117,7 +118,7 @@ enum HomeNode {
             {
                 throw NodeError(
                     "passphrase-needed", "The keys in \(home) are protected by a passphrase.",
-                    hint: "type it, or name a file with --passphrase-file")
+                    hint: "Type it, or name a file with --passphrase-file.")
             }
             return Node.examine(settings, unopened: reason)
         }

@@ -33,10 +33,12 @@ struct HomeOptions: ParsableArguments {
     var quiet = false
 
     func validate() throws {
-        if let home, home.isEmpty { throw ValidationError("--home needs a folder") }
+        if let home, home.isEmpty { throw ValidationError("--home needs a folder.") }
         guard let profile else { return }
-        if home != nil { throw ValidationError("--home and --profile exclude each other") }
-        guard HomeFolders.isName(profile) else { throw ValidationError(HomeFolders.nameRule) }
+        if home != nil { throw ValidationError("--home and --profile exclude each other.") }
+        guard HomeFolders.isName(profile) else {
+            throw ValidationError(NodeError.sentence(HomeFolders.nameRule))
+        }
     }
 
     /// The folder, as an absolute path.
@@ -98,7 +100,7 @@ struct HomeOptions: ParsableArguments {
         guard let passphrase = try passphrase() else {
             throw NodeError(
                 "passphrase-needed", "The passphrase that was set is needed, and none was given.",
-                hint: "type it, or name a file with --passphrase-file")
+                hint: "Type it, or name a file with --passphrase-file.")
         }
         return passphrase
     }

@@ -37,25 +37,25 @@ enum Check {
     static func text(
         _ text: String, _ what: String = "the message", max: Int = Limits.messageByteCountMax
     ) throws {
-        guard !VisibleName.drawsNothing(text) else { throw ValidationError("\(what) is empty") }
+        guard !VisibleName.drawsNothing(text) else { throw empty(what) }
         try bound(text, max, what)
     }
 
     static func name(_ name: String, _ what: String) throws {
-        guard !VisibleName.drawsNothing(name) else { throw ValidationError("\(what) is empty") }
+        guard !VisibleName.drawsNothing(name) else { throw empty(what) }
         try bound(name, Limits.nameByteCountMax, what)
     }
 
     static func file(_ file: String) throws {
         guard !file.isEmpty, file.utf8.count < 4096 else {
-            throw ValidationError("that is not the name of a file")
+            throw ValidationError("That is not the name of a file.")
         }
     }
 
     /// What may be an emoji; the node decides whether it is one.
     static func emoji(_ emoji: String) throws {
         guard !emoji.allSatisfy(\.isWhitespace) else {
-            throw ValidationError("a reaction needs an emoji")
+            throw ValidationError("A reaction needs an emoji.")
         }
         try bound(emoji, Limits.emojiByteCountMax, "a reaction")
     }
@@ -63,6 +63,11 @@ enum Check {
     private static func bound(_ text: String, _ byteCountMax: Int, _ what: String) throws {
         guard text.utf8.count > byteCountMax else { return }
         throw ValidationError(
-            "\(what) has at most \(byteCountMax) bytes, this has \(text.utf8.count)")
+            NodeError.sentence(
+                "\(what) has at most \(byteCountMax) bytes, this has \(text.utf8.count)"))
+    }
+
+    private static func empty(_ what: String) -> ValidationError {
+        ValidationError(NodeError.sentence("\(what) is empty"))
     }
 }

@@ -15,13 +15,13 @@ enum Passphrase {
             guard !line.isEmpty, line.count <= byteCountMax else {
                 throw NodeError(
                     "bad-passphrase-file",
-                    "the first line of \(file) is empty or longer than \(byteCountMax) bytes")
+                    "The first line of \(file) is empty or longer than \(byteCountMax) bytes.")
             }
             return Array(line)
         } catch let error as NodeError {
             throw error
         } catch {
-            throw NodeError("bad-passphrase-file", "cannot read \(file)")
+            throw NodeError("bad-passphrase-file", "Cannot read \(file).")
         }
     }
 
@@ -47,14 +47,14 @@ enum Passphrase {
     static func choose(option: String = "--passphrase-file") throws -> [UInt8] {
         guard World.current.isInputTerminal else {
             throw NodeError(
-                "no-terminal", "there is no terminal to ask for a passphrase",
-                hint: "name a file with \(option)")
+                "no-terminal", "There is no terminal to ask for a passphrase.",
+                hint: "Name a file with \(option).")
         }
         guard let first = ask("New passphrase: ") else {
-            throw NodeError("no-passphrase", "the passphrase is empty")
+            throw NodeError("no-passphrase", "The passphrase is empty.")
         }
         guard ask("The same again: ") == first else {
-            throw NodeError("passphrases-differ", "the two passphrases differ")
+            throw NodeError("passphrases-differ", "The two passphrases differ.")
         }
         return first
     }

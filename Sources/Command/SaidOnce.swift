@@ -45,8 +45,8 @@ extension World {
     private static func uncertain(_ error: NodeError) -> NodeError {
         NodeError(
             error.code,
-            "the running node stopped before it said whether the message is saved, and nothing "
+            "The running node stopped before it said whether the message is saved, and nothing "
                 + "else says so now: \(error.message)",
-            hint: "look whether it is there (parley read) before you send it again")
+            hint: "Before you send it again, look with `parley read` whether it is there.")
     }
 }

@@ -150,7 +150,7 @@ struct World: Sendable {
         } catch {
             throw NodeError(
                 "no-input", "The input cannot be read: it is closed, or is not a file.",
-                hint: "Give the text as an argument, or from a file: < FILE")
+                hint: "Give the text as an argument, or from a file, with < FILE.")
         }
     }
 
@@ -160,8 +160,8 @@ struct World: Sendable {
             bytes += more
             guard bytes.count <= byteCountMax else {
                 throw NodeError(
-                    "too-large", "the input has more than \(byteCountMax) bytes",
-                    hint: "send it in parts")
+                    "too-large", "The input has more than \(byteCountMax) bytes.",
+                    hint: "Send it in parts.")
             }
         }
         return bytes

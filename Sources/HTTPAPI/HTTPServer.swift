@@ -169,6 +169,6 @@ public final class HTTPServer: Sendable {
         }
         return NodeError(
             "http-in-use", "Another program listens on \(address).",
-            hint: "parley run --http 127.0.0.1:0 takes any free port")
+            hint: "`parley run --http 127.0.0.1:0` takes any free port.")
     }
 }

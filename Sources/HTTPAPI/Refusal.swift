@@ -16,12 +16,12 @@ struct Refusal: Error, Equatable {
 
     static let busy = Refusal(
         .serviceUnavailable,
-        NodeError("busy", "There are too many connections.", hint: "try again later"))
+        NodeError("busy", "There are too many connections.", hint: "Try again later."))
     static let tooManyStreams = Refusal(
         .serviceUnavailable,
         NodeError(
             "too-many-streams", "There are too many streams of events.",
-            hint: "close one: a token can have \(HTTPAPI.streamOfTokenCountMax)"))
+            hint: "Close one: a token can have \(HTTPAPI.streamOfTokenCountMax)."))
     static let foreignHost = Refusal(
         .forbidden,
         NodeError("foreign-host", "The Host field must name this server, with its port."))
@@ -32,27 +32,29 @@ struct Refusal: Error, Equatable {
         .unauthorized,
         NodeError(
             "unauthorized", "This needs a token, as Authorization: Bearer parley_….",
-            hint: "parley token new NAME --scope read"))
+            hint: "`parley token new NAME --scope read` creates one."))
     static let noSession = Refusal(
         .unauthorized,
         NodeError(
-            "no-session", "This browser is not signed in, or no longer.", hint: "parley open"))
+            "no-session", "This browser is not signed in, or no longer.",
+            hint: "`parley open` opens the page."))
     static let linkOver = Refusal(
         .forbidden,
         NodeError(
             "link-over", "The link was used already, or is older than a minute.",
-            hint: "parley open makes another one"))
+            hint: "`parley open` makes another one."))
     static let notOfPage = Refusal(
         .forbidden, NodeError("foreign-origin", "Only the page itself may use this path."))
     static let otherVersion = Refusal(
         .preconditionFailed,
         NodeError(
-            "other-version", "The node has another version of the page.", hint: "load it again"))
+            "other-version", "The node has another version of the page.", hint: "Load it again."))
     static let unknownPath = Refusal(
         .notFound,
         NodeError(
             "unknown-path", "There is nothing at this path.",
-            hint: "POST /rpc, /upload, GET /events, /changes, /file, /metrics, /healthz"))
+            hint: "There are POST /rpc, /upload, GET /events, /changes, /file, /metrics, /healthz.")
+    )
     static let tooLarge = Refusal(
         .contentTooLarge,
         NodeError(
@@ -62,15 +64,15 @@ struct Refusal: Error, Equatable {
         .serviceUnavailable,
         NodeError(
             "too-many-uploads", "Too many files are being uploaded.",
-            hint: "send those that are complete, or drop them: DELETE /upload?id=…"))
+            hint: "Send those that are complete, or drop them: DELETE /upload?id=…"))
     static let noUpload = Refusal(
         .notFound,
         NodeError(
             "no-upload", "No file with that id is being uploaded.",
-            hint: "it was dropped, or the node was started again: upload it again"))
+            hint: "It was dropped, or the node was started again: upload it again."))
     static let uploadTaken = Refusal(
         .conflict,
-        NodeError("upload-taken", "Another request is uploading that file.", hint: "wait for it"))
+        NodeError("upload-taken", "Another request is uploading that file.", hint: "Wait for it."))
     static let noLength = Refusal(
         .badRequest, NodeError("bad-request", "The request cannot be read."))
 
@@ -99,7 +101,7 @@ struct Refusal: Error, Equatable {
             .conflict,
             NodeError(
                 "other-offset",
-                "The file continues at \(offset).", hint: "send it from there"))
+                "The file continues at \(offset).", hint: "Send it from there."))
     }
 
     /// A file cannot be sent, for a reason that lies in itself.

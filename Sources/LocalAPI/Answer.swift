@@ -14,24 +14,24 @@ struct Failure: Error, Codable, Equatable, Sendable {
     var data: Details
 
     static let parse = Failure(
-        code: -32700, message: "the line is not a JSON object", data: Details(code: "no-json"))
+        code: -32700, message: "The line is not a JSON object.", data: Details(code: "no-json"))
     static func invalidRequest(_ message: String) -> Failure {
         Failure(code: -32600, message: message, data: Details(code: "invalid-request"))
     }
     static func unknownMethod(_ method: String) -> Failure {
         Failure(
-            code: -32601, message: "there is no method \"\(method.prefix(64))\"",
+            code: -32601, message: "There is no method “\(method.prefix(64))”.",
             data: Details(code: "unknown-method"))
     }
     static func invalidParameters(_ message: String) -> Failure {
         Failure(code: -32602, message: message, data: Details(code: "invalid-parameters"))
     }
     static let answerTooLarge = Failure(
-        code: -32603, message: "the answer is longer than a line can be",
-        data: Details(code: "answer-too-large", hint: "ask for fewer messages"))
+        code: -32603, message: "The answer is longer than a line can be.",
+        data: Details(code: "answer-too-large", hint: "Ask for fewer messages."))
 
     static let tooManyRequests = Failure.invalidRequest(
-        "a batch must have 1 to \(LocalAPI.batchRequestCountMax) requests")
+        "A batch must have 1 to \(LocalAPI.batchRequestCountMax) requests.")
 
     /// What the node threw. An error that it did not mean for people is reported by its kind only:
     /// its description might contain what must not leave the node.
@@ -46,11 +46,11 @@ struct Failure: Error, Codable, Equatable, Sendable {
                 data: Details(code: error.code, hint: error.hint))
         case is CancellationError:
             self.init(
-                code: -32000, message: "the node is stopping", data: Details(code: "stopping"))
+                code: -32000, message: "The node is stopping.", data: Details(code: "stopping"))
         default:
             self.init(
-                code: -32603, message: "the node failed (\(type(of: error)))",
-                data: Details(code: "internal", hint: "parley doctor checks the store"))
+                code: -32603, message: "The node failed (\(type(of: error))).",
+                data: Details(code: "internal", hint: "`parley doctor` checks the store."))
         }
     }
 

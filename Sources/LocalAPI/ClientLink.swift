@@ -26,10 +26,11 @@ final class ClientLink: ConnectionHandler {
     }
 
     static let lost = NodeError(
-        "connection-lost", "the running node stopped, or closed the connection, before it answered",
+        "connection-lost",
+        "The running node stopped, or closed the connection, before it answered.",
         hint:
-            "what you asked for may be done all the same: look before you repeat it. parley status "
-            + "shows whether the node is running")
+            "What you asked for may be done all the same: look before you repeat it. `parley status` "
+            + "shows whether the node is running.")
 
     private let state = Mutex(State())
 

@@ -51,15 +51,15 @@ public final class LocalServer: Sendable {
         switch failure.code {
         case .addressInUse:
             NodeError(
-                "already-running", "a node is already running in \(home)",
-                hint: "stop it first, or choose another folder with --home")
+                "already-running", "A node is already running in \(home).",
+                hint: "Stop it first, or choose another folder with --home.")
         case .pathTooLong:
             NodeError(
-                "path-too-long", "the path of the socket in \(home) is too long",
-                hint: "choose a folder with a shorter path, with --home")
+                "path-too-long", "The path of the socket in \(home) is too long.",
+                hint: "Choose a folder with a shorter path, with --home.")
         case .refused, .timedOut, .unreachable, .unknownHost, .addressNotAvailable, .notPermitted,
             .noSuchFile, .notASocket, .notDialable, .closedAtOnce, .shutDown, .system:
-            NodeError("no-socket", "cannot open a socket in \(home): \(failure)")
+            NodeError("no-socket", "Cannot open a socket in \(home): \(failure).")
         }
     }
 }

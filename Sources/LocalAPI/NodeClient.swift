@@ -36,7 +36,7 @@ public final class NodeClient: NodeService {
             case .timedOut, .unreachable, .unknownHost, .addressInUse, .addressNotAvailable,
                 .notDialable, .closedAtOnce, .shutDown, .system:
                 throw NodeError(
-                    "no-socket", "cannot reach the running node in \(home): \(error)")
+                    "no-socket", "Cannot reach the running node in \(home): \(error).")
             }
         }
     }
@@ -60,7 +60,7 @@ public final class NodeClient: NodeService {
         let answer = try await link.ask { id in
             let bytes = try line(Question(id: id, method: method, params: parameters))
             guard bytes.count <= LocalAPI.lineByteCountMax else {
-                throw NodeError("too-large", "this is more than the node accepts at once")
+                throw NodeError("too-large", "This is more than the node accepts at once.")
             }
             return bytes
         }
@@ -111,6 +111,6 @@ extension NodeError {
     /// and answers, the other may not know.
     static let otherVersion = NodeError(
         "other-version",
-        "the running node is another version of parley and does not know this request",
-        hint: "stop that node and start it again (parley run)")
+        "The running node is another version of Parley and does not know this request.",
+        hint: "Stop that node and start it again with `parley run`.")
 }

@@ -27,7 +27,7 @@ extension Node {
             throw NodeError(
                 "bad-link", "That is not a text of `parley device link`, or part of it is missing.",
                 not: text, prefix: "parley-device:1:",
-                hint: "It begins with `parley-device:1:` and is one long word.")
+                hint: "Such a text begins with `parley-device:1:` and is one long word.")
         }
         guard SystemClock.now.wall < offer.expires else {
             throw NodeError(

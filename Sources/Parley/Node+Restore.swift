@@ -73,7 +73,8 @@ extension Node {
         } catch {
             throw NodeError(
                 "bad-link", "That is not an invite link, or part of it is missing.", not: link,
-                prefix: "parley:1:", hint: "It begins with `parley:1:` and is one long word.")
+                prefix: "parley:1:", hint: "An invite begins with `parley:1:` and is one long word."
+            )
         }
         let network = NetworkID(named: network)
         var targets = invite.target.map { [$0] } ?? []

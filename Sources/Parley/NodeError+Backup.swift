@@ -32,7 +32,7 @@ extension NodeError {
         case .unknownVersion:
             self.init(
                 "newer", "\(file) was written by another version of Parley.",
-                hint: "Use that version.")
+                hint: "Use that version of Parley.")
         case .anotherCode:
             self.init(
                 "another-code", "\(file) belongs to another recovery code.",
@@ -60,7 +60,7 @@ extension NodeError {
         case .malformed(.unknownVersion(_)):
             self.init(
                 "newer", "\(file) was written by another version of Parley.",
-                hint: "Use that version.")
+                hint: "Use that version of Parley.")
         case .malformed, .outOfOrder:
             self.init("bad-backup", "\(file) is not a valid backup.", hint: hint)
         case .unproven(let what):
@@ -76,11 +76,11 @@ extension NodeError {
         case .strangeCharacter(let place):
             self.init(
                 "bad-code", "Character \(place + 1) of the recovery code is one that no code has.",
-                hint: "It has digits and letters, in fourteen groups of four.")
+                hint: "A code has digits and letters, in fourteen groups of four.")
         case .wrongLength(let count):
             self.init(
                 "bad-code", "A recovery code has 56 characters; this one has \(count).",
-                hint: "It has digits and letters, in fourteen groups of four.")
+                hint: "A code has digits and letters, in fourteen groups of four.")
         case .mistyped:
             self.init(
                 "bad-code", "That is not a recovery code: a character is mistyped.",

@@ -17,15 +17,15 @@ extension NodeError {
         case .notAuthor(let orAdmin):
             self.init(
                 "not-author",
-                "Only its author" + (orAdmin ? " or an admin of the group" : "")
-                    + " may change, end or delete it.",
+                "Only the author" + (orAdmin ? " or an admin of the group" : "")
+                    + " may change, end or delete that.",
                 hint: orAdmin
                     ? "Ask one of them; `parley group show` names the admins of a group." : nil)
         case .notMember, .notMemberYet, .invited, .notInvited, .stillMember, .untold,
             .noSuchMember, .alreadyMember, .outranked, .lastOwner, .directConversation:
             self.init(gathering: refusal)
         case .unchanged:
-            self.init("unchanged", "Nothing to change.")
+            self.init("unchanged", "There is nothing to change.")
         case .unknownPerson, .ownInvite, .expired, .unknownInvite, .tooManyUses, .tooManyInvites,
             .notAsked, .blocked:
             self.init(meeting: refusal)
@@ -67,10 +67,10 @@ extension NodeError {
                 hint: "`parley read CONVERSATION` shows each message with its number.")
         case .tooLong(let byteCount, let limit):
             self.init(
-                "too-long", "That is \(byteCount) bytes long; at most \(limit) can be sent.",
-                hint: "Nothing was sent. Split it, or shorten it.")
+                "too-long", "The text is \(byteCount) bytes long; at most \(limit) can be sent.",
+                hint: "Nothing was sent. Split the text, or shorten it.")
         case .empty:
-            self.init("empty", "It is empty, or nothing of it can be seen.")
+            self.init("empty", "The text is empty, or nothing of it can be seen.")
         case .noEmoji:
             self.init(
                 "no-emoji", "A reaction must be one emoji.",
@@ -87,16 +87,17 @@ extension NodeError {
                 hint: "Names cannot be “you”, “me”, “everyone”, “nobody” or “all”.")
         case .hiddenMark("\t"):
             self.init(
-                "hidden-mark", "It has a tab.", hint: "Write a space in its place.")
+                "hidden-mark", "The name contains a tab.", hint: "Write a space in its place.")
         case .hiddenMark("\n"), .hiddenMark("\r"):
             self.init(
-                "hidden-mark", "It has more than one line.",
+                "hidden-mark", "The name has more than one line.",
                 hint: "Write a space in place of each line break.")
         case .hiddenMark(let mark):
             self.init(
                 "hidden-mark",
-                "It has an invisible character (U+\(String(mark.value, radix: 16).uppercased())).",
-                hint: "Type it again instead of copying it.")
+                "The name contains an invisible character "
+                    + "(U+\(String(mark.value, radix: 16).uppercased())).",
+                hint: "Type the name again instead of copying it.")
         case .deleted:
             self.init("deleted", "That message was deleted.")
         case .disappears:
@@ -172,7 +173,7 @@ extension NodeError {
         case .notMember:
             self.init(
                 "not-a-member", "You are no longer in that conversation.",
-                hint: "It stays readable here. Somebody in it can add you again.")
+                hint: "The conversation stays readable here. Somebody in it can add you again.")
         case .notMemberYet:
             self.init(
                 "not-a-member-yet", "The members of that conversation do not know this device yet.",
@@ -198,7 +199,7 @@ extension NodeError {
         case .noSuchMember:
             self.init(
                 "no-such-member", "That person is not in the conversation.",
-                hint: "`parley conversations` shows who is.")
+                hint: "`parley conversations` shows who is in which conversation.")
         case .alreadyMember:
             self.init("already-a-member", "That person is already in the conversation.")
         case .outranked:
@@ -241,7 +242,7 @@ extension NodeError {
         case .wrongRecoveryCode:
             self.init("wrong-recovery-code", "That recovery code belongs to another identity.")
         case .tooManyDevices(let limit):
-            self.init("too-many-devices", "An identity can have at most \(limit) such changes.")
+            self.init("too-many-devices", "This identity has used all \(limit) device changes.")
         case .revoked:
             self.init(
                 "revoked",
@@ -305,7 +306,7 @@ extension NodeError {
             self.init(
                 "read-only", "The folder of the node is read-only: nothing was changed.",
                 hint:
-                    "It can be read: `parley conversations`, `parley read CONVERSATION`, "
+                    "You can still read: `parley conversations`, `parley read CONVERSATION`, "
                     + "`parley search WORDS` and `parley doctor` work. To write, check its "
                     + "disk, owner and permissions.")
         case .corrupt:
@@ -318,11 +319,13 @@ extension NodeError {
                     "`parley doctor` says what is lost, `parley doctor --repair` saves what can be "
                     + "read.")
         case .locked:
-            self.init("locked", "Another process is using this node.", hint: "`parley status`")
+            self.init(
+                "locked", "Another process is using this node.",
+                hint: "`parley status` shows whether it is a running node.")
         case .newerSchema:
             self.init(
                 "newer", "A newer version of Parley wrote this database.",
-                hint: "Use that version.")
+                hint: "Use that version of Parley.")
         case .inputOutput, .other:
             self.init("storage", "The disk failed: \(error).", hint: "Nothing was saved.")
         }
@@ -349,7 +352,8 @@ extension NodeError {
             case .databaseGone: "database-gone"
             case .other: "home"
             }
-        self.init(code, error.description, hint: error.hint)
+        self.init(
+            code, Self.sentence(error.description), hint: Self.sentence(error.hint))
     }
 }
 

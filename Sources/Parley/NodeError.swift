@@ -39,4 +39,16 @@ public struct NodeError: Error, Equatable, Codable, Sendable, CustomStringConver
 
     /// The sentence.
     public var description: String { message }
+
+    /// A part of a sentence as one of its own: with a capital letter in front, and a period behind
+    /// where it has no end. Nothing is said of nothing.
+    package static func sentence(_ text: String) -> String {
+        ended(text.prefix(1).uppercased() + text.dropFirst())
+    }
+
+    /// A text with a period behind it where it has no end. What it begins with may be a person's own word.
+    package static func ended(_ text: String) -> String {
+        guard let last = text.last else { return text }
+        return text + (".?!:…".contains(last) ? "" : ".")
+    }
 }

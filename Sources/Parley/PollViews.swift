@@ -212,7 +212,7 @@ extension NodeError {
         case .badOptions(let limit):
             self.init(
                 "bad-options", "A poll must have from 2 to \(limit) different answers.",
-                hint: "For example: parley poll new trip \"When?\" Friday Saturday")
+                hint: "For example: `parley poll new trip \"When?\" Friday Saturday`")
         case .noSuchOption(let count):
             self.init("no-such-option", "That poll has the answers 1 to \(count).")
         case .oneAnswer:

@@ -371,7 +371,7 @@ extension Views {
         } catch {
             throw NodeError(
                 "bad-code", "That is not a code for verifying, or part of it is missing.",
-                hint: "It begins with `parley:v1:`; theirs shows it with “parley contact verify”.")
+                hint: "A code begins with `parley:v1:`: “parley contact verify” shows theirs.")
         }
         guard shown != expected else { return }
         if shown == VerificationCode(from: own, to: try identity(of: person)) {

@@ -153,7 +153,7 @@ extension Views {
             !roster.participants.contains(where: { $0.role >= .admin })
         else { return nil }
         var error = NodeError(.notMember)
-        error.hint = "It stays readable here. Nobody in it can add you again."
+        error.hint = "The conversation stays readable here. Nobody in it can add you again."
         return error
     }
 

@@ -76,10 +76,10 @@ struct ArgumentTests {
     @Test(
         "a number below zero is told as what is wrong, not as one that is missing",
         arguments: [
-            (["read", "home", "--limit", "-1"], "--limit is 1 to 200"),
-            (["read", "home", "--limit", "-1", "--json"], "--limit is 1 to 200"),
-            (["calls", "list", "--limit", "-1"], "--limit is 0 to 1000"),
-            (["note", "history", "1", "--limit", "-1"], "--limit is from 1 to 1000"),
+            (["read", "home", "--limit", "-1"], "--limit must be from 1 to 200"),
+            (["read", "home", "--limit", "-1", "--json"], "--limit must be from 1 to 200"),
+            (["calls", "list", "--limit", "-1"], "--limit must be from 0 to 1000"),
+            (["note", "history", "1", "--limit", "-1"], "--limit must be from 1 to 1000"),
             (["invite", "--uses", "-2"], "--uses"),
             (["read", "home", "--limit", "-many"], "Missing value"),
             (["read", "home", "--limit"], "Missing value"),
@@ -95,25 +95,25 @@ struct ArgumentTests {
         #expect(
             await Terminal().run("sned", "ben", "hello").talk == """
                 parley: error: There is no command “sned”.
-                parley: hint: Was it parley send?
+                parley: hint: Was it `parley send`?
 
                 """)
         #expect(
             await Terminal().run("telephone", "ben").talk == """
                 parley: error: There is no command “telephone”.
-                parley: hint: parley --help lists them all.
+                parley: hint: `parley --help` lists them all.
 
                 """)
         #expect(
             await Terminal().run("help", "group", "creat").talk == """
                 parley: error: parley group has no command “creat”.
-                parley: hint: Was it parley group create?
+                parley: hint: Was it `parley group create`?
 
                 """)
         #expect(
             await Terminal().run("help", "contact", "nosuch").talk == """
                 parley: error: parley contact has no command “nosuch”.
-                parley: hint: parley contact --help lists them all.
+                parley: hint: `parley contact --help` lists them all.
 
                 """)
     }

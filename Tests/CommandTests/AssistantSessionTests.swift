@@ -62,7 +62,7 @@ struct AssistantSessionTests {
             #expect(wrong.status == 64, "\(words)")
         }
         let points = await terminal.run("summary", "home", "--points", "51")
-        #expect(points.status == 64 && points.talk.contains("--points is 1 to 50"))
+        #expect(points.status == 64 && points.talk.contains("--points must be from 1 to 50"))
     }
 
     @Test("of several suggestions of one message each has a number of its own")

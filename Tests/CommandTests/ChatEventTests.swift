@@ -57,7 +57,7 @@ struct ChatEventTests {
         let ended = chat.screen.nodeEnded
         #expect(
             ended.message == "The node has stopped."
-                && ended.hint?.hasSuffix("parley chat \(Self.id.prefix(8))") == true)
+                && ended.hint?.hasSuffix("`parley chat \(Self.id.prefix(8))`.") == true)
         chat.press(.text("half a sentence"))
         #expect(chat.screen.nodeEnded.message.contains("“half a sentence”"))
     }
@@ -101,7 +101,7 @@ struct ChatEventTests {
         #expect(
             error.message == "The node has stopped. It is not known whether this was saved: "
                 + "“one” \(place); “two” \(place)")
-        #expect(error.hint?.contains("parley read \(Self.id.prefix(8)) shows") == true)
+        #expect(error.hint?.contains("`parley read \(Self.id.prefix(8))` shows") == true)
         #expect(ChatEnd().error == nil)
     }
 

@@ -20,6 +20,14 @@ struct HintTests {
         #expect(talk.contains("parley group create NAME"), "\(talk)")
     }
 
+    @Test("are sentences, and so are errors; what a person typed stays as it is")
+    func sentences() {
+        #expect(NodeError.sentence("the disk is full") == "The disk is full.")
+        #expect(NodeError.sentence("/home/ann is gone!") == "/home/ann is gone!")
+        #expect(NodeError.ended("example.org is no address") == "example.org is no address.")
+        #expect(NodeError.ended("Was it this?") == "Was it this?" && NodeError.ended("") == "")
+    }
+
     @Test("say that a group that was left stays readable")
     func left() async {
         let talk = await Terminal().run("group", "leave", "trip").talk
@@ -38,7 +46,7 @@ struct HintTests {
             let talk = await terminal.run("send", "home", "--lines", input: input).talk
             #expect(
                 talk.contains(
-                    "wait a moment, and run the same command again") == isSoon, "\(talk)")
+                    "Wait a moment, and run the same command again") == isSoon, "\(talk)")
             #expect(talk.contains("once that is fixed") == !isSoon, "\(talk)")
         }
     }

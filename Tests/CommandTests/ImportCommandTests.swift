@@ -59,14 +59,14 @@ struct ImportCommandTests {
         let result = await Terminal().run(
             "import", "irc", "/nowhere/2004-12-25.log", "--into", "home")
         #expect(result.status == 1)
-        #expect(result.talk == "parley: error: cannot read /nowhere/2004-12-25.log\n")
+        #expect(result.talk == "parley: error: Cannot read /nowhere/2004-12-25.log.\n")
     }
 
     @Test("says that there is no file before it asks for a date in its name")
     func noFile() async throws {
         let missing = await Terminal().run("import", "irc", "/nonexistent", "--into", "home")
         #expect(missing.status == 64)
-        #expect(missing.talk.contains("there is no file /nonexistent"), "\(missing.talk)")
+        #expect(missing.talk.contains("There is no file /nonexistent."), "\(missing.talk)")
         let home = try TemporaryHome()
         let file = home.path + "/log.txt"
         try Data("[09:14] <a> one\n".utf8).write(to: URL(fileURLWithPath: file))

@@ -240,7 +240,7 @@ struct ErrorTests {
         #expect(
             await terminal.run("send", "home", "-hi").talk == """
                 parley: error: “-hi” begins with a hyphen, as options do. Nothing was done.
-                parley: hint: put -- before a text that begins with a hyphen: parley send … -- -hi
+                parley: hint: Put -- before a text that begins with a hyphen: `parley send … -- -hi`
 
                 """)
         let sent = await terminal.run("send", "home", "--", "-hi")
@@ -323,7 +323,7 @@ struct ErrorTests {
         #expect(
             result.talk == """
                 parley: error: The node is not running.
-                parley: hint: start it with: parley run
+                parley: hint: Start it with `parley run`.
 
                 """)
     }

@@ -269,7 +269,7 @@ struct SessionTests {
         "input that cannot be sent as a whole is not sent at all",
         arguments: [
             ("", "nothing to send"), (" \n", "nothing to send"), ("\u{FF}", "not UTF-8"),
-            ("ok\n" + String(repeating: "x", count: 32_769), "line 2 has 32769 bytes"),
+            ("ok\n" + String(repeating: "x", count: 32_769), "Line 2 has 32769 bytes."),
         ])
     func badInput(text: String, message: String) async {
         let terminal = Terminal()
@@ -439,7 +439,7 @@ struct SessionTests {
         let result = await Terminal().run("doctor")
         #expect(result.status == 1)
         #expect(result.output.contains("✗  Views follow from the log."))
-        #expect(result.talk.contains("something that is stored is wrong or damaged"))
+        #expect(result.talk.contains("Something that is stored is wrong or damaged"))
     }
 
     @Test("follow shows what comes, in one conversation or all, and says when the node stops")
@@ -458,7 +458,7 @@ struct SessionTests {
         #expect(found.talk.contains("parley follow --after 1"))
         #expect(found.status == 1)
         let alone = await Terminal(isRunning: false).run("follow")
-        #expect(alone.talk.contains("the node is not running"))
+        #expect(alone.talk.contains("The node is not running"))
     }
 
     @Test("follow goes on after a cursor, and shows what came meanwhile")

@@ -60,7 +60,7 @@ struct HTTPServerTests {
                 + #"{"code":"invalid-request"},"message":"a request has \"jsonrpc\", \"id\", "#
                 + #"\"method\" and \"params\""},"id":null,"jsonrpc":"2.0"},"#
                 + #"{"error":{"code":-32601,"data":{"code":"unknown-method"},"message":"#
-                + #""there is no method \"fly\""},"id":"x","jsonrpc":"2.0"}]"# + "\n")
+                + #""There is no method “fly”."},"id":"x","jsonrpc":"2.0"}]"# + "\n")
         let note = try await answer(#"{"jsonrpc":"2.0","# + read)
         #expect(note.status == 204 && note.body.isEmpty)
         program.close()

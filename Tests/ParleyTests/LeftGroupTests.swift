@@ -48,7 +48,7 @@ struct LeftGroupTests {
         let back = try await hint {
             try await ann.perform(SendMessages(conversation: "club", texts: ["hello?"]))
         }
-        #expect(back == "It stays readable here. Nobody in it can add you again.")
+        #expect(back == "The conversation stays readable here. Nobody in it can add you again.")
         await ann.shutdown()
     }
 }

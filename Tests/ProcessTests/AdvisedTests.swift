@@ -293,7 +293,7 @@ struct AdvisedTests {
         #expect(try await node.run("group", "create", "solo").status == 0)
         let new = ["token", "new", "bot", "--scope", "read"]
         #expect(try await Program(new + ["--home", node.home]).ended() == 0)
-        let token = try await follow(new, at: node, "token rotate", adding: "bot", in: path)
+        let token = try await follow(new, at: node, "token rotate", in: path)
         #expect(token.contains("parley_"), "\(token)")
         #expect(try await node.run("poll", "new", "solo", "When?", "now", "later").status == 0)
         let number = try #require(

@@ -41,8 +41,8 @@ struct BrokenHomeTests {
         let told = try await Program.run(
             "status", "--home", settings.home, "--passphrase-file", file)
         #expect(told.status == 1)
-        #expect(told.output.contains("parley: error: the passphrase does not open"))
-        #expect(told.output.contains("parley: hint: try again"))
+        #expect(told.output.contains("parley: error: The passphrase does not open"))
+        #expect(told.output.contains("parley: hint: Try again"))
         try await examine(settings)
     }
 

@@ -131,7 +131,7 @@ struct NameProcessTests {
         for words in [["init", "--home", folder.home("a")], ["homes", "new", "work"]] {
             let refused = try Program(words, by: bare)
             #expect(try await refused.ended() == 64, "\(words): \(refused.output)")
-            #expect(refused.output.contains("no name was given"), "\(refused.output)")
+            #expect(refused.output.contains("No name was given"), "\(refused.output)")
             #expect(refused.output.contains("--name NAME"), "\(refused.output)")
         }
         #expect(!FileManager.default.fileExists(atPath: folder.home("a")))

@@ -36,7 +36,7 @@ struct RelayCommandTests {
         ])
         #expect(try await second.ended() == 1)
         #expect(second.output.contains("parley: error: "))
-        #expect(second.output.contains("--listen names another address"), "\(second.output)")
+        #expect(second.output.contains("Add --listen to name another address."), "\(second.output)")
         #expect(
             second.output.contains(
                 "Cannot listen on \(relay.endpoint): another program is already listening there."),

@@ -177,7 +177,7 @@ struct ScreenProcessTests {
             ),
             (["status", "--home", node.home + "-none"], 1, "no-node", "parley init --home"),
             (["read"], 64, "usage", "parley read --help"),
-            (["fly"], 64, "usage", "Was it parley why?"),
+            (["fly"], 64, "usage", "Was it `parley why`?"),
         ] as [([String], Int32, String, String)] {
             let program = try Program(words + ["--json"])
             #expect(try await program.ended() == status, "\(words)")

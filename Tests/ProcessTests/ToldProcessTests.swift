@@ -189,7 +189,9 @@ struct ToldProcessTests {
             let refused = try await run("group", "create", name, at: ann, fails: true)
             #expect(refused.contains("error: That "), "\(name): \(refused)")
         }
-        for (name, words) in [("a\tb", "It has a tab."), ("a\nb", "It has more than one line.")] {
+        for (name, words) in [
+            ("a\tb", "The name contains a tab."), ("a\nb", "The name has more than one line."),
+        ] {
             let refused = try await run("group", "create", name, at: ann, fails: true)
             #expect(refused.contains("error: \(words)"), "\(refused)")
         }

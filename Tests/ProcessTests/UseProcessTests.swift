@@ -220,8 +220,8 @@ struct UseProcessTests {
         let person = try #require(
             try await all.client(all.ann).perform(ListContacts()).first?.person)
         let cases: [([String], Int32, String)] = [
-            (["send", "ben", "-hi"], 64, "put -- before a text"),
-            (["edit", theirs, "yours"], 1, "Only its author may change, end or delete it."),
+            (["send", "ben", "-hi"], 64, "Put -- before a text"),
+            (["edit", theirs, "yours"], 1, "Only the author may change, end or delete that."),
             (["delete", theirs], 1, "That message is ben's."),
             (["why", "358246"], 1, "There is no such message."),
             (["relay", "ticket", "list"], 1, "There is no relay in \(home)"),
@@ -249,7 +249,7 @@ struct UseProcessTests {
             #expect(status == 1 && output.contains("parley run --home \(all.cara.home)"))
         }
         let (locked, hint) = try await run(["passphrase", "set"], at: all.cara.home)
-        #expect(locked == 1 && hint.contains("name a file with --new-passphrase-file"))
+        #expect(locked == 1 && hint.contains("Name a file with --new-passphrase-file"))
         try await all.cara.start(isHidden: true)
         let status = try await run(["status"], at: all.cara.home)
         #expect(status.1.contains("listens  nowhere: it only calls others"))

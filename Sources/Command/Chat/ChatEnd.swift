@@ -56,8 +56,8 @@ struct ChatEnd: Sendable {
         }
         let start = unanswered.lazy.compactMap(\.conversation).first?.prefix(8)
         let look =
-            "parley read \(start ?? "CONVERSATION") shows whether it is there: look before you "
-            + "send it again"
+            "`parley read \(start ?? "CONVERSATION")` shows whether it is there: look before you "
+            + "send it again."
         return NodeError(
             (reason as? NodeError)?.code ?? "not-sent", whole: parts.joined(separator: " "),
             hint: unanswered.isEmpty ? refused.last?.reason.hint : look)

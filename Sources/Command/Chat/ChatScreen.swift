@@ -120,7 +120,7 @@ struct ChatScreen {
             "node-stopped",
             whole: "The node has stopped."
                 + (text.isEmpty ? "" : " You were writing: “\(harmless(text))”"),
-            hint: "parley run, and then: parley chat\(open ?? "")")
+            hint: "Run `parley run`, and then `" + "parley chat" + (open ?? "") + "`.")
     }
 
     /// Shows no conversation any more, where the open one was deleted elsewhere.

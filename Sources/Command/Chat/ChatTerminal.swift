@@ -18,7 +18,7 @@ final class ChatTerminal: Sendable {
         guard world.isInputTerminal, world.output.isTerminal, !isDumb else {
             throw NodeError(
                 "no-terminal", "A chat needs a terminal that it can draw on.",
-                hint: "parley read and parley send do the same line by line")
+                hint: "`parley read` and `parley send` do the same line by line.")
         }
         put = world.output.put
         try take()

@@ -146,7 +146,7 @@ struct ActionEdit: NodeCommand {
 
     static func check(_ due: String?) throws {
         guard let due, CalendarDay.day(due) == nil else { return }
-        throw ValidationError("a day is written as 2026-12-01")
+        throw ValidationError("A day is written as 2026-12-01.")
     }
 
     func validate() throws {
@@ -154,7 +154,7 @@ struct ActionEdit: NodeCommand {
         for person in adding + removing { try Check.name(person, "a person's name") }
         if due?.isEmpty == false { try Self.check(due) }
         if title == nil, due == nil, notes == nil, adding.isEmpty, removing.isEmpty {
-            throw ValidationError("one of --title, --for, --not-for, --due and --notes")
+            throw ValidationError("Give one of --title, --for, --not-for, --due and --notes.")
         }
     }
 
@@ -214,7 +214,7 @@ struct ActionList: NodeCommand {
 
     func validate() throws {
         if let conversation { try Check.name(conversation, "a conversation's name") }
-        if done, all { throw ValidationError("one of --done and --all") }
+        if done, all { throw ValidationError("--done and --all exclude each other.") }
     }
 
     func run(with node: any NodeService) async throws {

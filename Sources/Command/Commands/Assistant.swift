@@ -39,7 +39,7 @@ struct SummaryCommand: NodeCommand {
         try ActionEdit.check(since)
         try ActionEdit.check(until)
         guard (1...Summarize.countMax).contains(points) else {
-            throw ValidationError("--points is 1 to \(Summarize.countMax)")
+            throw ValidationError("--points must be from 1 to \(Summarize.countMax).")
         }
     }
 
@@ -84,7 +84,7 @@ struct CatchUpCommand: NodeCommand {
     func validate() throws {
         if let conversation { try Check.name(conversation, "a conversation's name") }
         guard (1...Summarize.countMax).contains(points) else {
-            throw ValidationError("--points is 1 to \(Summarize.countMax)")
+            throw ValidationError("--points must be from 1 to \(Summarize.countMax).")
         }
     }
 

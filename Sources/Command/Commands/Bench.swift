@@ -69,7 +69,7 @@ struct BenchFigures: AsyncParsableCommand {
         if let texts { try Check.file(texts) }
         if let set { try Check.file(set) }
         if let mebibytes, !(1...4096).contains(mebibytes) {
-            throw ValidationError("--mebibytes is from 1 to 4096")
+            throw ValidationError("--mebibytes must be from 1 to 4096.")
         }
     }
 

@@ -71,7 +71,7 @@ struct BenchAssistant: AsyncParsableCommand {
             do { try set.add(lines: try contents(path)) } catch is DecodingError {
                 throw NodeError(
                     "no-set", "\(path) is no file of labelled messages.",
-                    hint: "parley bench assistant --help shows a line of one.")
+                    hint: "`parley bench assistant --help` shows a line of one.")
             }
             return set
         }

@@ -34,7 +34,7 @@ struct BenchSearchQuality: AsyncParsableCommand {
         try Check.file(file)
         if let haystack { try Check.file(haystack) }
         guard (1...10_000_000).contains(lines) else {
-            throw ValidationError("--lines is 1 to 10000000")
+            throw ValidationError("--lines must be from 1 to 10000000.")
         }
     }
 

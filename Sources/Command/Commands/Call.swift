@@ -39,7 +39,7 @@ enum RunningOnly {
     static func refusal(_ bar: String?) -> NodeError {
         NodeError(
             "not-running", "The node is not running" + (bar.map { ": \($0)." } ?? "."),
-            hint: bar == nil ? "start it with: parley run" : nil)
+            hint: bar == nil ? "Start it with `parley run`." : nil)
     }
 }
 
@@ -73,7 +73,7 @@ struct CallWatch {
             if now.milliseconds == nil { throw ExitCode.failure }
             return
         }
-        throw NodeError("node-stopped", "the node has stopped", hint: "parley run")
+        throw NodeError("node-stopped", "The node has stopped.", hint: "`parley run` starts it.")
     }
 
     private func show(_ call: CallView, _ lines: inout CallLines) throws {
@@ -200,7 +200,9 @@ struct CallsList: NodeCommand {
     var limit = 20
 
     func validate() throws {
-        guard (0...1000).contains(limit) else { throw ValidationError("--limit is 0 to 1000") }
+        guard (0...1000).contains(limit) else {
+            throw ValidationError("--limit must be from 0 to 1000.")
+        }
     }
 
     func run(with node: any NodeService) async throws {
@@ -247,7 +249,7 @@ struct CallsSend: AsyncParsableCommand {
             media == ["nothing"] || media.allSatisfy(words.contains)
         else {
             throw ValidationError(
-                "give microphone, camera, screen, or nothing; or --muted, --video and --screen")
+                "Give microphone, camera, screen, or nothing; or --muted, --video and --screen.")
         }
     }
 

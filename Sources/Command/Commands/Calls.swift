@@ -41,8 +41,10 @@ struct CallsMedia: NodeCommand {
     var words: [String] = []
 
     func validate() throws {
-        guard words.first != "" else { throw ValidationError("a program needs a name") }
-        if none, !words.isEmpty { throw ValidationError("--none or a program, not both") }
+        guard words.first != "" else { throw ValidationError("The program has no name.") }
+        if none, !words.isEmpty {
+            throw ValidationError("--none and a program exclude each other.")
+        }
     }
 
     func run(with node: any NodeService) async throws {
@@ -159,10 +161,10 @@ struct CallsTurnAdd: NodeCommand {
 
     func validate() throws {
         if (name == nil) != (passwordFile == nil) {
-            throw ValidationError("--name and --password-file belong together")
+            throw ValidationError("--name and --password-file must be given together.")
         }
         if name != nil, secretFile != nil {
-            throw ValidationError("--secret-file or --name, not both")
+            throw ValidationError("--secret-file and --name exclude each other.")
         }
         for file in [passwordFile, secretFile].compactMap({ $0 }) { try Check.file(file) }
         if let name { try Check.name(name, "a name") }

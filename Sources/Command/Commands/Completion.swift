@@ -21,7 +21,7 @@ struct CompletionCommand: ParsableCommand {
 
     func validate() throws {
         guard CompletionScript.shells.contains(shell) else {
-            throw ValidationError("there is completion for bash, zsh and fish")
+            throw ValidationError("There is completion for bash, zsh and fish only.")
         }
     }
 

@@ -47,8 +47,8 @@ struct ConfigOptions: ParsableArguments {
         if let key = ConfigKey.named(name) { return key }
         let near = Spelling.nearest(to: name, among: ConfigKey.all.map(\.name))
         throw NodeError(
-            "unknown-key", "there is no key \(name)",
-            hint: near.map { "Was it \($0)?" } ?? "parley config list shows them all")
+            "unknown-key", "There is no key \(name).",
+            hint: near.map { "Was it \($0)?" } ?? "`parley config list` shows them all.")
     }
 }
 
@@ -161,7 +161,7 @@ struct ConfigSet: ParsableCommand {
         }
         if let fault = key.fault(of: given) {
             throw NodeError(
-                "bad-value", "\(key.name): \(fault)", hint: "\(key.name) takes \(key.taken)")
+                "bad-value", "\(key.name): \(fault)", hint: "\(key.name) takes \(key.taken).")
         }
         try ConfigFile(path: options.path).set(key, to: given)
         World.current.say("\(key.name) = \(harmless(given.text))")
@@ -242,7 +242,7 @@ struct ConfigCheck: ParsableCommand {
             return
         }
         throw NodeError(
-            "bad-config", "\(counted(faults.count, "mistake"))",
-            hint: "parley config list shows what each key takes")
+            "bad-config", "The configuration has \(counted(faults.count, "mistake")).",
+            hint: "`parley config list` shows what each key takes.")
     }
 }

@@ -68,7 +68,7 @@ struct ContactRequest: NodeCommand {
 
     func validate() throws {
         guard !card.isEmpty, card.utf8.count <= 32 * 1024 else {
-            throw ValidationError("this is not a card")
+            throw ValidationError("That is not a card.")
         }
         if let alias { try Check.name(alias, "an alias") }
     }
@@ -229,7 +229,7 @@ struct ContactVerify: NodeCommand {
 
     func validate() throws {
         guard !equal || code == nil else {
-            throw ValidationError("--equal and --code exclude each other")
+            throw ValidationError("--equal and --code exclude each other.")
         }
         if let code { try Check.name(code, "a code") }
     }

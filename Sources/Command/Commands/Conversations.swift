@@ -239,7 +239,7 @@ struct Mute: NodeCommand {
 
     func validate() throws {
         try Check.name(conversation, "a conversation's name")
-        if off, time != nil { throw ValidationError("one of --for and --off") }
+        if off, time != nil { throw ValidationError("--for and --off exclude each other.") }
     }
 
     func run(with node: any NodeService) async throws {

@@ -63,10 +63,12 @@ struct DecisionPropose: NodeCommand {
         try Check.name(conversation, "a conversation's name")
         if let title { try Check.text(title, "the title", max: Limits.decisionTitleByteCountMax) }
         for tag in tags { try Check.text(tag, "the tag", max: Limits.decisionTagByteCountMax) }
-        if source != nil, poll != nil { throw ValidationError("one of --from and --from-poll") }
+        if source != nil, poll != nil {
+            throw ValidationError("--from and --from-poll exclude each other.")
+        }
         if title == nil, poll == nil {
             throw ValidationError(
-                "give a title that says what is decided, or --from-poll")
+                "Give a title that says what is decided, or --from-poll.")
         }
     }
 
@@ -265,13 +267,13 @@ struct DecisionListing: NodeCommand {
         let states = ["proposed", "accepted", "rejected", "superseded", "untaken"]
         if let state, !states.contains(state) {
             throw ValidationError(
-                "--state is proposed, accepted, rejected, superseded or untaken")
+                "--state must be proposed, accepted, rejected, superseded or untaken.")
         }
         if let tag { try Check.text(tag, "the tag") }
         try ActionEdit.check(since)
         try ActionEdit.check(until)
         guard (1...ListDecisions.limitMax).contains(limit) else {
-            throw ValidationError("--limit is from 1 to \(ListDecisions.limitMax)")
+            throw ValidationError("--limit must be from 1 to \(ListDecisions.limitMax).")
         }
         if let from { try Check.name(from, "a cursor") }
     }

@@ -128,7 +128,7 @@ struct DeviceLink: NodeCommand {
             }
             throw NodeError(
                 "expired",
-                "No device used the text in time.", hint: "parley device link makes a new text")
+                "No device used the text in time.", hint: "`parley device link` makes a new text.")
         }
         if output.json {
             world.write(try Output.json(device))
@@ -196,9 +196,11 @@ struct DeviceAcceptLink: AsyncParsableCommand {
 
     func validate() throws {
         guard !text.isEmpty, text.utf8.count <= 16 * 1024 else {
-            throw ValidationError("this is not a text of `parley device link`")
+            throw ValidationError("That is not a text of `parley device link`.")
         }
-        guard (0...86_400).contains(wait) else { throw ValidationError("--wait is 0 to 86400") }
+        guard (0...86_400).contains(wait) else {
+            throw ValidationError("--wait must be from 0 to 86400.")
+        }
         if let name { try Check.name(name, "a name") }
     }
 

@@ -38,10 +38,10 @@ struct Doctor: AsyncParsableCommand {
             let isDamaged = report.isDatabaseDamaged
             throw NodeError(
                 isDamaged ? "damaged" : "unsound",
-                "something that is stored is wrong or damaged"
-                    + (isDamaged ? "" : "; the database itself is not damaged"),
+                "Something that is stored is wrong or damaged"
+                    + (isDamaged ? "." : "; the database itself is not damaged."),
                 hint: report.advice.first
-                    ?? "make a copy of the home before you do anything else")
+                    ?? "Make a copy of the home before you do anything else.")
         }
     }
 
@@ -55,7 +55,7 @@ struct Doctor: AsyncParsableCommand {
                 await client.close()
                 throw NodeError(
                     "running", "A node is running in \(place.path).",
-                    hint: "stop it (Ctrl-C where it runs), then: parley doctor --repair")
+                    hint: "Stop it (Ctrl-C where it runs), then run `parley doctor --repair`.")
             },
             home: { home in
                 try await HomeNode.repair(home: home, passphrase: place.passphrase) {

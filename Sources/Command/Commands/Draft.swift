@@ -31,7 +31,7 @@ struct DraftCommand: NodeCommand {
         try Check.name(conversation, "a conversation's name")
         if let text { try Check.text(text, "the draft", max: KeepDraft.byteCountMax) }
         if [text != nil, send, remove].count(where: { $0 }) > 1 {
-            throw ValidationError("one of a text, --send and --remove")
+            throw ValidationError("A text, --send and --remove exclude each other.")
         }
     }
 

@@ -20,7 +20,7 @@ struct Edits: NodeCommand {
     var from = 0
 
     func validate() throws {
-        guard from >= 0 else { throw ValidationError("--from is 0 or more") }
+        guard from >= 0 else { throw ValidationError("--from must be 0 or more.") }
     }
 
     func run(with node: any NodeService) async throws {

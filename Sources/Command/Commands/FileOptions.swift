@@ -24,7 +24,7 @@ struct FileOptions: ParsableArguments {
 
     func check(hasFiles: Bool) throws {
         if let voice { try Check.file(voice) }
-        if keepMetadata, !hasFiles { throw ValidationError("--keep-metadata needs --file") }
+        if keepMetadata, !hasFiles { throw ValidationError("--keep-metadata needs --file.") }
     }
 
     /// The request to the node for these files, which go with this text.

@@ -30,7 +30,7 @@ struct FilesForget: NodeCommand {
     func validate() throws {
         if let conversation { try Check.name(conversation, "a conversation's name") }
         guard (message == nil) != (conversation == nil) else {
-            throw ValidationError("name a message, or --conversation")
+            throw ValidationError("Name a message, or --conversation.")
         }
     }
 

@@ -47,7 +47,7 @@ struct FilesList: NodeCommand {
     func validate() throws {
         if let conversation { try Check.name(conversation, "a conversation's name") }
         guard (1...FileView.countMax).contains(limit) else {
-            throw ValidationError("--limit is from 1 to \(FileView.countMax)")
+            throw ValidationError("--limit must be from 1 to \(FileView.countMax).")
         }
     }
 
@@ -129,7 +129,7 @@ struct FilesSave: NodeCommand {
 
     func validate() throws {
         if let path { try Check.file(path) }
-        if let number, number < 1 { throw ValidationError("--number counts from 1") }
+        if let number, number < 1 { throw ValidationError("--number counts from 1.") }
     }
 
     func run(with node: any NodeService) async throws {

@@ -36,7 +36,7 @@ struct FilesOpen: NodeCommand {
     }
 
     func validate() throws {
-        if let number, number < 1 { throw ValidationError("--number counts from 1") }
+        if let number, number < 1 { throw ValidationError("--number counts from 1.") }
     }
 
     func run(with node: any NodeService) async throws {

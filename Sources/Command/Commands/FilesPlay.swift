@@ -33,7 +33,7 @@ struct FilesPlay: NodeCommand {
     var number: Int?
 
     func validate() throws {
-        if let number, number < 1 { throw ValidationError("--number counts from 1") }
+        if let number, number < 1 { throw ValidationError("--number counts from 1.") }
     }
 
     func run(with node: any NodeService) async throws {

@@ -39,8 +39,8 @@ struct Follow: AsyncParsableCommand {
         try await World.current.lend(place) { access in
             guard access.isRunning else {
                 throw NodeError(
-                    "not-running", "the node is not running, so nothing can happen",
-                    hint: "start it with: parley run")
+                    "not-running", "The node is not running, so nothing can happen.",
+                    hint: "Start it with `parley run`.")
             }
             try await follow(access.node)
         }
@@ -80,8 +80,8 @@ struct Follow: AsyncParsableCommand {
         }
         if showing.isCancelled { throw OutputError(code: EPIPE) }
         throw NodeError(
-            "node-stopped", "the node has stopped",
-            hint: "parley run, and then: parley follow --after \(last)")
+            "node-stopped", "The node has stopped.",
+            hint: "Run `parley run`, and then `parley follow --after \(last)`.")
     }
 }
 

@@ -22,7 +22,9 @@ struct GroupDescribe: OneGroupCommand {
 
     func validate() throws {
         if let text { try Check.text(text, "the description", max: DescribeGroup.byteCountMax) }
-        if (text == nil) != remove { throw ValidationError("one of a text and --remove") }
+        if (text == nil) != remove {
+            throw ValidationError("A text and --remove exclude each other.")
+        }
     }
 
     func run(with node: any NodeService) async throws {

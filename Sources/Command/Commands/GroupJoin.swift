@@ -25,10 +25,10 @@ struct GroupJoin: NodeCommand {
     var withdraw = false
 
     func validate() throws {
-        if withdraw, link == nil { throw ValidationError("--withdraw needs a group") }
+        if withdraw, link == nil { throw ValidationError("--withdraw needs a group.") }
         guard let link else { return }
         guard !link.isEmpty, link.utf8.count <= 32 * 1024 else {
-            throw ValidationError("this is not a link into a group")
+            throw ValidationError("That is not a link into a group.")
         }
     }
 

@@ -30,7 +30,7 @@ struct GroupPictureCommand: OneGroupCommand {
     func validate() throws {
         for path in [file, save].compactMap({ $0 }) { try Check.file(path) }
         guard [file != nil, remove, save != nil].count(where: { $0 }) == 1 else {
-            throw ValidationError("one of a file, --remove and --save")
+            throw ValidationError("Give one of a file, --remove and --save.")
         }
     }
 

@@ -272,8 +272,7 @@ struct GroupLeave: OneGroupCommand {
         discussion: """
             What was written stays readable here. The last owner must make somebody else an owner \
             first, and messages that nobody has yet must be delivered first. With --anyway you \
-            leave regardless: the group may then have no owner for good, and others may not accept \
-            those messages.
+            leave at once: the group may have no owner for good, and others may refuse the messages.
 
             Example:
               parley group leave trip
@@ -334,7 +333,7 @@ struct GroupSettings: OneGroupCommand {
     func validate() throws {
         if let history { try Check.name(history, "a rule for history") }
         if let rotation, !(1...87_600).contains(rotation) {
-            throw ValidationError("--rotation is 1 to 87600")
+            throw ValidationError("--rotation must be from 1 to 87600.")
         }
     }
 
@@ -373,7 +372,7 @@ struct GroupInviteCommand: OneGroupCommand {
     var role = GuestRoleWord.member
 
     func validate() throws {
-        guard (1...1000).contains(uses) else { throw ValidationError("--uses is 1 to 1000") }
+        if !(1...1000).contains(uses) { throw ValidationError("--uses must be 1 to 1000.") }
     }
 
     func run(with node: any NodeService) async throws {

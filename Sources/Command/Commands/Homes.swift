@@ -92,7 +92,9 @@ struct HomesNew: AsyncParsableCommand {
     var passphraseFile: String?
 
     func validate() throws {
-        guard HomeFolders.isName(home) else { throw ValidationError(HomeFolders.nameRule) }
+        guard HomeFolders.isName(home) else {
+            throw ValidationError(NodeError.sentence(HomeFolders.nameRule))
+        }
         _ = try Initialise.chosenName(name)
     }
 
@@ -124,7 +126,9 @@ struct HomesUse: ParsableCommand {
     var home: String
 
     func validate() throws {
-        guard HomeFolders.isName(home) else { throw ValidationError(HomeFolders.nameRule) }
+        guard HomeFolders.isName(home) else {
+            throw ValidationError(NodeError.sentence(HomeFolders.nameRule))
+        }
     }
 
     func run() throws {
@@ -133,8 +137,8 @@ struct HomesUse: ParsableCommand {
         else {
             let near = Spelling.nearest(to: home, among: folders.list().map(\.name))
             throw NodeError(
-                "no-home", "there is no home \(home)",
-                hint: near.map { "Was it \($0)?" } ?? "parley homes new \(home) makes it")
+                "no-home", "There is no home \(home).",
+                hint: near.map { "Was it \($0)?" } ?? "`parley homes new \(home)` makes it.")
         }
         let value = home == HomeFolders.usualName ? nil : ConfigValue.string(home)
         try ConfigFile(path: options.path).set(ConfigOptions.key("profile"), to: value)

@@ -50,11 +50,11 @@ struct ImportIRC: AsyncParsableCommand {
         try Check.name(into, "a conversation's name")
         for file in files where CalendarDay(Self.name(file).prefix(10)) == nil {
             guard FileManager.default.fileExists(atPath: file) else {
-                throw ValidationError("there is no file \(harmless(file))")
+                throw ValidationError("There is no file \(harmless(file)).")
             }
             throw ValidationError(
                 "\(harmless(file)) does not begin with a date: "
-                    + "name it as 2004-12-25.log, by the day of its first line")
+                    + "name it as 2004-12-25.log, by the day of its first line.")
         }
     }
 
@@ -64,7 +64,7 @@ struct ImportIRC: AsyncParsableCommand {
                 let data = try Data(contentsOf: URL(fileURLWithPath: file))
                 return try ImportSource(name: Self.name(file), bytes: Array(data))
             } catch {
-                throw NodeError("unreadable-file", "cannot read \(file)")
+                throw NodeError("unreadable-file", "Cannot read \(file).")
             }
         }
         guard sources.contains(where: \.hasMessages) else {
@@ -72,7 +72,8 @@ struct ImportIRC: AsyncParsableCommand {
                 "nothing-understood",
                 "Nothing that was given is a line of an IRC log.",
                 hint:
-                    "parley import irc --help shows what such lines look like. Nothing was stored.")
+                    "`parley import irc --help` shows what such lines look like. Nothing was stored."
+            )
         }
         for source in sources {
             guard let count = source.repetition else { continue }

@@ -32,8 +32,8 @@ struct Initialise: AsyncParsableCommand {
         let users = ["USER", "LOGNAME"].compactMap { World.current.environment[$0] }
         guard let name = given ?? users.first(where: { !$0.isEmpty }) else {
             throw ValidationError(
-                "no name was given, and no user name is known: add --name NAME, by which others "
-                    + "will see you")
+                "No name was given, and no user name is known: add --name NAME, by which others "
+                    + "will see you.")
         }
         try Check.name(name, "a name")
         return name

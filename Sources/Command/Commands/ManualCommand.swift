@@ -38,7 +38,7 @@ struct ManualCommand: ParsableCommand {
                     to: place.appending(path: page.file), options: .atomic)
             }
         } catch {
-            throw NodeError("not-written", "\(folder) cannot be written: \(error)")
+            throw NodeError("not-written", "\(folder) cannot be written: \(error).")
         }
         World.current.say("wrote \(counted(pages.count, "page")) into \(harmless(folder))")
     }

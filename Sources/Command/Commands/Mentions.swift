@@ -35,7 +35,7 @@ struct MentionsCommand: NodeCommand {
 
     func validate() throws {
         guard (1...ListMentions.limitMax).contains(limit) else {
-            throw ValidationError("--limit is from 1 to \(ListMentions.limitMax)")
+            throw ValidationError("--limit must be from 1 to \(ListMentions.limitMax).")
         }
         if let from { try Check.name(from, "a cursor") }
     }

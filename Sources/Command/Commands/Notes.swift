@@ -309,7 +309,7 @@ struct NoteHistoryCommand: NodeCommand {
 
     func validate() throws {
         guard (1...Self.limitMax).contains(limit) else {
-            throw ValidationError("--limit is from 1 to \(Self.limitMax)")
+            throw ValidationError("--limit must be from 1 to \(Self.limitMax).")
         }
     }
 

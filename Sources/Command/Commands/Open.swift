@@ -77,7 +77,7 @@ struct Open: AsyncParsableCommand {
     private static func failure(_ path: String) -> NodeError {
         NodeError(
             "no-file", "\(path) cannot be written: \(String(cString: strerror(errno))).",
-            hint: "parley open --print")
+            hint: "`parley open --print` shows the address instead.")
     }
 }
 

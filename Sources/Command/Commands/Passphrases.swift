@@ -105,10 +105,10 @@ extension PassphraseCommand {
                 throw wanted
                     ? NodeError(
                         "no-passphrase", "This node has no passphrase.",
-                        hint: "`parley passphrase set` gives it one")
+                        hint: "`parley passphrase set` gives it one.")
                     : NodeError(
                         "has-passphrase", "This node has a passphrase already.",
-                        hint: "`parley passphrase change` gives it another")
+                        hint: "`parley passphrase change` gives it another.")
             }
             var settings = NodeSettings(home: home)
             if wanted { settings.passphrase = try place.currentPassphrase() }

@@ -29,7 +29,9 @@ struct InviteCommand: NodeCommand {
     var expires = Lifetime(hours: 48)
 
     func validate() throws {
-        guard (1...100).contains(uses) else { throw ValidationError("--uses is 1 to 100") }
+        guard (1...100).contains(uses) else {
+            throw ValidationError("--uses must be from 1 to 100.")
+        }
     }
 
     func run(with node: any NodeService) async throws {
@@ -83,7 +85,8 @@ struct Lifetime: Equatable, CustomStringConvertible {
         guard unit > 0, let count = Int(argument.dropLast()),
             (1...24 * 30 / unit).contains(count)
         else {
-            throw ValidationError("it is from 1h to 720h, or from 1d to 30d, as 12h or 7d")
+            throw ValidationError(
+                "An invite can last from 1h to 720h, or from 1d to 30d: 12h or 7d, for example.")
         }
         hours = count * unit
     }
@@ -234,7 +237,7 @@ struct Accept: AsyncParsableCommand {
 
     func validate() throws {
         guard !link.isEmpty, link.utf8.count <= 16 * 1024 else {
-            throw ValidationError("this is not an invite link")
+            throw ValidationError("That is not an invite link.")
         }
         if let alias { try Check.name(alias, "an alias") }
     }

@@ -55,7 +55,7 @@ struct PollNew: NodeCommand {
         try Check.text(question, "the question", max: Limits.pollQuestionByteCountMax)
         for option in options { try Check.text(option, "an answer", max: Limits.nameByteCountMax) }
         guard (2...AskPoll.optionCountMax).contains(options.count) else {
-            throw ValidationError("a poll has from 2 to \(AskPoll.optionCountMax) answers")
+            throw ValidationError("A poll has from 2 to \(AskPoll.optionCountMax) answers.")
         }
     }
 
@@ -94,8 +94,8 @@ struct PollVote: NodeCommand {
         if answers.isEmpty != retract {
             throw ValidationError(
                 retract
-                    ? "give answers or --retract, not both"
-                    : "give the number of an answer, or --retract")
+                    ? "Answers and --retract exclude each other."
+                    : "Give the number of an answer, or --retract.")
         }
     }
 
@@ -173,7 +173,7 @@ struct PollList: NodeCommand {
 
     func validate() throws {
         if let conversation { try Check.name(conversation, "a conversation's name") }
-        if toAnswer, all { throw ValidationError("one of --to-answer and --all") }
+        if toAnswer, all { throw ValidationError("--to-answer and --all exclude each other.") }
     }
 
     func run(with node: any NodeService) async throws {

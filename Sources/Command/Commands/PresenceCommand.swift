@@ -72,7 +72,7 @@ struct PresenceSet: AsyncParsableCommand {
 
     func validate() throws {
         guard ["online", "away", "offline"].contains(presence) else {
-            throw ValidationError("choose online, away or offline")
+            throw ValidationError("Choose online, away or offline.")
         }
     }
 
@@ -103,7 +103,7 @@ struct PresenceTell: NodeCommand {
 
     func validate() throws {
         guard ["everything", "now", "nothing"].contains(what) else {
-            throw ValidationError("choose everything, now or nothing")
+            throw ValidationError("Choose everything, now or nothing.")
         }
         if let person { try Check.name(person, "a person's name") }
     }

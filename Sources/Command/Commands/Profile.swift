@@ -45,11 +45,11 @@ struct ProfileCommand: NodeCommand {
     func validate() throws {
         if let person { try Check.name(person, "a name") }
         if person != nil, isChange {
-            throw ValidationError("you can change only your own profile")
+            throw ValidationError("You can change only your own profile.")
         }
         for path in [picture, savePicture].compactMap({ $0 }) { try Check.file(path) }
         if picture != nil, noPicture {
-            throw ValidationError("--picture and --no-picture exclude each other")
+            throw ValidationError("--picture and --no-picture exclude each other.")
         }
     }
 

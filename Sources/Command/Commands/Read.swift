@@ -44,13 +44,13 @@ struct Read: NodeCommand {
     func validate() throws {
         try Check.name(conversation, "a conversation's name")
         guard (1...LocalAPI.pageMessageCountMax).contains(limit) else {
-            throw ValidationError("--limit is 1 to \(LocalAPI.pageMessageCountMax)")
+            throw ValidationError("--limit must be from 1 to \(LocalAPI.pageMessageCountMax).")
         }
         if let before, before.isEmpty || before.utf8.count > 256 {
-            throw ValidationError("--before takes the cursor that an earlier page printed")
+            throw ValidationError("--before takes the cursor that an earlier page printed.")
         }
         if [before != nil, around != nil, newest].count(where: { $0 }) > 1 {
-            throw ValidationError("one of --before, --around and --newest")
+            throw ValidationError("--before, --around and --newest exclude each other.")
         }
     }
 

@@ -34,7 +34,7 @@ struct Record: AsyncParsableCommand {
         try Check.name(conversation, "a conversation's name")
         if let text { try Check.text(text) }
         if let seconds, !(1...Self.secondsMax).contains(seconds) {
-            throw ValidationError("--seconds is from 1 to \(Self.secondsMax)")
+            throw ValidationError("--seconds must be from 1 to \(Self.secondsMax).")
         }
     }
 

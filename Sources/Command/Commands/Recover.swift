@@ -38,11 +38,11 @@ struct Recover: AsyncParsableCommand {
 
     func validate() throws {
         guard backup != nil || from != nil else {
-            throw ValidationError("--backup or --from must say who you were")
+            throw ValidationError("Give --backup or --from, to say who you were.")
         }
         if let backup { try Check.file(backup) }
         guard from.map({ !$0.isEmpty && $0.utf8.count <= 16 * 1024 }) ?? true else {
-            throw ValidationError("this is no invite link")
+            throw ValidationError("That is not an invite link.")
         }
     }
 
@@ -137,11 +137,11 @@ struct LostOptions: ParsableArguments {
         guard world.isInputTerminal else {
             throw NodeError(
                 "not-agreed", "Devices would be revoked, and there is nobody to ask.",
-                hint: "--keep DEVICE spares one; --yes agrees to the rest")
+                hint: "Add --keep DEVICE to spare one, and --yes to agree to the rest.")
         }
         guard world.agrees("Are all of these lost, or to be revoked?") else {
             throw NodeError(
-                "not-agreed", "Nothing was changed.", hint: "--keep DEVICE spares one")
+                "not-agreed", "Nothing was changed.", hint: "Add --keep DEVICE to spare one.")
         }
     }
 }

@@ -63,13 +63,13 @@ enum RecoveryText {
             let handle = try FileHandle(forReadingFrom: URL(fileURLWithPath: file))
             let data = try handle.read(upToCount: byteCountMax + 1) ?? Data()
             guard data.count <= byteCountMax else {
-                throw NodeError("bad-code", "\(file) holds more than a recovery code")
+                throw NodeError("bad-code", "\(file) holds more than a recovery code.")
             }
             return String(decoding: data, as: UTF8.self)
         } catch let error as NodeError {
             throw error
         } catch {
-            throw NodeError("bad-code", "cannot read \(file)")
+            throw NodeError("bad-code", "Cannot read \(file).")
         }
     }
 
@@ -78,7 +78,7 @@ enum RecoveryText {
         guard World.current.isInputTerminal else {
             throw NodeError(
                 "no-terminal", "There is no terminal to ask for the recovery code.",
-                hint: "name a file with --code-file")
+                hint: "Name a file with --code-file.")
         }
         World.current.sayInPlace("Recovery code: ")
         guard let line = readLine(), !line.isEmpty else {

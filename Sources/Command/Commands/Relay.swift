@@ -29,7 +29,7 @@ struct RelayHomeOptions: ParsableArguments {
     var home: String?
 
     func validate() throws {
-        if let home, home.isEmpty { throw ValidationError("--home needs a folder") }
+        if let home, home.isEmpty { throw ValidationError("--home needs a folder.") }
     }
 
     var place: RelayHome {
@@ -43,7 +43,7 @@ struct RelayHomeOptions: ParsableArguments {
         guard FileManager.default.fileExists(atPath: place.storeFile) else {
             throw NodeError(
                 "no-relay", "There is no relay in \(place.path).",
-                hint: "parley relay run")
+                hint: "`parley relay run` creates one.")
         }
         return try place.store()
     }
@@ -111,10 +111,11 @@ struct RelayRun: AsyncParsableCommand {
         if let metrics, let host = try? Endpoint(metrics).host,  // refused above
             !["127.0.0.1", "::1", "localhost"].contains(host)
         {
-            throw ValidationError("--metrics is served on this machine only: 127.0.0.1:PORT")
+            throw ValidationError("--metrics is served on this machine only: give 127.0.0.1:PORT.")
         }
         guard (1...1_000_000).contains(capacity), (1...65_536).contains(mailbox) else {
-            throw ValidationError("--capacity is 1 to 1000000 GiB, --mailbox 1 to 65536 MiB")
+            throw ValidationError(
+                "--capacity must be from 1 to 1000000 GiB, --mailbox from 1 to 65536 MiB.")
         }
     }
 
@@ -122,7 +123,7 @@ struct RelayRun: AsyncParsableCommand {
         do throws(Endpoint.Rejection) {
             return try Endpoint(text)
         } catch {
-            throw ValidationError("\(text) is not an address: it needs HOST:PORT")
+            throw ValidationError("\(text) is not an address: give HOST:PORT.")
         }
     }
 
@@ -164,9 +165,9 @@ struct RelayRun: AsyncParsableCommand {
         } catch let error as TransportFailure {
             throw NodeError(
                 "listen", "Cannot \(error.attempt): \(error.reason).",
-                hint: "--listen names another address")
+                hint: "Add --listen to name another address.")
         } catch let error as RelayStoreFailure {
-            throw NodeError("store", "\(error)", hint: "is another relay running there?")
+            throw NodeError("store", "\(error)", hint: "Is another relay running there?")
         } catch let error as RelayServerError {
             throw NodeError("relay-home", "\(error)")
         }

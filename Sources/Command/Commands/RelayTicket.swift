@@ -40,7 +40,7 @@ struct TicketNew: ParsableCommand {
 
     func validate() throws {
         guard (1...100_000).contains(count), (1...65_536).contains(mebibytes) else {
-            throw ValidationError("--count is 1 to 100000, --mebibytes 1 to 65536")
+            throw ValidationError("--count must be from 1 to 100000, --mebibytes from 1 to 65536.")
         }
     }
 
@@ -118,7 +118,7 @@ struct TicketRevoke: ParsableCommand {
         guard let hash = try resolver.thing() else {
             throw NodeError(
                 "no-ticket", "There is no such ticket.",
-                hint: "parley relay ticket list shows those that nobody has spent")
+                hint: "`parley relay ticket list` shows those that nobody has spent.")
         }
         _ = try store.revoke(hash)
         try store.close()

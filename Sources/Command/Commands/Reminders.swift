@@ -35,9 +35,11 @@ struct RemindCommand: NodeCommand {
 
     func validate() throws {
         if let text { try Check.text(text, "the text", max: Limits.reminderByteCountMax) }
-        if message != nil, item != nil { throw ValidationError("one of --message and --item") }
+        if message != nil, item != nil {
+            throw ValidationError("--message and --item exclude each other.")
+        }
         if text == nil, message == nil, item == nil {
-            throw ValidationError("give a text, --message or --item")
+            throw ValidationError("Give a text, --message or --item.")
         }
     }
 
@@ -181,7 +183,7 @@ enum RingTime: Equatable {
             guard let count = UInt64(argument.dropLast()),
                 (1...366 * 24 * 60 / unit).contains(count)
             else {
-                throw ValidationError("from now it can be 1m to 366d: give a day for later")
+                throw ValidationError("A time from now can be 1m to 366d: give a day for later.")
             }
             self = .minutes(count * unit)
             return
@@ -196,14 +198,14 @@ enum RingTime: Equatable {
         guard let day = CalendarDay.day(String(parts[0])) else {
             let isWritten = parts[0].split(separator: "-").map(\.count) == [4, 2, 2]
             throw isWritten
-                ? ValidationError("a day is one of the calendar, up to 2199-12-31")
+                ? ValidationError("A day must be one of the calendar, up to 2199-12-31.")
                 : Self.malformed
         }
         self = .day(day, hour: hour, minute: minute)
     }
 
     private static let malformed = ValidationError(
-        "a time is written as 30m, 2h, 3d, 09:00 or \"2026-12-01 09:00\"")
+        "A time is written as 30m, 2h, 3d, 09:00 or \"2026-12-01 09:00\".")
 
     private static func time(_ text: Substring) -> (hour: Int, minute: Int)? {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)

@@ -63,13 +63,13 @@ struct Run: AsyncParsableCommand {
         if let http, LoopbackAddress(http) == nil {
             throw ValidationError(
                 "\(http) is not a loopback address: --http takes 127.0.0.1:PORT, "
-                    + "[::1]:PORT or localhost:PORT")
+                    + "[::1]:PORT or localhost:PORT.")
         }
         if noListen, !listen.isEmpty {
-            throw ValidationError("--listen and --no-listen exclude each other")
+            throw ValidationError("--listen and --no-listen exclude each other.")
         }
         for address in listen where !Self.isAddress(address) {
-            throw ValidationError("\(address) is not an address: it needs HOST:PORT")
+            throw ValidationError("\(address) is not an address: give HOST:PORT.")
         }
     }
 
@@ -90,8 +90,9 @@ struct Run: AsyncParsableCommand {
             running: { client -> RunningHome in
                 await client.close()
                 throw NodeError(
-                    "already-running", "a node is already running in \(home)",
-                    hint: "parley status shows how it is doing; if it is a chat, leave that first")
+                    "already-running", "A node is already running in \(home).",
+                    hint:
+                        "`parley status` shows how it is doing; if it is a chat, leave that first.")
             },
             home: { try await HomeNode.openToRun(home: $0, passphrase: place.passphrase) })
         do {

@@ -58,13 +58,13 @@ struct SearchFind: NodeCommand {
 
     func validate() throws {
         guard (1...Self.limitMax).contains(limit) else {
-            throw ValidationError("--limit is 1 to \(Self.limitMax)")
+            throw ValidationError("--limit must be from 1 to \(Self.limitMax).")
         }
         if let option = words.prefix(while: { $0 != "--" }).first(where: { $0.hasPrefix("--") }) {
-            throw ValidationError("there is no option \(option)")
+            throw ValidationError("There is no option \(option).")
         }
         if said.isEmpty, !World.current.isInputTerminal || output.json {
-            throw ValidationError("say what to find")
+            throw ValidationError("Give the words to find.")
         }
     }
 
@@ -243,7 +243,7 @@ struct SearchWords: NodeCommand {
     var state: String
 
     func validate() throws {
-        guard ["on", "off"].contains(state) else { throw ValidationError("choose on or off") }
+        guard ["on", "off"].contains(state) else { throw ValidationError("Choose on or off.") }
     }
 
     func run(with node: any NodeService) async throws {
@@ -270,7 +270,9 @@ struct Similar: NodeCommand {
     var limit = 10
 
     func validate() throws {
-        guard (1...200).contains(limit) else { throw ValidationError("--limit is 1 to 200") }
+        guard (1...200).contains(limit) else {
+            throw ValidationError("--limit must be from 1 to 200.")
+        }
     }
 
     func run(with node: any NodeService) async throws {
@@ -302,10 +304,12 @@ struct Ask: NodeCommand {
 
     func validate() throws {
         guard !question.allSatisfy(\.isWhitespace) else {
-            throw ValidationError("a question needs words")
+            throw ValidationError("A question needs words.")
         }
         try Check.text(question, "the question")
-        guard (1...20).contains(limit) else { throw ValidationError("--limit is 1 to 20") }
+        guard (1...20).contains(limit) else {
+            throw ValidationError("--limit must be from 1 to 20.")
+        }
     }
 
     func run(with node: any NodeService) async throws {

@@ -73,6 +73,6 @@ extension Send {
         NodeError(
             ExitStatus.interruptedCode,
             "\(saved) of \(count) messages are saved, the others are not.",
-            hint: "run the same command again: it continues with message \(saved + 1)")
+            hint: "Run the same command again: it continues with message \(saved + 1).")
     }
 }

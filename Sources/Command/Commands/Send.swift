@@ -63,14 +63,14 @@ struct Send: AsyncParsableCommand {
         for file in files { try Check.file(file) }
         try media.check(hasFiles: !files.isEmpty)
         if !files.isEmpty || media.voice != nil, lines || stranded != nil {
-            throw ValidationError("--file goes with one message")
+            throw ValidationError("--file goes with one message.")
         }
-        if lines, thread != nil { throw ValidationError("--thread is for one message") }
-        if text != nil, lines { throw ValidationError("--lines is for standard input") }
+        if lines, thread != nil { throw ValidationError("--thread is for one message.") }
+        if text != nil, lines { throw ValidationError("--lines is for standard input.") }
         if let stranded {
             try Check.file(stranded)
             if text != nil || lines || thread != nil {
-                throw ValidationError("--stranded sends what is in its file, and nothing else")
+                throw ValidationError("--stranded sends what is in its file, and nothing else.")
             }
         }
     }
@@ -188,16 +188,16 @@ extension Send {
                 "\(saved) of \(count) messages are saved, and perhaps those up to \(last): "
                     + error.message,
                 hint:
-                    "run the same command again once that is fixed: it continues with the "
-                    + "first that is not")
+                    "Run the same command again once that is fixed: it continues with the "
+                    + "first that is not.")
         }
         let isSoon = error.code == "not-a-member-yet"
-        let again = "run the same command again once that is fixed: "
+        let again = "Run the same command again once that is fixed: "
         return NodeError(
             error.code,
             "\(saved) of \(count) messages are saved, the others are not: " + error.message,
-            hint: (isSoon ? "wait a moment, and run the same command again: " : again)
-                + "it continues with message \(saved + 1)")
+            hint: (isSoon ? "Wait a moment, and run the same command again: " : again)
+                + "it continues with message \(saved + 1).")
     }
 
     /// The name of these lines in the conversation, and how many of them are saved under it. Those that
@@ -223,8 +223,8 @@ extension Send {
         NodeError(
             "sent-before",
             count == 1
-                ? "this message was sent before" : "these \(count) messages were all sent before",
-            hint: "--again sends them once more")
+                ? "This message was sent before." : "These \(count) messages were all sent before.",
+            hint: "Add --again to send once more.")
     }
 }
 
@@ -283,19 +283,20 @@ enum Composition {
         let bytes = try World.current.readInput(inputByteCountMax)
         guard let input = String(validating: bytes, as: UTF8.self) else {
             throw NodeError(
-                "not-text", "the input is not UTF-8 text",
-                hint: "iconv turns other encodings into UTF-8")
+                "not-text", "The input is not UTF-8 text.",
+                hint: "`iconv` turns other encodings into UTF-8.")
         }
         let lines = input.split(omittingEmptySubsequences: false) { $0.isNewline }
         let texts = areLines ? lines.map(String.init) : [trimmed(input)]
         let written = texts.filter { !VisibleName.drawsNothing($0) }
-        guard !written.isEmpty else { throw NodeError("empty", "there is nothing to send") }
+        guard !written.isEmpty else { throw NodeError("empty", "There is nothing to send.") }
         for (index, text) in texts.enumerated()
         where text.utf8.count > Limits.messageByteCountMax {
-            let place = areLines ? "line \(index + 1)" : "the input"
+            let place = areLines ? "Line \(index + 1)" : "The input"
             throw NodeError(
-                "too-long", "\(place) has \(text.utf8.count) bytes",
-                hint: "a message has at most \(Limits.messageByteCountMax); nothing was sent")
+                "too-long", "\(place) has \(text.utf8.count) bytes.",
+                hint: "A message has at most \(Limits.messageByteCountMax) bytes. Nothing was sent."
+            )
         }
         return written
     }

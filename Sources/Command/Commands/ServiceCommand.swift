@@ -53,8 +53,8 @@ struct ServiceOptions: ParsableArguments {
     func requireInstalled() throws {
         guard paths.contains(where: FileManager.default.fileExists) else {
             throw NodeError(
-                "no-service", "\(unitName).service is not installed",
-                hint: "parley service install")
+                "no-service", "\(unitName).service is not installed.",
+                hint: "`parley service install` installs it.")
         }
     }
 }
@@ -85,7 +85,7 @@ struct ServiceInstall: ParsableCommand {
     var noStart = false
 
     func validate() throws {
-        if socketPort == 0 { throw ValidationError("--socket-port is from 1 to 65535") }
+        if socketPort == 0 { throw ValidationError("--socket-port must be from 1 to 65535.") }
     }
 
     private var unit: ServiceUnit {
@@ -108,14 +108,15 @@ struct ServiceInstall: ParsableCommand {
         guard Node.exists(at: options.place.path) else {
             throw NodeError(
                 "no-node", "There is no node in \(options.place.path).",
-                hint: "`parley init --name YOURNAME` makes one")
+                hint: "`parley init --name YOURNAME` makes one.")
         }
         let paths = options.paths
         // What cannot be read is no unit of ours that would be lost.
         if let old = try? String(contentsOfFile: paths[0], encoding: .utf8), !unit.isOf(old) {
             throw NodeError(
-                "other-home", "\(options.unitName).service runs another home",
-                hint: "parley service uninstall ends that, and parley homes new gives a home a name"
+                "other-home", "\(options.unitName).service runs another home.",
+                hint:
+                    "`parley service uninstall` ends that, and `parley homes new` gives a home a name."
             )
         }
         try write(unit.service, to: paths[0])
@@ -142,8 +143,8 @@ struct ServiceInstall: ParsableCommand {
         guard result?.status == 0 else {
             throw NodeError(
                 "not-started",
-                "systemd did not start it: \(result?.output.trimmed ?? "no answer")",
-                hint: "parley service logs says why")
+                "The node was not started: \(result?.output.trimmed ?? "no answer")",
+                hint: "`parley service logs` says why.")
         }
         world.say("\(name) is enabled and runs")
     }
@@ -154,7 +155,7 @@ struct ServiceInstall: ParsableCommand {
                 atPath: options.folder, withIntermediateDirectories: true)
             try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
         } catch {
-            throw NodeError("unit-not-written", "\(path) cannot be written: \(error)")
+            throw NodeError("unit-not-written", "\(path) cannot be written: \(error).")
         }
         World.current.say("wrote \(harmless(path))")
     }
@@ -194,7 +195,7 @@ struct ServiceUninstall: ParsableCommand {
             do {
                 try FileManager.default.removeItem(atPath: path)
             } catch {
-                throw NodeError("unit-not-removed", "\(path) cannot be removed: \(error)")
+                throw NodeError("unit-not-removed", "\(path) cannot be removed: \(error).")
             }
             World.current.say("removed \(harmless(path))")
         }
@@ -276,13 +277,13 @@ struct ServiceLogs: ParsableCommand {
 
     func validate() throws {
         guard (1...100_000).contains(lines) else {
-            throw ValidationError("--lines is from 1 to 100000")
+            throw ValidationError("--lines must be from 1 to 100000.")
         }
     }
 
     func run() throws {
         guard let journal = Subprocess("journalctl", environment: World.current.environment) else {
-            throw NodeError("no-journal", "journalctl is not installed on this machine")
+            throw NodeError("no-journal", "There is no journalctl on this machine.")
         }
         var words = [
             "--user", "--no-pager", "--unit", options.unitName + ".service", "--lines", "\(lines)",

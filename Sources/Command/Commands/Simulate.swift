@@ -170,8 +170,8 @@ struct SimulateShrink: AsyncParsableCommand {
         }
         guard var shrinker = shrinking else {
             throw NodeError(
-                "nothing-failed", "the run keeps every promise",
-                hint: "parley simulate replay \(file) runs it")
+                "nothing-failed", "The run keeps every promise.",
+                hint: "`parley simulate replay \(file)` runs it.")
         }
         shrinker.shrink()
         let place = out ?? file
@@ -221,7 +221,7 @@ enum Simulating {
         do {
             return try Data(contentsOf: URL(fileURLWithPath: file))
         } catch {
-            throw misused("\(file) cannot be read")
+            throw misused("\(file) cannot be read.")
         }
     }
 

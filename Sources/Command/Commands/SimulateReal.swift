@@ -38,12 +38,12 @@ struct SimulateReal: AsyncParsableCommand {
 
     func validate() throws {
         guard speed.map({ $0.isFinite && $0 > 0 }) ?? true else {
-            throw ValidationError("--speed is more than 0")
+            throw ValidationError("--speed must be more than 0.")
         }
         guard (0.1...1_440).contains(minutes) else {
-            throw ValidationError("--minutes is 0.1 to 1440")
+            throw ValidationError("--minutes must be from 0.1 to 1440.")
         }
-        guard loss <= 900 else { throw ValidationError("--loss is 0 to 900") }
+        guard loss <= 900 else { throw ValidationError("--loss must be from 0 to 900.") }
     }
 
     func run() async throws {

@@ -50,11 +50,11 @@ struct StarsCommand: NodeCommand {
 
     func validate() throws {
         guard (1...ListStars.limitMax).contains(limit) else {
-            throw ValidationError("--limit is from 1 to \(ListStars.limitMax)")
+            throw ValidationError("--limit must be from 1 to \(ListStars.limitMax).")
         }
         if let from, from < 0 {
             throw ValidationError(
-                "--from takes the cursor that the previous list printed")
+                "--from takes the cursor that the previous list printed.")
         }
     }
 

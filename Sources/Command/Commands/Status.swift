@@ -74,11 +74,6 @@ struct Status: NodeCommand {
             "waiting", counted(waiting, "message or change", "messages and changes"))
         for answer in status.awaited { table.add("waiting", harmless(answer)) }
         for (title, line) in FileLines.lines(status.files) { table.add(title, line) }
-        if status.strandedCount > 0 {
-            table.add(
-                "undeliverable",
-                counted(status.strandedCount, "message or change", "messages and changes"))
-        }
         addWhatFailed(status, to: &table)
         for name in status.requests {
             table.add("asks you", "\(name): " + Advice.complete("parley contacts"))
@@ -104,6 +99,11 @@ struct Status: NodeCommand {
 
     /// What is not known to have arrived, and what was refused.
     private static func addWhatFailed(_ status: NodeStatus, to table: inout Table) {
+        if status.strandedCount > 0 {
+            table.add(
+                "undeliverable",
+                counted(status.strandedCount, "message or change", "messages and changes"))
+        }
         if status.unknownCount > 0 {
             let count = status.unknownCount
             let what = counted(count, "message or change", "messages and changes")

@@ -176,14 +176,14 @@ struct StrandedWords: Codable, Equatable {
             defer { try? handle.close() }
             data = try handle.read(upToCount: fileByteCountMax + 1) ?? Data()
         } catch {
-            throw NodeError("no-file", "\(file) cannot be read")
+            throw NodeError("no-file", "\(file) cannot be read.")
         }
         guard data.count <= fileByteCountMax,
             // Whatever is wrong with it: the command that is named makes another one.
             let words = try? JSONDecoder().decode([StrandedWords].self, from: data)
         else {
             throw NodeError(
-                "not-stranded", "\(file) is not what parley outbox --stranded --json prints")
+                "not-stranded", "\(file) is not what `parley outbox --stranded --json` prints.")
         }
         return words
     }
@@ -201,8 +201,9 @@ struct StrandedWords: Codable, Equatable {
         }
         let names = all.map { "“\($0.name)”" }.joined(separator: ", ")
         throw NodeError(
-            "unknown-conversation", "\(file) holds nothing of “\(conversation.name)”",
-            hint: names.isEmpty ? "it holds nothing at all" : "it holds messages of \(names)")
+            "unknown-conversation", "\(file) holds nothing of “\(conversation.name)”.",
+            hint: names.isEmpty
+                ? "The file holds nothing at all." : "The file holds messages of \(names).")
     }
 }
 
@@ -216,11 +217,10 @@ extension Send {
         let words = try StrandedWords.of(target, among: all, in: file)
         guard try await node.perform(ListOutbox()).allSatisfy({ $0.strandedCount == 0 }) else {
             throw NodeError(
-                "stranded", "nobody accepts anything more from this device",
+                "stranded", "Nobody accepts anything more from this device.",
                 hint:
-                    "send it on another device of yours: link one, or create one with "
-                    + "`parley recover`"
-            )
+                    "Send it on another device of yours: link one, or create one with "
+                    + "`parley recover`.")
         }
         let texts = words.messages.filter { $0.importedAuthor == nil && $0.text != nil }
         let missing = try await missing(of: texts, on: node)

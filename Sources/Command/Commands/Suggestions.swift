@@ -56,7 +56,9 @@ struct SuggestionOptions: ParsableArguments {
     var dismiss: SuggestionArgument?
 
     func validate() throws {
-        if take != nil, dismiss != nil { throw ValidationError("one of --take and --dismiss") }
+        if take != nil, dismiss != nil {
+            throw ValidationError("--take and --dismiss exclude each other.")
+        }
     }
 
     /// Does not suggest a line again.

@@ -31,7 +31,7 @@ struct ThreadCommand: NodeCommand {
 
     func validate() throws {
         guard (1...LocalAPI.pageMessageCountMax).contains(limit) else {
-            throw ValidationError("--limit is 1 to \(LocalAPI.pageMessageCountMax)")
+            throw ValidationError("--limit must be from 1 to \(LocalAPI.pageMessageCountMax).")
         }
         if let before { try Check.name(before, "a cursor") }
     }
@@ -82,7 +82,7 @@ struct ThreadsCommand: NodeCommand {
     func validate() throws {
         if let conversation { try Check.name(conversation, "a conversation's name") }
         guard (1...ListThreads.limitMax).contains(limit) else {
-            throw ValidationError("--limit is from 1 to \(ListThreads.limitMax)")
+            throw ValidationError("--limit must be from 1 to \(ListThreads.limitMax).")
         }
         if let from { try Check.name(from, "a cursor") }
     }

@@ -26,7 +26,7 @@ struct ConfigFile {
                 attributes: [.posixPermissions: 0o700])
             try Data(new.utf8).write(to: place, options: .atomic)
         } catch {
-            throw NodeError("config-not-written", "\(path) cannot be written: \(error)")
+            throw NodeError("config-not-written", "\(path) cannot be written: \(error).")
         }
     }
 

@@ -191,7 +191,7 @@ struct ConfigFault: Error, Equatable {
     }
 
     var nodeError: NodeError {
-        NodeError("bad-config", text, hint: "parley config check shows all that is wrong")
+        NodeError("bad-config", text, hint: "`parley config check` shows all that is wrong.")
     }
 }
 

@@ -18,7 +18,8 @@ struct TypedSearch {
     func run() async throws {
         let world = World.current
         guard let terminal = RawTerminal() else {
-            throw NodeError("no-terminal", "This is not a terminal.", hint: "parley search WORDS")
+            throw NodeError(
+                "no-terminal", "This is not a terminal.", hint: "Use `parley search WORDS`.")
         }
         var text = ""
         var reply: SearchReply?

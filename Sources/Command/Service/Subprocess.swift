@@ -32,7 +32,7 @@ struct Subprocess {
         do {
             try process.run()
         } catch {
-            throw NodeError("not-started", "\(path) cannot be started: \(error)")
+            throw NodeError("not-started", "\(path) cannot be started: \(error).")
         }
         // What stops reading stops it.
         let data = isShown ? nil : try? pipe.fileHandleForReading.readToEnd()

@@ -15,7 +15,7 @@ extension MediaDesk {
         guard MediaSeat.isName(name) else {
             throw NodeError(
                 "bad-seat", "The name of a seat has \(MediaSeat.nameCount) hex digits.",
-                hint: "draw 16 random bytes for each stream")
+                hint: "Draw 16 random bytes for each stream.")
         }
         let seat = MediaSeat(name, order: order) { [weak self] call in
             self?.failed(.deaf, of: call)

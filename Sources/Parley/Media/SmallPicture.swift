@@ -40,7 +40,7 @@ public enum SmallPicture {
         } catch PreviewMaker.Failure.noProgram {
             throw NodeError(
                 "no-program", "No program that makes pictures small is installed here.",
-                hint: "apt install libvips-tools, or ffmpeg")
+                hint: "Install libvips-tools, or ffmpeg, for example with `apt install`.")
         } catch {
             throw NodeError(
                 "no-picture", "No small picture could be made of \(path).",

@@ -62,7 +62,7 @@ struct SoundPrograms: Sendable {
         guard let format = Self.format(of: type), !type.hasPrefix("image/") else {
             throw NodeError(
                 "no-sound", "Parley does not know that kind of recording.",
-                hint: "It knows Opus, WAV, FLAC, MP3 and MP4.")
+                hint: "Parley knows Opus, WAV, FLAC, MP3 and MP4.")
         }
         guard let ffmpeg = CagedProgram("ffmpeg", in: folders) else {
             guard type == "audio/ogg" else { throw NodeError.noSoundProgram }

@@ -63,7 +63,7 @@ public final class PageSessions: GrantKeeper {
         file = HomeFile("page", of: home, atMost: Self.fileByteCountMax) { path in
             NodeError(
                 "page-damaged", "The sessions of the page in \(path) cannot be read.",
-                hint: "remove that file: all sessions end, and parley open begins a new one")
+                hint: "Remove that file: all sessions end, and `parley open` begins a new one.")
         }
     }
 
@@ -106,8 +106,8 @@ public final class PageSessions: GrantKeeper {
                 throw NodeError(
                     "no-page", "The node is running without its page.",
                     hint:
-                        "stop it, then: parley run --page; `parley config set run.page true` has "
-                        + "it always served, also by parley service")
+                        "Stop it, then run `parley run --page`; `parley config set run.page true` "
+                        + "has the page always served, also by `parley service`.")
             }
             let steady = now().steady
             state.links = state.links.filter { $0.end > steady }.suffix(Self.linkCountMax - 1)
@@ -211,7 +211,7 @@ public final class PageSessions: GrantKeeper {
         guard try remove(where: { $0.name == name }) else {
             throw NodeError(
                 "unknown-session", "There is no session “\(name)” of the page.",
-                hint: "parley page sessions shows them")
+                hint: "`parley page sessions` shows them.")
         }
     }
 

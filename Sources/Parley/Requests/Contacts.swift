@@ -79,7 +79,8 @@ public struct RequestContact: NodeRequest {
             throw NodeError(
                 "bad-card", "That is not a card, or part of it is missing.", not: card,
                 prefix: "parley:c1:",
-                hint: "It begins with `parley:c1:`; they see theirs with “parley contact card”.")
+                hint: "A card begins with `parley:c1:`; they see theirs with “parley contact card”."
+            )
         }
         _ = try await node.running.perform(.requestContact(card: bytes, alias: alias ?? ""))
         return try await node.read { try $0.contact(view: person) }

@@ -273,8 +273,8 @@ extension Views {
             throw NodeError(
                 "no-result", "That poll did not choose one answer.",
                 hint:
-                    "Give a title that says what is decided: parley decision propose … \"…\" "
-                    + "--from-poll …")
+                    "Give a title that says what is decided: `parley decision propose … \"…\" "
+                    + "--from-poll …`")
         }
         return "\(poll.question) \(chosen.joined(separator: ", "))"
     }

@@ -154,7 +154,7 @@ extension Node {
         guard network.isRunning else {
             return NodeError(
                 "not-listening", "This node is not running, so no device can reach it.",
-                hint: "Start it in another window: parley run")
+                hint: "Start it in another window with `parley run`.")
         }
         return NodeError(
             "not-listening", "This node is running but does not listen, so no device can reach it.",

@@ -90,7 +90,8 @@ public struct JoinGroup: NodeRequest {
         } catch {
             throw NodeError(
                 "bad-link", "That is not a link into a group, or part of it is missing.", not: link,
-                prefix: "parley:g1:", hint: "It begins with `parley:g1:` and is one long word.")
+                prefix: "parley:g1:",
+                hint: "Such a link begins with `parley:g1:` and is one long word.")
         }
         let isIn = try await node.read { try $0.view(joining: found).isMember }
         guard !isIn else {

@@ -129,7 +129,8 @@ public struct AcceptInvite: NodeRequest {
         } catch {
             throw NodeError(
                 "bad-link", "That is not an invite link, or part of it is missing.", not: link,
-                prefix: "parley:1:", hint: "It begins with `parley:1:` and is one long word.")
+                prefix: "parley:1:", hint: "An invite begins with `parley:1:` and is one long word."
+            )
         }
         _ = try await node.running.perform(.acceptInvite(invite, alias: alias ?? ""))
         return try await node.settled { views in

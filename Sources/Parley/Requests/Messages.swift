@@ -115,7 +115,7 @@ extension SendMessages {
         guard (1...OnceKey.byteCountMax).contains(once.utf8.count) else {
             throw NodeError(
                 "bad-once", "“once” must have 1 to \(OnceKey.byteCountMax) bytes.",
-                hint: "the identifier of what you answer is a good one")
+                hint: "The identifier of what you answer is a good one.")
         }
         return OnceKey(once, in: try await node.space(conversation))
     }

@@ -75,7 +75,7 @@ public struct ChangeProfile: NodeRequest {
             guard Self.isKnown(value, subject), let field = ProfileField(subject, value) else {
                 throw NodeError(
                     "bad-profile",
-                    "“\(value)” cannot be used for that.", hint: "It must be \(form).")
+                    "“\(value)” cannot be used for that.", hint: "The value must be \(form).")
             }
             fields.append(field)
         }

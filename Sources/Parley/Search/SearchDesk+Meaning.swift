@@ -288,7 +288,7 @@ extension SearchDesk {
             throw NodeError(
                 "no-model",
                 "Similar messages are found by their meaning, and no model is installed.",
-                hint: "parley model install")
+                hint: "`parley model install` installs one.")
         }
         var reply = try await find(
             SearchQuery(like: text), SearchMessages("", limit: min(200, limit + 1)))

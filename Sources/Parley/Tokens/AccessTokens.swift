@@ -43,7 +43,7 @@ public final class AccessTokens: GrantKeeper {
         file = HomeFile("tokens", of: home, atMost: Self.fileByteCountMax) { path in
             NodeError(
                 "tokens-damaged", "The tokens in \(path) cannot be read.",
-                hint: "remove that file: all tokens end, and new ones can be made")
+                hint: "Remove that file: all tokens end, and new ones can be made.")
         }
     }
 
@@ -75,18 +75,18 @@ public final class AccessTokens: GrantKeeper {
         guard scope != .admin || conversation == nil else {
             throw NodeError(
                 "bad-scope", "A token for one conversation can only read or write there.",
-                hint: "choose --scope read or --scope write")
+                hint: "Choose --scope read or --scope write.")
         }
         return try change { entries in
             guard !entries.contains(where: { $0.name == name }) else {
                 throw NodeError(
                     "token-exists", "There is already a token “\(name)”.",
-                    hint: "parley token rotate \(name) gives it a new secret")
+                    hint: "`parley token rotate \(name)` gives it a new secret.")
             }
             guard entries.count < Self.countMax else {
                 throw NodeError(
                     "too-many-tokens", "There are \(Self.countMax) tokens already.",
-                    hint: "parley token list, then parley token revoke NAME")
+                    hint: "`parley token list` shows them, `parley token revoke NAME` ends one.")
             }
             let (token, kept) = Self.make()
             let entry = Entry(
@@ -170,7 +170,7 @@ public final class AccessTokens: GrantKeeper {
         guard let place = entries.firstIndex(where: { $0.name == name }) else {
             throw NodeError(
                 "unknown-token", "There is no token “\(name)”.",
-                hint: "parley token list shows them")
+                hint: "`parley token list` shows them.")
         }
         return place
     }

@@ -81,21 +81,21 @@ extension NodeError {
     public static func beyondScope(_ scope: RequestScope, of grant: TokenGrant) -> NodeError {
         NodeError(
             forbiddenCode, "This needs a token with the scope \(scope.rawValue).",
-            hint: "parley token new NAME --scope \(scope.rawValue)")
+            hint: "`parley token new NAME --scope \(scope.rawValue)` creates one.")
     }
 
     /// The page in a browser is not let do this.
     static func beyondPage(_ method: String) -> NodeError {
         NodeError(
             forbiddenCode, "The page may not use “\(method)”.",
-            hint: "use the command line for that")
+            hint: "Use the command line for that.")
     }
 
     /// A token is for one conversation, and this is not about one.
     static func beyondConversation(_ method: String) -> NodeError {
         NodeError(
             forbiddenCode, "A token for one conversation may not use “\(method)”.",
-            hint: "parley token new NAME --scope read creates one for all conversations")
+            hint: "`parley token new NAME --scope read` creates one for all conversations.")
     }
 
     /// A token is for another conversation.

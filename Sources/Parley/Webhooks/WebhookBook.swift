@@ -69,7 +69,7 @@ public final class WebhookBook: Sendable {
         file = HomeFile("webhooks", of: home, atMost: Self.fileByteCountMax) { path in
             NodeError(
                 "webhooks-damaged", "The webhooks in \(path) cannot be read.",
-                hint: "remove that file: all webhooks end, and new ones can be made")
+                hint: "Remove that file: all webhooks end, and new ones can be made.")
         }
     }
 
@@ -123,13 +123,15 @@ public final class WebhookBook: Sendable {
         guard Self.isNear(webhook.address) else {
             throw NodeError(
                 "bad-address", "A webhook must be on this machine, over http.",
-                hint: "such as http://127.0.0.1:8000/changes; a program there may pass changes on")
+                hint:
+                    "Give one such as http://127.0.0.1:8000/changes; a program there may pass changes on."
+            )
         }
         try change { webhooks in
             guard !webhooks.contains(where: { $0.name == webhook.name }) else {
                 throw NodeError(
                     "webhook-exists", "There is already a webhook “\(webhook.name)”.",
-                    hint: "parley webhook delete \(webhook.name) deletes it")
+                    hint: "`parley webhook delete \(webhook.name)` deletes it.")
             }
             guard webhooks.count < Self.countMax else {
                 throw NodeError(
@@ -145,7 +147,7 @@ public final class WebhookBook: Sendable {
             guard let place = webhooks.firstIndex(where: { $0.name == name }) else {
                 throw NodeError(
                     "unknown-webhook", "There is no webhook “\(name)”.",
-                    hint: "parley webhook list shows them")
+                    hint: "`parley webhook list` shows them.")
             }
             webhooks.remove(at: place)
         }

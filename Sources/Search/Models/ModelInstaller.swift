@@ -155,7 +155,8 @@ public struct ModelInstaller {
             ["-I"] + arguments, environment: environment ?? ProcessInfo.processInfo.environment)
         guard let status else {
             throw InstallFailure(
-                message: "python3 could not be started.", hint: "apt-get install python3-pip")
+                message: "python3 could not be started.",
+                hint: "`apt-get install python3-pip` installs it.")
         }
         return status
     }
