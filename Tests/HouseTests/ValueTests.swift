@@ -83,6 +83,9 @@ struct ValueTests {
     func core() {
         let stored = Values.storedProperties(of: "NodeCore", in: SourceTree.swift)
         #expect(stored.count <= Values.corePropertyLimit, "\(stored.count) stored properties")
+        let core = SourceTree.swift.filter { $0.room == Values.room }
+        let methods = core.flatMap { CallGraph.methods(of: "NodeCore", in: $0) }
+        #expect(methods.count <= Values.coreMethodLimit, "\(methods.count) methods")
         // What is shown of it but not kept does not count.
         #expect(stored.count > 10)
     }
