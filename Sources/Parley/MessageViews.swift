@@ -210,8 +210,8 @@ public struct HistoryPage: Codable, Equatable, Sendable {
         public var text: String?
         /// When it was written, in Unix milliseconds.
         public var time: UInt64
-        /// `removed`, `revoked` or `cut-off` of an edit that nobody takes, as with ``Waiting/state``; `gone`
-        /// of a text that was deleted on this device alone; else nil.
+        /// `removed`, `revoked` or `cut-off` of an edit that nobody takes, as with
+        /// ``MessageView/Waiting/state``; `gone` of a text that was deleted on this device alone; else nil.
         public var state: String?
     }
     /// Oldest first; the last without a state is the one that is shown.

@@ -194,6 +194,7 @@ extension Node {
     /// signature. No node is needed, and none is touched.
     ///
     /// - Parameters:
+    ///   - file: the path of the backup.
     ///   - code: the recovery code, as it is typed.
     ///   - progress: told the bytes that were read, and the bytes of the file.
     public static func verifyBackup(

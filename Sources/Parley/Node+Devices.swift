@@ -10,6 +10,7 @@ extension Node {
     /// The node that is returned has begun to fetch what the other devices hold, newest first.
     ///
     /// - Parameters:
+    ///   - settings: where the new home is to be.
     ///   - text: what `openLink` returned on the other device.
     ///   - name: what the new device is called; may be empty.
     /// - Throws: ``NodeError`` with a hint. Nothing is left behind then.

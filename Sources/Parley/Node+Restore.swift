@@ -14,7 +14,8 @@ extension Node {
     /// peers. Devices that are not kept are revoked, for good.
     ///
     /// - Parameters:
-    ///   - backup: the file.
+    ///   - settings: where the new home is to be.
+    ///   - file: the path of the backup.
     ///   - recoveryCode: the recovery code, as it is typed.
     ///   - found: what somebody else knows about the person, if one was asked.
     ///   - keep: devices that stay the person's, in hex, or an unambiguous start of it.
@@ -62,7 +63,10 @@ extension Node {
 
     /// Asks somebody who the person is that a recovery code belongs to.
     ///
-    /// - Parameter link: an invite from a contact, or from an own device that is not lost.
+    /// - Parameters:
+    ///   - recoveryCode: the recovery code, as it is typed.
+    ///   - link: an invite from a contact, or from an own device that is not lost.
+    ///   - network: as in ``NodeSettings/network``.
     public static func find(
         recoveryCode: String, from link: String, network: String = "parley"
     ) async throws -> FoundPerson {

@@ -86,8 +86,11 @@ public final class Node: Sendable {
 
     /// Makes a new person with this device, in a folder that holds no node yet.
     ///
-    /// - Parameter show: shows the recovery code before the home is complete. If it throws, nothing
-    ///   of the home is left: nobody could recover an identity whose code was never seen.
+    /// - Parameters:
+    ///   - settings: where the home is to be.
+    ///   - name: by which others see the person.
+    ///   - show: shows the recovery code before the home is complete. If it throws, nothing of the home
+    ///     is left: nobody could recover an identity whose code was never seen.
     /// - Returns: the node, and the recovery code: the only key to the identity. It is not kept,
     ///   and cannot be shown again.
     /// - Throws: ``NodeError`` with a hint.

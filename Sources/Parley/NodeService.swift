@@ -11,8 +11,10 @@ public protocol NodeService: Sendable {
     /// Changes after a cursor, as fast as they are taken, and then as they come; from now on where it
     /// is nil.
     ///
-    /// - Parameter seat: a name drawn by the reader, under which it handles the media of calls as
-    ///   long as the stream lasts; nil for a reader that does not.
+    /// - Parameters:
+    ///   - cursor: what the last change that was read had; nil to begin now.
+    ///   - seat: a name drawn by the reader, under which it handles the media of calls as long as the
+    ///     stream lasts; nil for a reader that does not.
     func changes(after cursor: String?, seat: String?) async throws -> AsyncStream<ChangeView>
 }
 

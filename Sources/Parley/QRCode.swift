@@ -18,7 +18,9 @@ public struct QRCode: Equatable, Sendable {
 
     /// The code of a text, or nil where it is longer than any holds.
     ///
-    /// - Parameter mask: 0 to 7; without it the best is taken.
+    /// - Parameters:
+    ///   - text: what the code says.
+    ///   - mask: 0 to 7; without it the best is taken.
     public init?(_ text: String, mask: Int? = nil) {
         let bytes = Array(text.utf8)
         guard

@@ -21,7 +21,9 @@ extension Node {
 
     /// Looks at a home whose node does not open. Nothing is changed.
     ///
-    /// - Parameter reason: why it does not.
+    /// - Parameters:
+    ///   - settings: where the home is, and what opens it.
+    ///   - reason: why it does not open.
     public static func examine(
         _ settings: NodeSettings, unopened reason: NodeError
     ) -> DoctorReport {
@@ -50,7 +52,9 @@ extension Node {
     /// Repairs what can be repaired of a home that no process has open: saves what can be read of a
     /// damaged database into a new one, recomputes views and indexes. The earlier data is kept.
     ///
-    /// - Parameter progress: called with the number of rows of each kind found.
+    /// - Parameters:
+    ///   - settings: where the home is, and what opens it.
+    ///   - progress: called with the number of rows of each kind found.
     public static func repair(
         _ settings: NodeSettings, progress: (_ meaning: String, _ count: Int) -> Void = { _, _ in }
     ) async throws -> DoctorReport {

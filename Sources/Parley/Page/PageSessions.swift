@@ -156,7 +156,9 @@ public final class PageSessions: GrantKeeper {
 
     /// What a session allows; nil for an invalid or ended one.
     ///
-    /// - Parameter isUse: whether the person does something with it: that keeps it from ending.
+    /// - Parameters:
+    ///   - secret: what the browser shows.
+    ///   - isUse: whether the person does something with it: that keeps it from ending.
     public func grant(for secret: String, isUse: Bool) -> TokenGrant? {
         guard let shown = Self.kept(of: secret) else { return nil }
         let wall = now().wall

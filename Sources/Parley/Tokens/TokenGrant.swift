@@ -34,7 +34,9 @@ extension TokenGrant {
     /// The request as it may be made with this token: one for a conversation names that by its
     /// identifier, and messages of no other.
     ///
-    /// - Parameter node: asked what the request means.
+    /// - Parameters:
+    ///   - request: as it was asked.
+    ///   - node: asked what the request means.
     /// - Throws: ``NodeError`` with the code `forbidden` where it may not be made.
     public func admit<R: NodeRequest>(_ request: R, on node: any NodeService) async throws -> R {
         try check(R.self)
