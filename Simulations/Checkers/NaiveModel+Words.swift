@@ -1,4 +1,5 @@
 import ParleyPayloads
+import ParleyRoster
 import ParleyWire
 
 /// What people say of themselves, and of a conversation as a whole.

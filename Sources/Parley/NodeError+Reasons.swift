@@ -47,9 +47,9 @@ extension NodeError {
                 "too-many-tickets", "At most \(limit) tickets can be kept for a relay.",
                 hint: "One ticket, every 30 days, is enough for a device.")
         case .unknownMessage, .tooLong, .empty, .noEmoji, .hiddenMark, .identifierAsName,
-            .ownWordAsName, .deleted, .disappears, .disappeared, .impossibleLifetime,
-            .impossibleTime:
+            .ownWordAsName, .deleted, .impossibleTime:
             self.init(writing: refusal)
+        case .disappears, .disappeared, .impossibleLifetime: self.init(disappearing: refusal)
         case .noFile, .tooManyFiles, .fileNotHeld: self.init(attaching: refusal)
         case .rejoining, .awaitsOwn, .ownFork, .tooManyChanges:
             self.init(holdingBack: refusal)
@@ -100,19 +100,6 @@ extension NodeError {
                 hint: "Type the name again instead of copying it.")
         case .deleted:
             self.init("deleted", "That message was deleted.")
-        case .disappears:
-            self.init(
-                "disappears",
-                "That message disappears: it cannot be edited, pinned, starred or made into "
-                    + "something that stays.",
-                hint: "`parley forward` sends a copy of it to a conversation.")
-        case .disappeared:
-            self.init("disappeared", "That message has disappeared.")
-        case .impossibleLifetime(let limit):
-            self.init(
-                "bad-lifetime",
-                "Messages that disappear stay at most \(limit / 86_400) days.",
-                hint: "0 has them stay for good.")
         case .impossibleTime:
             self.init("bad-time", "That time is not possible: it is after the year 2248.")
         default: preconditionFailure("a refusal that is not about what is written")

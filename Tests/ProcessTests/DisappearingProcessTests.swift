@@ -42,7 +42,7 @@ struct DisappearingProcessTests {
         }
         for node in [ann, ben] {
             #expect(try await !run("search", "heron", at: node).output.contains("flies"))
-            #expect(try await run("search", "stays", at: node).output.contains("this stays"))
+            #expect(try await run("search", "stays", at: node).output.contains("«stays»"))
         }
         #expect(
             try await run("conversations", "disappear", "log", "--off", at: ann).output
