@@ -5,14 +5,14 @@ import ParleyRoster
 import ParleySimulation
 import ParleyWire
 
-/// I43: a message that disappears is gone from an honest node once its time is over, and not before: the words
+/// I45: a message that disappears is gone from an honest node once its time is over, and not before: the words
 /// of somebody else not before this person has read them, one's own not before a device of somebody else
 /// holds them.
 ///
 /// Looked at about once a virtual minute, as nodes do; where a clock is set, its node's counting begins anew.
 /// Source: `Protocol/03-operations.md`, "Disappearing messages".
 final class DisappearedInTime: Checker {
-    static let invariant = "I43"
+    static let invariant = "I45"
     /// So much longer may a message stay than its author said, in milliseconds.
     private static let patience: UInt64 = 240_000
     private(set) var checkCount = 0

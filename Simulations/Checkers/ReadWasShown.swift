@@ -64,8 +64,7 @@ final class ReadWasShown: Checker {
                 let log = try node.store.log(stored.log), log.space == space.number,
                 let author = roster.person(of: log.device), author != person,
                 // Who is blocked is not shown in groups, and told nothing.
-                try !Overview.isHidden(
-                    author, in: space, ownSpace: node.core.ownSpace?.number, node.store)
+                try space.kind != .group || !node.keepsAway(author)
             else { continue }
             checkCount += 1
             let said = marks.filter { $0.tag == log.tag }.map(\.places)

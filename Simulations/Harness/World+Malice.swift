@@ -268,5 +268,6 @@ extension World {
             to: victim)
     }
 
-    func wall(of node: SimulatedNode) -> UInt64 { moment(of: node).wall }
+    /// What the wall clock of a node shows, in Unix milliseconds.
+    public func wall(of node: SimulatedNode) -> UInt64 { moment(of: node).wall }
 }

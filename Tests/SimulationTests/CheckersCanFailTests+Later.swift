@@ -1,0 +1,102 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyWire
+import Testing
+
+@testable import ParleyCheckers
+@testable import ParleyNodeCore
+@testable import ParleySimulation
+
+/// Promises about what happens at a time, and about who is kept away meanwhile.
+extension CheckersCanFailTests {
+    /// A step that nobody made.
+    private func pretend(
+        _ input: Input, by node: SimulatedNode, _ effects: [Effect], _ trial: Trial
+    ) {
+        trial.world.onStep?(StepReport(node: node, input: input, effects: effects, isLost: false))
+    }
+
+    /// Ann wants something said in so many milliseconds.
+    private func schedule(_ text: String, in time: UInt64, _ trial: Trial) throws {
+        let moment = World.epoch + trial.world.now + time
+        _ = try trial.world.perform(
+            .schedule(.add(TextMessage(text: text), to: trial.trip, at: moment)), on: trial.ann)
+    }
+
+    /// A node is said to have written by itself what a person wrote.
+    private func sayByTimer(_ text: String, _ node: SimulatedNode, _ trial: Trial) throws {
+        let space = try #require(try node.store.space(trial.trip)).number
+        let number = try trial.number(of: text, at: node)
+        pretend(.timer(.scheduled), by: node, [.changed([.message(space, number)])], trial)
+    }
+
+    @Test("DueOnce: a device says what it was to say twice, or too soon; another says it")
+    func saidTwice() throws {
+        for (isOther, isEarly) in [(false, false), (true, false), (false, true)] {
+            let trial = try Trial(of: "I43")
+            try schedule("happy new year", in: isEarly ? 600_000 : 60_000, trial)
+            trial.world.run(for: 130_000)
+            try trial.jury.verify()
+            #expect(isEarly || trial.jury.checkCounts["I43"] ?? 0 > 0)
+            let speaker = isOther ? trial.ben : trial.ann
+            try speaker.type("happy new year", in: trial.trip)
+            try sayByTimer("happy new year", speaker, trial)
+            trial.isBroken(isSettled: false)
+        }
+    }
+
+    @Test("DueOnce: a device never says what it was to say")
+    func saidNever() throws {
+        let trial = try Trial(of: "I43")
+        try schedule("happy new year", in: 60_000, trial)
+        trial.ann.timers[.scheduled] = nil
+        trial.world.run(for: 90_000)
+        try trial.jury.verify()
+        trial.world.run(for: 301_000)
+        trial.isBroken(isSettled: false)
+    }
+
+    @Test("DueOnce: a reminder rings twice, or at another device")
+    func rungTwice() throws {
+        for isOther in [false, true] {
+            let trial = try Trial(of: "I43")
+            let phone = try trial.world.addDevice("phone", of: trial.ann)
+            let moment = World.epoch + trial.world.now + 60_000
+            guard
+                case .reminder(let id) = try trial.world.perform(
+                    .remind(.add(text: "the kettle", about: nil, at: moment)), on: trial.ann)
+            else {
+                Issue.record("ann noted no reminder")
+                return
+            }
+            trial.world.run(for: 130_000)
+            try trial.jury.verify()
+            #expect(trial.jury.checkCounts["I43"] ?? 0 > 0)
+            pretend(
+                .timer(.ringing), by: isOther ? phone : trial.ann, [.changed([.reminder(id)])],
+                trial)
+            trial.isBroken(isSettled: false)
+        }
+    }
+
+    @Test("BlockedAreNotCounted: what somebody says who is kept away counts as unread")
+    func blockedCounted() throws {
+        let trial = try Trial(of: "I44")
+        _ = try trial.world.perform(
+            .answerContact(trial.ben.identity.person, .block), on: trial.ann)
+        try trial.jury.verify()
+        #expect(trial.jury.checkCounts["I44"] ?? 0 > 0)
+        // The note of whom ann keeps away lies where nobody looks for it.
+        let own = try #require(trial.ann.core.ownSpace)
+        try trial.ann.store.begin(.full)
+        for var entry in try trial.ann.store.entries(
+            about: .space, in: own.number, field: EntryField(rawValue: 6))
+        {
+            try trial.ann.store.remove(entry)
+            entry.element = try trial.ann.store.locator([1, 2, 3])
+            try trial.ann.store.put(entry)
+        }
+        try trial.ann.store.commit()
+        trial.isBroken(isSettled: false)
+    }
+}
