@@ -65,6 +65,10 @@ struct HostileRelay {
                 unit: "s", budget: pageBudget,
                 note: "a page of the smallest envelopes, found and sealed for a client"),
             Figure(
+                "hostile-relay-frame", samples: (0..<sampleCount).map { _ in world.frame() },
+                unit: "s", budget: frameBudget,
+                note: "a frame about a pipe that is not there"),
+            Figure(
                 "hostile-relay-gone",
                 samples: (0..<100).map { _ in world.gone() }, unit: "s",
                 budget: goneBudget,
@@ -81,6 +85,7 @@ struct HostileRelay {
     private static let requestBudget = 1e-3
     private static let toldBudget = 1.1e-3
     private static let pageBudget = 400e-6
+    private static let frameBudget = 5e-6
     private static let goneBudget = 800e-6
     private static let sweepBudget = 5e-3
 
@@ -130,6 +135,10 @@ struct HostileRelay {
             time += seconds() - start
         }
         return time
+    }
+
+    private mutating func frame() -> Double {
+        take(.pipe(RelayConnection(1), .credit(7, 1))).seconds
     }
 
     private mutating func gone() -> Double {

@@ -41,6 +41,7 @@ final class RelayClientHandler: ConnectionHandler, @unchecked Sendable {
         guard let connection else { return }
         do throws(RelayClientRejection) {
             var inputs: [RelayInput] = []
+            var hasPinged = false
             for event in try door.receive(bytes[...]) {
                 switch event {
                 case .send(let bytes): connection.send(bytes)
@@ -55,7 +56,10 @@ final class RelayClientHandler: ConnectionHandler, @unchecked Sendable {
                     inputs.append(
                         .malformedRequest(number, counter: counter, byteCount: byteCount))
                 case .pipe(let frame): inputs.append(.pipe(number, frame))
-                case .ping: inputs.append(.ping(number))
+                case .ping:
+                    // Many at once say no more than one.
+                    if !hasPinged { inputs.append(.ping(number)) }
+                    hasPinged = true
                 }
             }
             if inputs.isEmpty { return }

@@ -13,6 +13,8 @@ import Synchronization
 final class RelayEngine: @unchecked Sendable {
     /// Bytes of requests that may wait for a turn before connections are read no more.
     static let waitingByteCountMax = 32 << 20
+    /// An input counts as so many bytes at least: a frame may have five.
+    static let inputByteCountMin = 256
 
     /// Above so many bytes that wait for a client nothing more is pushed to it.
     static let writableByteCountMax = 512 << 10
@@ -145,7 +147,7 @@ final class RelayEngine: @unchecked Sendable {
     ) -> Bool {
         let (mustSchedule, isFull) = inbox.withLock { inbox in
             inbox.inputs += inputs
-            inbox.byteCount += byteCount
+            inbox.byteCount += max(byteCount, inputs.count * Self.inputByteCountMin)
             let isFull = sender != nil && inbox.byteCount > Self.waitingByteCountMax
             if isFull, let sender { inbox.paused.append(sender) }
             defer { inbox.isScheduled = true }
@@ -248,6 +250,10 @@ struct RelayOutbox {
 
     private(set) var steps: [RelayConnection: [Step]] = [:]
     private var byteCounts: [RelayConnection: Int] = [:]
+    /// Clients that are told within the turn that the relay is there.
+    private var ponged: Set<RelayConnection> = []
+    /// Where the steps of a connection hold its pause: the longest is meant.
+    private var pauses: [RelayConnection: (place: Int, time: UInt32)] = [:]
     /// Clients for whom more resulted within the turn than may wait for a client, in that order.
     private var full: [RelayConnection] = []
 
@@ -260,6 +266,10 @@ struct RelayOutbox {
         _ effect: RelayEffect, _ orders: inout [(number: RelayOrderNumber, order: RelayOrder)]
     ) {
         switch effect {
+        case .send(let connections, .pong):
+            for connection in connections where ponged.insert(connection).inserted {
+                steps[connection, default: []].append(.send(RelayServerFrame.pong.encoded()))
+            }
         case .send(let connections, let frame):
             // Written once, however many read it.
             let bytes = frame.encoded()
@@ -272,9 +282,20 @@ struct RelayOutbox {
             }
         case .close(let connection, let reason):
             steps[connection, default: []].append(.close(reason))
-        case .pause(let connection, let time):
-            steps[connection, default: []].append(.pause(milliseconds: time))
+        case .pause(let connection, let time): pause(connection, time)
         case .perform(let number, let order): orders.append((number, order))
         }
+    }
+
+    /// A flood of frames may have as many pauses: one is carried out.
+    private mutating func pause(_ connection: RelayConnection, _ time: UInt32) {
+        guard let pause = pauses[connection] else {
+            pauses[connection] = (steps[connection]?.count ?? 0, time)
+            steps[connection, default: []].append(.pause(milliseconds: time))
+            return
+        }
+        guard time > pause.time else { return }
+        pauses[connection]?.time = time
+        steps[connection]?[pause.place] = .pause(milliseconds: time)
     }
 }

@@ -23,6 +23,12 @@ extension Relay {
         func end(_ side: Int) -> RelayConnection { side == 0 ? caller : owner }
     }
 
+    /// A frame with so many bytes costs none of the frames that a client may send.
+    static let largeFrameByteCount = 4_096
+    /// Who owes more frames than come back in so many milliseconds is let go; an address owes no
+    /// more.
+    static let frameDebtTimeMax: UInt32 = 4_000
+
     /// Offers a pipe to the inbox's owner, if connected: to the last subscriber.
     mutating func call(
         _ mailbox: MailboxID, _ waiting: Pending, _ now: UInt64, _ effects: inout [RelayEffect]
@@ -70,7 +76,9 @@ extension Relay {
         _ frame: PipeFrame, _ connection: RelayConnection, _ now: UInt64,
         _ effects: inout [RelayEffect]
     ) {
-        guard clients[connection] != nil else { return }
+        guard clients[connection] != nil,
+            pay(for: frame.byteCount, connection, now, &effects)
+        else { return }
         clients[connection]?.heardAt = now
         let number = frame.pipe
         guard var pipe = pipes[number], let side = pipe.side(of: connection) else { return }
@@ -90,7 +98,6 @@ extension Relay {
             pipes[number] = pipe
             counters.pipeBytes += UInt64(bytes.count)
             effects.append(.send([pipe.end(1 - side)], .pipe(frame)))
-            slow(connection, bytes.count, now, &effects)
         case .credit(_, let count):
             guard pipe.due == nil else { return hangUp(connection, .unruly, &effects) }
             let room = pipe.rooms[1 - side] + Int(count)
@@ -116,15 +123,31 @@ extension Relay {
         if pipe.owner != knowing { effects.append(.send([pipe.owner], .pipe(.closed(number)))) }
     }
 
-    /// A pipe cannot be told to ask again later: who sends more than is allowed is read slower.
-    private mutating func slow(
-        _ connection: RelayConnection, _ byteCount: Int, _ now: UInt64,
+    /// Charges for a frame that asks for nothing. A pipe cannot be told to ask again later: who
+    /// sends more than is allowed is read slower, and who sends far more is let go.
+    ///
+    /// - Parameter byteCount: what the frame brings for the other end of a pipe.
+    /// - Returns: whether it may be looked at.
+    mutating func pay(
+        for byteCount: Int, _ connection: RelayConnection, _ now: UInt64,
         _ effects: inout [RelayEffect]
-    ) {
-        guard let name = clients[connection]?.origin else { return }
-        let own = clients[connection]?.bytes.take(byteCount, at: now) ?? 0
-        let wait = max(own, origins[name]?.bytes.take(byteCount, at: now) ?? 0)
+    ) -> Bool {
+        guard let name = clients[connection]?.origin else { return false }
+        // One that brings much is paid for by its bytes.
+        let count = byteCount < Self.largeFrameByteCount ? 1 : 0
+        let own = clients[connection]?.frames.take(count, at: now) ?? 0
+        guard own <= Self.frameDebtTimeMax else {
+            hangUp(connection, .unruly, &effects)
+            return false
+        }
+        // Others of the address would wait for what one connection owes.
+        let shared = origins[name]?.frames.take(
+            count, owingAtMost: Int(Self.frameDebtTimeMax), at: now)
+        let wait = max(
+            own, shared ?? 0, clients[connection]?.bytes.take(byteCount, at: now) ?? 0,
+            origins[name]?.bytes.take(byteCount, at: now) ?? 0)
         if wait > 0 { effects.append(.pause(connection, wait)) }
+        return true
     }
 }
 
@@ -134,6 +157,11 @@ extension RelayRefusal {
 }
 
 extension PipeFrame {
+    /// What it brings for the other end.
+    var byteCount: Int {
+        if case .bytes(_, let bytes) = self { bytes.count } else { 0 }
+    }
+
     /// Which pipe it is about.
     var pipe: UInt32 {
         switch self {

@@ -19,7 +19,7 @@ public enum RelayInput: Sendable {
     /// A connection is gone.
     case closed(RelayConnection)
     /// A client asks for something.
-    case request(RelayConnection, CheckedRequest)
+    indirect case request(RelayConnection, CheckedRequest)
     /// A client asks, with this counter, for something that no client may ask.
     case malformedRequest(RelayConnection, counter: UInt64, byteCount: Int)
     /// A client said something about a pipe.
@@ -57,7 +57,8 @@ public enum RelayClosing: String, CaseIterable, Sendable {
     case tooManyOfOrigin
     /// It said nothing for too long.
     case silent
-    /// It asked without waiting for answers, or sent more through a pipe than it may.
+    /// It asked without waiting for answers, sent more through a pipe than it may, or far more
+    /// frames about pipes.
     case unruly
     /// The relay stops.
     case leaving
@@ -89,6 +90,7 @@ public struct Relay: Sendable {
         var heardAt: UInt64
         var requests: Allotment
         var bytes: Allotment
+        var frames: Allotment
         /// Orders that were given for it and have no outcome.
         var pendingCount = 0
         /// Of these, the ones whose answers are long.
@@ -109,6 +111,7 @@ public struct Relay: Sendable {
         var subscriptionCount = 0
         var requests: Allotment
         var bytes: Allotment
+        var frames: Allotment
         var openings: Allotment
         var storing: Allotment
         var calls: Allotment
@@ -209,7 +212,7 @@ public struct Relay: Sendable {
                 counter, byteCount: byteCount, connection, now, &effects)
         case .pipe(let connection, let frame): take(frame, connection, now, &effects)
         case .ping(let connection):
-            guard clients[connection] != nil else { break }
+            guard clients[connection] != nil, pay(for: 0, connection, now, &effects) else { break }
             clients[connection]?.heardAt = now
             effects.append(.send([connection], .pong))
         case .congested(let connection, let isCongested):
@@ -240,6 +243,7 @@ public struct Relay: Sendable {
             ?? Origin(
                 requests: Allotment(policy.requests, times: 4, at: now),
                 bytes: Allotment(policy.bytes, times: 4, at: now),
+                frames: Allotment(policy.frames, times: 4, at: now),
                 openings: Allotment(policy.openings, at: now),
                 storing: Allotment(policy.storing, at: now),
                 calls: Allotment(policy.calls, at: now))
@@ -252,7 +256,7 @@ public struct Relay: Sendable {
         origins[name] = origin
         clients[connection] = Client(
             origin: name, heardAt: now, requests: Allotment(policy.requests, at: now),
-            bytes: Allotment(policy.bytes, at: now))
+            bytes: Allotment(policy.bytes, at: now), frames: Allotment(policy.frames, at: now),
         counters.connections += 1
     }
 
@@ -358,6 +362,7 @@ public struct Relay: Sendable {
             guard var origin = origins[name], origin.connectionCount == 0 else { continue }
             let isRested =
                 origin.requests.isFull(at: now) && origin.bytes.isFull(at: now)
+                && origin.frames.isFull(at: now) && origin.giving.isFull(at: now)
                 && origin.openings.isFull(at: now) && origin.storing.isFull(at: now)
                 && origin.calls.isFull(at: now)
             if isRested || origins.count > Self.originCountMax { origins[name] = nil }

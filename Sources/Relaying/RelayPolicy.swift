@@ -27,6 +27,9 @@ public struct RelayPolicy: Equatable, Sendable {
     public var requests = Rate(burst: 4096, perSecond: 256)
     /// Bytes of one connection. Of one address four times as many.
     public var bytes = Rate(burst: 64 << 20, perSecond: 4 << 20)
+    /// Frames of one connection that ask for nothing: pings, and those about pipes that bring
+    /// little. Of one address four times as many.
+    public var frames = Rate(burst: 2_048, perSecond: 1_024)
     /// Mailboxes opened from one address.
     public var openings = Rate(burst: 2048, perSecond: 1)
     /// Bytes of envelopes that one address may have stored: at once, and a second in the long run,
@@ -52,6 +55,7 @@ public struct RelayPolicy: Equatable, Sendable {
         policy.originSubscriptionCountMax = .max
         policy.requests = rate
         policy.bytes = rate
+        policy.frames = rate
         policy.openings = rate
         policy.storing = rate
         policy.calls = rate
@@ -108,12 +112,15 @@ struct Allotment: Sendable {
 
     /// Takes so much, even where that is more than is left.
     ///
+    /// - Parameter debtTime: no more is owed than comes back in so many milliseconds.
     /// - Returns: milliseconds until that much is available again; 0 if it was.
-    mutating func take(_ amount: Int, at now: UInt64) -> UInt32 {
+    mutating func take(_ amount: Int, owingAtMost debtTime: Int? = nil, at now: UInt64) -> UInt32 {
         let wait = shortage(of: amount, at: now)
         left -= amount * 1000
+        if let debtTime { left = max(left, -rate.perSecond * debtTime) }
         return wait
     }
+
 
     /// Milliseconds until that much is available; 0 if it is.
     ///

@@ -246,6 +246,7 @@ struct RelayBoundsTests {
         #expect(policy.openings == RelayPolicy.Rate(burst: 2_048, perSecond: 1))
         #expect(policy.requests == RelayPolicy.Rate(burst: 4_096, perSecond: 256))
         #expect(policy.bytes == RelayPolicy.Rate(burst: 64 << 20, perSecond: 4 << 20))
+        #expect(policy.frames == RelayPolicy.Rate(burst: 2_048, perSecond: 1_024))
         #expect(policy.calls == RelayPolicy.Rate(burst: 64, perSecond: 1))
         #expect(policy.mailboxByteCountMax == 64 << 20 && policy.shelfByteCountMax == 256 << 20)
         #expect(policy.originConnectionCountMax == 64 && !policy.needsTicket)
@@ -258,6 +259,7 @@ struct RelayBoundsTests {
             "| mailboxes opened from one address | 2,048 at once, one a second |",
             "| requests of a connection | 4,096 at once, 256 a second |",
             "| bytes of a connection | 64 MiB at once, 4 MiB a second |",
+            "| pings and frames about pipes of a connection | 2,048 at once, 1,024 a second |",
             "| a shelf holds | 256 MiB, or what its ticket says |",
             "| 16 GiB; half; a quarter of all |",
         ] {

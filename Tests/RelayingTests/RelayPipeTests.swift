@@ -8,13 +8,14 @@ import Testing
 struct RelayPipeTests {
     /// Ben is subscribed to his inbox; Ada may write into it.
     struct Two {
-        var world = RelayWorld()
+        var world: RelayWorld
         let ben: RelayConnection
         let ada: RelayConnection
         let inbox: MailboxAccess
         let writer: MailboxAccess
 
-        init() throws {
+        init(_ policy: RelayPolicy = RelayPolicy()) throws {
+            world = RelayWorld(policy)
             inbox = world.inbox()
             writer = MailboxAccess(inbox.mailbox, key: .generate(using: &world.random))
             ben = try world.connect()
