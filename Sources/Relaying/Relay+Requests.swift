@@ -17,13 +17,16 @@ extension Relay {
             return answer(.refused(refusal), to: checked.counter, connection, &effects)
         }
         let mailbox = checked.request.mailbox
+        // Who reads it is told again of what it is not sent from here on.
+        if case .get = checked.request.action { clients[connection]?.toldMissed.remove(mailbox) }
         let share = RelayShare(checked.right, from: client.origin, salt: salt)
         if let (step, purpose) = Self.plan(checked, share, policy) {
-            order(step, checked, connection, for: purpose, &effects)
+            order(step, checked, connection, for: purpose, now, &effects)
         } else if case .subscribe = checked.request.action {
             subscribe(connection, mailbox)
-            order(.newest(mailbox), checked, connection, &effects)
+            order(.newest(mailbox), checked, connection, now, &effects)
         } else {
+            clients[connection]?.toldMissed.remove(mailbox)
             if clients[connection]?.subscriptions.remove(mailbox) != nil {
                 subscriptionCount -= 1
                 origins[client.origin]?.subscriptionCount -= 1
@@ -142,6 +145,8 @@ extension Relay {
         let byteCount: Int
         var openedCount = 0
         var storedByteCount = 0
+        /// What it asks for at most.
+        var givenByteCount = 0
         /// Files leave a quarter of everything to what people say.
         var leavesQuarter = false
 
@@ -154,7 +159,8 @@ extension Relay {
             case .open: openedCount = 1
             // If every mailbox is paid for, its ticket bounds what it holds.
             case .put(let envelope) where !policy.needsTicket: storedByteCount = envelope.count
-            case .put, .volatile, .get, .subscribe, .unsubscribe, .acknowledge, .pipe: break
+            case .get(let range): givenByteCount = range.byteCountMax
+            case .put, .volatile, .subscribe, .unsubscribe, .acknowledge, .pipe: break
             }
         }
 
@@ -182,6 +188,8 @@ extension Relay {
             origin.requests.shortage(of: 1, leavesQuarter: isModest, at: now),
             client.bytes.shortage(of: cost.byteCount, leavesQuarter: isModest, at: now),
             origin.bytes.shortage(of: cost.byteCount, leavesQuarter: isModest, at: now),
+            client.giving.shortage(of: cost.givenByteCount, leavesQuarter: isModest, at: now),
+            origin.giving.shortage(of: cost.givenByteCount, leavesQuarter: isModest, at: now),
             origin.openings.shortage(of: cost.openedCount, at: now),
             origin.storing.shortage(
                 of: cost.storedByteCount, leavesQuarter: isModest, at: now))
@@ -210,11 +218,17 @@ extension Relay {
 
     private mutating func order(
         _ order: RelayOrder, _ checked: CheckedRequest, _ connection: RelayConnection,
-        for purpose: Purpose = .answer, _ effects: inout [RelayEffect]
+        for purpose: Purpose = .answer, _ now: UInt64, _ effects: inout [RelayEffect]
     ) {
-        let waiting = Pending(
+        var waiting = Pending(
             connection: connection, counter: checked.counter, purpose: purpose,
             isLong: checked.request.action.isLong)
+        if case .get(let range) = checked.request.action, let name = clients[connection]?.origin {
+            // What is not given after all comes back with the answer.
+            waiting.reservedByteCount = range.byteCountMax
+            _ = clients[connection]?.giving.take(range.byteCountMax, at: now)
+            _ = origins[name]?.giving.take(range.byteCountMax, at: now)
+        }
         give(order, for: waiting, &effects)
     }
 
@@ -238,6 +252,7 @@ extension Relay {
         guard let waiting = pending.removeValue(forKey: number.number) else { return }
         clients[waiting.connection]?.pendingCount -= 1
         if waiting.isLong { clients[waiting.connection]?.pendingPageCount -= 1 }
+        if waiting.reservedByteCount > 0 { settle(waiting, outcome, now) }
         switch outcome {
         case .known(let counter):
             counters.repeats += 1
@@ -253,6 +268,19 @@ extension Relay {
         }
     }
 
+    /// Charges for what a page holds, in place of what it could have held.
+    private mutating func settle(_ waiting: Pending, _ outcome: RelayOutcome, _ now: UInt64) {
+        guard let name = clients[waiting.connection]?.origin else { return }
+        var byteCount = 0
+        if case .answer(.entries(let entries, _, _)) = outcome {
+            byteCount = entries.reduce(0) { $0 + $1.envelope.count }
+        }
+        clients[waiting.connection]?.giving.giveBack(waiting.reservedByteCount)
+        _ = clients[waiting.connection]?.giving.take(byteCount, at: now)
+        origins[name]?.giving.giveBack(waiting.reservedByteCount)
+        _ = origins[name]?.giving.take(byteCount, at: now)
+    }
+
     private mutating func succeed(
         _ waiting: Pending, _ given: RelayAnswer, _ now: UInt64, _ effects: inout [RelayEffect]
     ) {
@@ -266,12 +294,14 @@ extension Relay {
             counters.envelopeBytes += UInt64(envelope.count)
             tell(
                 mailbox, except: waiting.connection, orMissed: true,
-                .push(mailbox, RelayEntry(counter: counter, envelope: envelope)), &effects)
+                .push(mailbox, RelayEntry(counter: counter, envelope: envelope)),
+                envelope.count, now, &effects)
         case .pass(let mailbox, let lifetime, let envelope):
             answer(.done, to: waiting.counter, waiting.connection, &effects)
             tell(
                 mailbox, except: waiting.connection, orMissed: false,
-                .volatile(mailbox, lifetime: lifetime, envelope: envelope), &effects)
+                .volatile(mailbox, lifetime: lifetime, envelope: envelope), envelope.count, now,
+                &effects)
         case .call(let mailbox): call(mailbox, waiting, now, &effects)
         }
     }

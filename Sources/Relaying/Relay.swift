@@ -91,6 +91,7 @@ public struct Relay: Sendable {
         var requests: Allotment
         var bytes: Allotment
         var frames: Allotment
+        var giving: Allotment
         /// Orders that were given for it and have no outcome.
         var pendingCount = 0
         /// Of these, the ones whose answers are long.
@@ -99,6 +100,8 @@ public struct Relay: Sendable {
         var isCongested = false
         /// What it was not sent because it reads too slowly.
         var missed: Set<MailboxID> = []
+        /// Of what it was not sent because it was given too much: it was told so once.
+        var toldMissed: Set<MailboxID> = []
         /// Pipes that it asked for.
         var calls: Set<UInt32> = []
         /// Pipes that others asked for: they keep it from none of its own.
@@ -112,6 +115,7 @@ public struct Relay: Sendable {
         var requests: Allotment
         var bytes: Allotment
         var frames: Allotment
+        var giving: Allotment
         var openings: Allotment
         var storing: Allotment
         var calls: Allotment
@@ -132,6 +136,8 @@ public struct Relay: Sendable {
         let purpose: Purpose
         /// Whether the answer is long.
         var isLong = false
+        /// What was taken for its answer.
+        var reservedByteCount = 0
 
         var isUpkeep: Bool { if case .upkeep = purpose { true } else { false } }
     }
@@ -244,6 +250,7 @@ public struct Relay: Sendable {
                 requests: Allotment(policy.requests, times: 4, at: now),
                 bytes: Allotment(policy.bytes, times: 4, at: now),
                 frames: Allotment(policy.frames, times: 4, at: now),
+                giving: Allotment(policy.giving, times: 4, at: now),
                 openings: Allotment(policy.openings, at: now),
                 storing: Allotment(policy.storing, at: now),
                 calls: Allotment(policy.calls, at: now))
@@ -257,6 +264,7 @@ public struct Relay: Sendable {
         clients[connection] = Client(
             origin: name, heardAt: now, requests: Allotment(policy.requests, at: now),
             bytes: Allotment(policy.bytes, at: now), frames: Allotment(policy.frames, at: now),
+            giving: Allotment(policy.giving, at: now))
         counters.connections += 1
     }
 
@@ -287,25 +295,6 @@ public struct Relay: Sendable {
         guard !isCongested, let missed = clients[connection]?.missed else { return }
         clients[connection]?.missed = []
         for mailbox in missed.sorted() { effects.append(.send([connection], .missed(mailbox))) }
-    }
-
-    /// Tells a mailbox's subscribers, but for the one that brought it.
-    mutating func tell(
-        _ mailbox: MailboxID, except bringer: RelayConnection, orMissed: Bool,
-        _ frame: RelayServerFrame, _ effects: inout [RelayEffect]
-    ) {
-        var reached: [RelayConnection] = []
-        for connection in subscribers[mailbox, default: []] where connection != bringer {
-            if clients[connection]?.isCongested == false {
-                reached.append(connection)
-            } else if orMissed {
-                clients[connection]?.missed.insert(mailbox)
-                counters.missed += 1
-            }
-        }
-        guard !reached.isEmpty else { return }
-        counters.pushes += UInt64(reached.count)
-        effects.append(.send(reached, frame))
     }
 
     mutating func unlist(_ connection: RelayConnection, _ mailbox: MailboxID) {

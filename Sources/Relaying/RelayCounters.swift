@@ -16,7 +16,7 @@ public struct RelayCounters: Equatable, Sendable {
     public var repeats: UInt64 = 0
     /// Frames to subscribers.
     public var pushes: UInt64 = 0
-    /// Pushes that were left out because the client reads too slowly.
+    /// Pushes that were left out because the client reads too slowly, or was given too much.
     public var missed: UInt64 = 0
     /// Pipes that stood.
     public var pipes: UInt64 = 0

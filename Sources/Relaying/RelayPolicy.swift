@@ -30,6 +30,8 @@ public struct RelayPolicy: Equatable, Sendable {
     /// Frames of one connection that ask for nothing: pings, and those about pipes that bring
     /// little. Of one address four times as many.
     public var frames = Rate(burst: 2_048, perSecond: 1_024)
+    /// Bytes that one connection is given, in pages and pushes. To one address four times as many.
+    public var giving = Rate(burst: 128 << 20, perSecond: 4 << 20)
     /// Mailboxes opened from one address.
     public var openings = Rate(burst: 2048, perSecond: 1)
     /// Bytes of envelopes that one address may have stored: at once, and a second in the long run,
@@ -56,6 +58,7 @@ public struct RelayPolicy: Equatable, Sendable {
         policy.requests = rate
         policy.bytes = rate
         policy.frames = rate
+        policy.giving = rate
         policy.openings = rate
         policy.storing = rate
         policy.calls = rate
@@ -121,6 +124,8 @@ struct Allotment: Sendable {
         return wait
     }
 
+    /// Gives back what was taken and not used.
+    mutating func giveBack(_ amount: Int) { left = min(rate.burst * 1000, left + amount * 1000) }
 
     /// Milliseconds until that much is available; 0 if it is.
     ///

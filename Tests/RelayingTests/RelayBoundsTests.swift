@@ -247,6 +247,7 @@ struct RelayBoundsTests {
         #expect(policy.requests == RelayPolicy.Rate(burst: 4_096, perSecond: 256))
         #expect(policy.bytes == RelayPolicy.Rate(burst: 64 << 20, perSecond: 4 << 20))
         #expect(policy.frames == RelayPolicy.Rate(burst: 2_048, perSecond: 1_024))
+        #expect(policy.giving == RelayPolicy.Rate(burst: 128 << 20, perSecond: 4 << 20))
         #expect(policy.calls == RelayPolicy.Rate(burst: 64, perSecond: 1))
         #expect(policy.mailboxByteCountMax == 64 << 20 && policy.shelfByteCountMax == 256 << 20)
         #expect(policy.originConnectionCountMax == 64 && !policy.needsTicket)
@@ -260,6 +261,7 @@ struct RelayBoundsTests {
             "| requests of a connection | 4,096 at once, 256 a second |",
             "| bytes of a connection | 64 MiB at once, 4 MiB a second |",
             "| pings and frames about pipes of a connection | 2,048 at once, 1,024 a second |",
+            "| bytes that a connection is given, in pages and pushes | 128 MiB at once, 4 MiB a second |",
             "| a shelf holds | 256 MiB, or what its ticket says |",
             "| 16 GiB; half; a quarter of all |",
         ] {
