@@ -214,6 +214,37 @@ struct LinkTests {
     }
 
     @Test(
+        "Attack 337: while a page is fetched no argument of a program tells which",
+        .enabled(if: hasCurl))
+    func arguments() throws {
+        let host = "attack-337.example"
+        let found = Mutex<[String]>([])
+        let server = try LyingServer { _ in
+            // Who asks waits for the answer meanwhile.
+            // A folder that cannot be read shows nothing, and the test fails.
+            let processes =
+                (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+            for process in processes where Int(process) != nil {
+                // Another one may have ended by now.
+                let words = try? String(
+                    contentsOfFile: "/proc/\(process)/cmdline", encoding: .utf8)
+                if let words, words.contains("Parley (preview") {
+                    found.withLock { $0.append(words) }
+                }
+            }
+            return LyingServer.page("<title>own</title>")
+        }
+        defer { server.stop() }
+        let page = try fetcher(server).fetch(
+            LinkAddress("http://\(host):\(server.port)/"), ["text/html"],
+            atMost: LinkFetcher.pageByteCountMax, isWhole: false, until: .now + .seconds(8))
+        #expect(LinkPage(page.bytes)?.title == "own")
+        let words = found.withLock { $0 }
+        #expect(!words.isEmpty)
+        #expect(words.allSatisfy { !$0.contains(host) && !$0.contains("resolve") })
+    }
+
+    @Test(
         "Attack 247: a name that leads elsewhere the second time is asked once",
         .enabled(if: hasCurl))
     func rebinding() throws {

@@ -80,14 +80,19 @@ struct LinkFetcher: Sendable {
             "--proto", "=http,https", "--noproxy", "*", "--max-redirs", "0", "--tlsv1.2",
             "--connect-timeout", "5", "--max-time", "\(max(1, left / .seconds(1)))",
             "--user-agent", "Parley (preview of a link, for its author)", "--config",
-            CagedProgram.input, "--resolve", "\(address.host):\(address.port):\(called)",
+            CagedProgram.input,
         ]
+        // Other users of this machine see a program's arguments, so this one reads from its input
+        // where it calls. No host that was looked up has a character that means more in there.
+        let told = """
+            url = "\(address.text)"
+            resolve = "\(address.host):\(address.port):\(called)"
+
+            """
         var output: [UInt8] = []
         do {
-            // Other users of this machine see a program's arguments, so this one reads its address
-            // from its input.
-            let told = try MemoryFile(Array("url = \"\(address.text)\"\n".utf8))
-            try curl.run(words, input: told.descriptor, bounds: bounds) { output += $0 }
+            let input = try MemoryFile(Array(told.utf8))
+            try curl.run(words, input: input.descriptor, bounds: bounds) { output += $0 }
         } catch CageFailure.tooMuch {
             // The beginning is enough, or the size already says that it is too large.
         } catch { throw .unreachable }
