@@ -165,8 +165,10 @@ extension LetterDesk {
     }
 
     /// Envelopes of a node's with this frame, and the drop that they are for.
+    ///
+    /// - Parameter isJunk: whether they open with no key, though their outer seal holds.
     mutating func envelopes(
-        of node: SimulatedNode, with frame: Frame, count: Int
+        of node: SimulatedNode, with frame: Frame, count: Int, isJunk: Bool = false
     ) throws -> (mailbox: MailboxID, envelopes: [[UInt8]]) {
         var core = node.core
         let theirs = try node.store.copy()
@@ -175,8 +177,11 @@ extension LetterDesk {
         defer { theirs.rollback() }
         let epoch = try #require(try core.newestEpochs(of: space, theirs).first).id
         let keys = try #require(try core.keys(of: epoch, in: space, theirs))
-        let found = try core.chain(of: node.identity.device, in: epoch, of: space, theirs)
+        // With another's chain the outer seal holds, and nothing else.
+        let owner = isJunk ? pair.ben.identity.device : node.identity.device
+        let found = try core.chain(of: owner, in: epoch, of: space, theirs)
         var chain = try #require(found)
+        if isJunk { chain.skip(50) }
         let day = try #require(self.core.courier.lines[pair.relay.key]?.day)
         let mailbox = keys.drop(at: pair.relay.key, ofDay: day).id
         let place = EnvelopePlace(space: space.id, epoch: epoch, mailbox: mailbox)

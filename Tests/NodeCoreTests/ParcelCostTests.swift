@@ -136,6 +136,30 @@ struct ParcelCostTests {
         #expect(cursor == UInt64.max / 2 + UInt64(envelopes.count), "none is left")
     }
 
+    @Test("Attack 338: envelopes that open with no key are looked at as a relay may bring them")
+    func junk() throws {
+        var desk = try LetterDesk(seed: 338)
+        let (mailbox, envelopes) = try desk.envelopes(
+            of: desk.pair.ann, with: .signal([1]), count: 150, isJunk: true)
+        let count = 20 * envelopes.count
+        try desk.bring((0..<20).flatMap { _ in envelopes }, in: mailbox)
+        try desk.goOn(for: 400)
+        let atOnce = try desk.refused(.envelope)
+        let least = NodeCore.envelopeWork
+        #expect(atOnce > 100)
+        #expect(atOnce <= (Passing.junkBurst + Passing.junkRate) / least, "\(atOnce) at once")
+        #expect(atOnce < UInt64(count) / 2)
+        // All of it is looked at in time, and what comes by letter meanwhile is opened.
+        let ann = desk.pair.ann.identity
+        let card = try #require(try CardReader.own(of: ann, desk.pair.ann.store))
+        _ = try desk.bring(try desk.letter(card, by: ann.key))
+        let isRead = desk.isRead
+        #expect(isRead)
+        try desk.goOn(for: 30_000)
+        let inTime = try desk.refused(.envelope)
+        #expect(inTime == UInt64(count))
+    }
+
     /// Of what was brought others wait for no more than a portion, and all that is looked at at once costs
     /// no more than is saved up.
     private func expectPaid(for desk: inout LetterDesk) throws {

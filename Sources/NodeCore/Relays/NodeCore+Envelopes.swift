@@ -14,6 +14,8 @@ private struct OpenDrop {
     var chains: [DeviceID: Chain] = [:]
     /// Whose chain is not as it is kept any more.
     var moved: Set<DeviceID> = []
+    /// What it took to find that an envelope opens with no key, in units.
+    var junkWork: UInt64 = 0
 }
 
 /// Opening what lay in a drop.
@@ -22,7 +24,7 @@ extension NodeCore {
     /// Opens envelopes of a drop in their turn, and keeps the chains as they are then.
     mutating func openEnvelopes(
         _ entries: [RelayEntry], in mailbox: MailboxID, of number: SpaceNumber,
-        _ epoch: OperationID, _ turn: inout some Turn
+        _ epoch: OperationID, by relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) -> PageProgress {
         guard var drop = try drop(mailbox, of: number, epoch, turn.store) else {
             return PageProgress(takenCount: entries.count)
@@ -39,6 +41,15 @@ extension NodeCore {
                 break
             }
             progress.takenCount += 1
+            guard drop.junkWork > 0 else { continue }
+            // Former members hold the keys of their time, and nobody tells who wrote junk.
+            let isPaid = courier.passing.takeJunk(drop.junkWork, by: relay, at: turn.now)
+            courier.workOfStep += drop.junkWork
+            drop.junkWork = 0
+            guard isPaid else {
+                progress.pause = .unpaid
+                break
+            }
         }
         for device in drop.moved.sorted() {
             guard let chain = drop.chains[device] else { continue }
@@ -46,6 +57,9 @@ extension NodeCore {
         }
         return progress
     }
+
+    /// So many steps of a chain are walked for one unit.
+    private static let stepsEach: UInt64 = 16
 
     private mutating func drop(
         _ mailbox: MailboxID, of number: SpaceNumber, _ epoch: OperationID, _ store: some Store
@@ -69,6 +83,7 @@ extension NodeCore {
         do throws(EnvelopeRejection) {
             envelope = try Envelope(bytes, at: drop.place, keys: drop.keys)
         } catch {
+            drop.junkWork += Self.envelopeWork
             try count(.envelope, turn.store)
             return true
         }
@@ -87,6 +102,7 @@ extension NodeCore {
                 try scheduleRepair(of: number, from: device, &turn)
                 continue
             }
+            let stepCount = UInt64(envelope.steps(ahead: chain))
             let content: [UInt8]
             do throws(EnvelopeRejection) {
                 content = try envelope.open(from: device, chain: &chain, now: turn.now.wall)
@@ -96,6 +112,7 @@ extension NodeCore {
                 case .chain where device == identity.device: return true
                 case .chain: try scheduleRepair(of: number, from: device, &turn)
                 case .malformed, .foreign, .brokenSeal, .badSignature:
+                    drop.junkWork += Self.envelopeWork + stepCount / Self.stepsEach
                     try count(.envelope, turn.store)
                 }
                 continue

@@ -55,7 +55,7 @@ extension NodeCore {
             switch open.use {
             case .inbox: try openLetters(fresh, in: mailbox, by: relay, &turn)
             case .drop(let space, let epoch):
-                try openEnvelopes(fresh, in: mailbox, of: space, epoch, &turn)
+                try openEnvelopes(fresh, in: mailbox, of: space, epoch, by: relay, &turn)
             }
         if let last = fresh.prefix(progress.takenCount).last?.counter {
             try moveCursor(of: mailbox, open, to: last, on: relay, &turn)

@@ -25,6 +25,9 @@ struct Passing: Sendable {
     static let work: UInt64 = 100
     /// How much a relay may deliver at once, and per second, in the same units.
     static let burst: UInt64 = 32_000
+    /// How much of envelopes that open with no key is looked at at once, and per second: a tenth of a
+    /// processor.
+    static let (junkBurst, junkRate): (UInt64, UInt64) = (20_000, 10_000)
     /// Signals that are known again: more than a relay may bring within their time.
     static let knownCountMax = 4_096
 
@@ -33,6 +36,8 @@ struct Passing: Sendable {
     private var known = RecentSet<Digest>(limit: knownCountMax)
     /// How much each relay may bring that costs a look, letters included.
     private var allowances: [NoiseKey: Allowance] = [:]
+    /// How much of what opens with no key each may bring into drops.
+    private var junk: [NoiseKey: Allowance] = [:]
     /// How many signals came through relays, and were taken.
     private(set) var takenCount: UInt64 = 0
 
@@ -70,6 +75,16 @@ struct Passing: Sendable {
     /// Charges a relay for what it brought.
     mutating func spend(_ work: UInt64, by relay: NoiseKey) {
         allowances[relay, default: Allowance()].spend(work)
+    }
+
+    /// Takes an envelope into account that opens with no key. It is charged beside letters and signals:
+    /// who fills one drop with such is not to keep them from the others.
+    ///
+    /// - Returns: whether what lies behind it may be looked at now.
+    mutating func takeJunk(_ work: UInt64, by relay: NoiseKey, at now: Instant) -> Bool {
+        junk[relay, default: Allowance()].take(
+            work, at: now.monotonic, .init(burst: Self.junkBurst, perSecond: Self.junkRate),
+            orDropFor: 0) == .fine
     }
 
     /// Whether a signal came lately, by its hash.
