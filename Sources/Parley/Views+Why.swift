@@ -345,6 +345,13 @@ extension Views {
                     about: "keys", what: "none: this device is not in it",
                     source: "the conversation's operations"))
         }
+        if core.node.isRevoked {
+            facts.append(
+                Fact(
+                    about: "this device",
+                    what: "revoked: it learns no more of this conversation, and may know less "
+                        + "than your other devices", source: "signed list of your devices"))
+        }
         facts += try self.facts(ofLeaving: space, roster)
         return ExplanationView(title: "\(view.name), \(space.id.short)", facts: facts)
     }

@@ -33,6 +33,11 @@ struct StrandedMarksTests {
         try await eventually("the phone knows", on: [phone]) {
             try await lost.perform(GetStatus()).readOnlyReason?.contains("revoked") == true
         }
+        let id = try #require(try await lost.perform(ListConversations()).first).id
+        let why = try await phone.run("why", id).output
+        #expect(why.contains("revoked: it learns no more of this conversation"), "\(why)")
+        let held = try await pair.ann.run("why", id).output
+        #expect(held.contains("began") && !held.contains("learns no more"), "\(held)")
         let shown = try await phone.run("outbox", "--stranded").output
         #expect(shown.contains("(forwarded from ben)"), "\(shown)")
         let json = try await phone.run("outbox", "--stranded", "--json").output
@@ -44,12 +49,12 @@ struct StrandedMarksTests {
         try await eventually("ben has both", on: [pair.ben]) {
             try await page(ben, "ann").count == 3
         }
-        let held = try await page(ben, "ann").suffix(2)
-        #expect(held.compactMap(\.text) == ["U1 @ben and @everyone hear", "hey, all"])
-        #expect(held.first?.mentions.map(\.name) == ["ben"])
-        #expect(held.first?.mentions.first?.start == 3)
-        #expect(held.first?.mentionsEveryone == true && held.first?.mentionsMe == true)
-        #expect(held.last?.forwardedFrom == "ben")
+        let copies = try await page(ben, "ann").suffix(2)
+        #expect(copies.compactMap(\.text) == ["U1 @ben and @everyone hear", "hey, all"])
+        #expect(copies.first?.mentions.map(\.name) == ["ben"])
+        #expect(copies.first?.mentions.first?.start == 3)
+        #expect(copies.first?.mentionsEveryone == true && copies.first?.mentionsMe == true)
+        #expect(copies.last?.forwardedFrom == "ben")
         for node in [pair.ann, pair.ben, phone] { #expect(try await node.stop() == 0) }
     }
 
