@@ -152,7 +152,7 @@ final class EventsTellAll: Checker {
             reader.everRefolded.insert(space)
         case .mention, .conversation, .receipts, .contact, .devices, .relays, .card, .membership,
             .invitation, .additionPolicy, .preference, .typing, .presence, .calls, .clocks,
-            .together, .reminder, .files, .disappearing:
+            .together, .reminder, .notSent, .files, .disappearing:
             break
         }
     }

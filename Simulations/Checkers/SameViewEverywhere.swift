@@ -118,7 +118,7 @@ extension ViewChange {
             space
         // What may be forgotten is no view of what is stored.
         case .contact, .devices, .card, .relays, .typing, .presence, .calls, .invitation,
-            .additionPolicy, .preference, .reminder, .clocks:
+            .additionPolicy, .preference, .reminder, .notSent, .clocks:
             nil
         }
     }

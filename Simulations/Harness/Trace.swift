@@ -232,6 +232,9 @@ struct Trace {
         case .reminder(let id):
             add(12 << 60)
             add(id.rawValue)
+        case .notSent(let id):
+            add(13 << 60)
+            add(id.rawValue)
         case .clocks: add(7 << 60 | 3 << 56)
         case .presence(let person):
             add(10 << 60)

@@ -44,6 +44,8 @@ public enum ViewChange: Hashable, Sendable {
     case together(SpaceNumber, OperationNumber)
     /// This device rang for something that the person wanted to be reminded of.
     case reminder(Reminder.ID)
+    /// A message that this device was to send could not be written when its time had come.
+    case notSent(ScheduledMessage.ID)
     /// Clocks of peers differ from this device's, or do no longer.
     case clocks
 }

@@ -67,7 +67,7 @@ struct EventGathering {
             addNew(number, in: space)
         case .message, .mention, .conversation, .receipts, .contact, .devices, .relays, .membership,
             .invitation, .additionPolicy, .preference, .refolded, .calls, .together,
-            .reminder:
+            .reminder, .notSent:
             let event = Event(change)
             if seen.insert(event).inserted { items.append(.one(event)) }
         // Transient signals may be forgotten, clocks are measured on each link; a card is reported
@@ -131,6 +131,7 @@ private enum EventCode {
     static let mention: UInt8 = 15
     static let together: UInt8 = 14
     static let reminder: UInt8 = 17
+    static let notSent: UInt8 = 18
 }
 
 extension EventEntry {
@@ -191,6 +192,9 @@ extension Event {
         case .reminder(let id):
             writer.byte(EventCode.reminder)
             writer.uint64(id.rawValue)
+        case .notSent(let id):
+            writer.byte(EventCode.notSent)
+            writer.uint64(id.rawValue)
         case .contact(let person):
             writer.byte(EventCode.contact)
             writer.identifier(person)
@@ -227,6 +231,7 @@ extension Event {
             let space = try reader.spaceNumber()
             self.init(.together(space, OperationNumber(Int64(bitPattern: try reader.number()))))
         case EventCode.reminder: self.init(.reminder(Reminder.ID(try reader.uint64())))
+        case EventCode.notSent: self.init(.notSent(ScheduledMessage.ID(try reader.uint64())))
         case EventCode.contact: self.init(.contact(try reader.identifier()))
         case EventCode.devices: self.init(.devices(try reader.identifier()))
         case EventCode.invitation: self.init(.invitation(try reader.identifier()))

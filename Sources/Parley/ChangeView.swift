@@ -12,7 +12,8 @@ public struct ChangeView: Codable, Equatable, Sendable {
     /// progress), `calls` (the record of one, or one in progress, may look different), `poll` (one
     /// was asked, answered, closed or withdrawn), `item` (the same for an item), `note` (the same
     /// for a note), `decision` (for a decision), `media` (an order to the client that has a call's
-    /// media, and to nobody else), `reminder` (this device rang for one), `typing`, `presence`,
+    /// media, and to nobody else), `reminder` (this device rang for one), `scheduled`
+    /// (this device could not send one when its time had come), `typing`, `presence`,
     /// `clocks` (which clocks differ), `search` (progress of long work on the indexes), `missed`
     /// (see ``missed``), `start` (nothing happened: where a new follower begins).
     public var kind: String
@@ -36,6 +37,8 @@ public struct ChangeView: Codable, Equatable, Sendable {
     public var decision: DecisionView? = nil
     /// The reminder for which this device rang, where it was not ended since.
     public var reminder: ReminderView? = nil
+    /// The scheduled message that could not be sent, where it still waits for what becomes of it.
+    public var scheduled: ScheduledView? = nil
     /// What the client that has a call's sound and pictures is to do.
     public var media: MediaLine? = nil
     /// Who types in the conversation now, where that changed.

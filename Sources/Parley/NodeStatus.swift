@@ -85,6 +85,8 @@ public struct NodeStatus: Codable, Equatable, Sendable {
     /// Own messages and changes of which this device, which was revoked, does not hear any more whether
     /// they arrived, or which nobody takes because whoever revoked it did not have them.
     public var unknownCount = 0
+    /// Messages that were to be sent later and could not be when their time had come.
+    public var failedScheduledCount = 0
     /// Whether another device of the person revoked this one: it writes nothing more.
     public var isRevoked = false
     /// Whether the node runs; else its home was opened for this question alone.

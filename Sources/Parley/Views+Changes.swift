@@ -92,7 +92,7 @@ extension Views {
         case .message, .mention, .conversation, .receipts, .contact, .devices, .relays, .card,
             .membership,
             .invitation, .additionPolicy, .preference, .refolded, .calls, .together,
-            .reminder, .files, .disappearing:
+            .reminder, .notSent, .files, .disappearing:
             nil
         }
     }
@@ -113,6 +113,11 @@ extension Views {
             var view = ChangeView(kind: "reminder")
             view.reminder = try reminder(id)
             view.conversation = view.reminder?.conversation
+            return view
+        case .notSent(let id):
+            var view = ChangeView(kind: "scheduled")
+            view.scheduled = try scheduled(id)
+            view.conversation = view.scheduled?.conversation
             return view
         case .contact(let person):
             var view = ChangeView(kind: "contact", name: try name(of: person))

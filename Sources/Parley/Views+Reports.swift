@@ -48,6 +48,7 @@ extension Views {
             isCatchingUp: try core.isCatchingUp(in: store), isDiskFull: failure?.code == .full,
             strandedCount: written.stranded,
             unknownCount: core.node.isRevoked ? written.pending : 0,
+            failedScheduledCount: try failedScheduledCount(),
             isRevoked: core.node.isRevoked,
             requests: try requests(),
             invitationCount: try Invitation.waiting(in: store).count, joins: try joins(),

@@ -36,6 +36,7 @@ struct EventLogTests {
             .invitation(SpaceID(reinterpreting: person)), .additionPolicy,
             .preference(.presence), .refolded(space),
             .calls(space), .together(space, OperationNumber(4)), .reminder(Reminder.ID(5)),
+            .notSent(ScheduledMessage.ID(6)),
             .message(space, OperationNumber(11)),
             .message(space, OperationNumber(12)), .message(space, OperationNumber(300)),
         ]

@@ -90,7 +90,7 @@ enum FollowForm {
     /// Kinds of changes that have lines.
     static let shown: Set<String> = [
         "message", "members", "conversation", "poll", "item", "note", "decision", "call", "calls",
-        "contact", "invitation", "reminder", "typing", "presence", "clocks", "missed",
+        "contact", "invitation", "reminder", "scheduled", "typing", "presence", "clocks", "missed",
     ]
     /// Those that have none, and why.
     static let reasons: [String: String] = [
@@ -183,6 +183,9 @@ private struct FollowScreen {
         say(change)
         if let reminder = change.reminder {
             World.current.write("⏰ \(ReminderLines.words(reminder))")
+        }
+        if let scheduled = change.scheduled {
+            World.current.write("not sent: " + ScheduledLines.failed(scheduled))
         }
         guard let id = change.conversation else { return }
         switch change.kind {

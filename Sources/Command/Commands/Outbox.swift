@@ -63,6 +63,9 @@ struct OutboxCommand: NodeCommand {
             for relay in view.fullRelayNames ?? [] {
                 World.current.say(
                     "the relay \(harmless(relay)) had no more room for “\(harmless(view.name))”: it "
+        if status.failedScheduledCount > 0 {
+            World.current.say("not sent: " + ScheduledLines.failed(status.failedScheduledCount))
+        }
                         + "is asked again about once an hour, and has room after midnight UTC; or "
                         + "the rest goes directly to them once you are connected")
             }

@@ -99,6 +99,9 @@ struct Status: NodeCommand {
 
     /// What is not known to have arrived, and what was refused.
     private static func addWhatFailed(_ status: NodeStatus, to table: inout Table) {
+        if status.failedScheduledCount > 0 {
+            table.add("not sent", ScheduledLines.failed(status.failedScheduledCount))
+        }
         if status.strandedCount > 0 {
             table.add(
                 "undeliverable",

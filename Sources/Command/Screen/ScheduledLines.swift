@@ -31,6 +31,17 @@ enum ScheduledLines {
                 + "learns of this, it is sent from there")
     }
 
+    /// How many could not be sent, and where they are.
+    static func failed(_ count: Int) -> String {
+        let what = counted(count, "scheduled message", "scheduled messages")
+        return "\(what), which could not be sent in time: " + Advice.complete("parley scheduled")
+    }
+
+    /// That one could not be sent, as it happens.
+    static func failed(_ scheduled: ScheduledView) -> String {
+        "\(words(scheduled))  " + facts(scheduled).joined(separator: ", ")
+    }
+
     private static func facts(_ scheduled: ScheduledView) -> [String] {
         let name = scheduled.place.map { "“\(harmless($0))”" } ?? "a conversation that is not here"
         var facts = ["in \(name)"]

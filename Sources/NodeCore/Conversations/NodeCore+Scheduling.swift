@@ -111,6 +111,7 @@ extension NodeCore {
             }
             scheduled.state = .failed
             try keep(scheduled.preference, &turn)
+            turn.emit(.changed([.notSent(scheduled.id)]))
         }
         guard isLeft else { return try scheduleSending(&turn) }
         timers.move(.scheduled, to: turn.now.monotonic + Self.lookRetry, &turn)

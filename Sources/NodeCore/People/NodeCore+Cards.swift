@@ -126,7 +126,7 @@ extension NodeCore {
                 // Somebody may have said that they hold a file.
                 case .receipts: heedReceipts(&turn)
                 case .message, .mention, .files, .devices, .typing, .presence, .calls,
-                    .invitation, .together, .reminder, .clocks:
+                    .invitation, .together, .reminder, .notSent, .clocks:
                     break
                 }
             }

@@ -169,10 +169,18 @@ extension Views {
         return try Overview.scheduled(ownSpace: own.number, in: store).map { try view($0) }
     }
 
-    fileprivate func scheduled(_ id: ScheduledMessage.ID) throws -> ScheduledView? {
+    /// One of them; nil where it was sent or deleted.
+    func scheduled(_ id: ScheduledMessage.ID) throws -> ScheduledView? {
         guard let own = core.ownSpace else { return nil }
         return try Overview.scheduled(ownSpace: own.number, in: store).first { $0.id == id }
             .map { try view($0) }
+    }
+
+    /// How many could not be sent when their time had come.
+    func failedScheduledCount() throws -> Int {
+        guard let own = core.ownSpace else { return 0 }
+        return try Overview.scheduled(ownSpace: own.number, in: store)
+            .count { $0.state == .failed }
     }
 
     private static let scheduledNames = DigitNames(
