@@ -33,7 +33,7 @@ extension Views {
         }
         return NodeError(
             "not-taken",
-            "Nobody has this \(what): you were removed or made a reader before it arrived.",
+            "Nobody accepts this \(what): whoever removed you or made you a reader did not have it.",
             hint: "It cannot be changed. `\(command)` shows its text: create another one with it "
                 + "where you may write.")
     }

@@ -176,7 +176,7 @@ extension Views {
     /// No more messages than these are counted as hidden: they are read one by one.
     private static let hiddenCountMax = 10_000
 
-    /// Messages held here of removed persons that are no longer shown.
+    /// Messages held here of removed persons that are not shown, or no longer.
     private func hiddenCount(
         by event: MembershipEvent, before later: ArraySlice<MembershipEvent>, _ space: SpaceRecord,
         _ roster: Roster?

@@ -87,7 +87,7 @@ struct RemovedAuthorTests {
                 $0.change == "role" && $0.hiddenCount == 1
             }
         }
-        let line = "ann made ben reader: 1 message of theirs is no longer shown"
+        let line = "ann made ben reader: 1 message of theirs is not shown"
         let seen = try await all.cara.run("read", "club", "--newest").output
         #expect(seen.contains(line), "\(seen)")
         try await all.end()
@@ -177,14 +177,14 @@ struct RemovedAuthorTests {
             }
         }
         let shown = try await all.ben.run("read", "club").output
-        let why = "not delivered: you were removed before it arrived)"
+        let why = "not taken: whoever removed you did not have it)"
         #expect(shown.contains("(deleted here)  (deletion \(why)"), "\(shown)")
         #expect(shown.contains("see you at six  (edit \(why)"), "\(shown)")
         #expect(shown.contains("welcome  (reaction \(why)"), "\(shown)")
         #expect(!shown.contains("not here yet"), "\(shown)")
         let texts = try await all.ben.run("edits", numbers[2]).output
         #expect(texts.contains("see you at six\n"), "\(texts)")
-        #expect(texts.contains("see you at seven  not delivered"), "\(texts)")
+        #expect(texts.contains("see you at seven  not taken"), "\(texts)")
         let erased = try await all.ben.run("edits", numbers[1]).output
         #expect(erased.contains("(deleted here)"), "\(erased)")
 

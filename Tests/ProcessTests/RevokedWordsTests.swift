@@ -84,7 +84,7 @@ struct RevokedWordsTests {
         }
         let shown = try await ben.run("read", "ann", "--newest").output
         #expect(
-            shown.contains("meet me at six") && !shown.contains("no longer shown"), "\(shown)")
+            shown.contains("meet me at six") && !shown.contains("not shown, because"), "\(shown)")
         try await all.end(ann, ben)
     }
 
@@ -109,7 +109,7 @@ struct RevokedWordsTests {
         let outbox = try await phone.run("outbox").output
         let read = try await phone.run("read", "ben", "--newest").output
         #expect(outbox.contains("ben  1 may have arrived or not\n"), "\(outbox)\(read)")
-        #expect(read.contains("only here") && !read.contains("no longer shown"), "\(read)")
+        #expect(read.contains("only here") && !read.contains("not shown, because"), "\(read)")
         let stranded = try await phone.run("outbox", "--stranded").output
         #expect(stranded.contains("only here"), "\(stranded)")
         let said = all.pair.folder.path + "/said.json"

@@ -175,11 +175,11 @@ struct UndeliveredTests {
                 $0.change == "removed"
             }
         }
-        let why = "not delivered: you were removed before it arrived)"
+        let why = "not taken: whoever removed you did not have it)"
         let voted = try await run("poll", "show", poll.id, at: all.ben)
         #expect(voted.contains("(your answer \(why)"), "\(voted)")
         let asked = try await run("poll", "show", late.id, at: all.ben)
-        #expect(asked.contains("late?  (nobody else has it)  (\(why)"), "\(asked)")
+        #expect(asked.contains("late?  (nobody accepts it)  (\(why)"), "\(asked)")
         let items = try await run("action", "list", at: all.ben)
         #expect(items.contains("pack  (change \(why)"), "\(items)")
         #expect(items.contains("late task  (\(why)"), "\(items)")

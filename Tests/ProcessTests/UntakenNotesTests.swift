@@ -7,7 +7,7 @@ import Testing
 @Suite("Notes and decisions that nobody took", .serialized, .timeLimit(.minutes(4)))
 struct UntakenNotesTests {
     private static let why =
-        "not delivered: you were removed or made a reader before it arrived)"
+        "not taken: whoever removed you or made you a reader did not have it)"
 
     private func run(_ words: String..., at node: NodeProcess) async throws -> String {
         let program = try Program(words + ["--home", node.home])
@@ -73,7 +73,7 @@ struct UntakenNotesTests {
             ["decision", "list", "--state", "untaken"],
         ] {
             let shown = try await outcome(words, at: all.ben)
-            let line = "we sing  (nobody else has it)  (\(Self.why)"
+            let line = "we sing  (nobody accepts it)  (\(Self.why)"
             #expect(shown.output.contains(line), "\(shown)")
             #expect(shown.output.contains("every day"), "\(shown)")
         }
@@ -92,7 +92,7 @@ struct UntakenNotesTests {
         ] {
             let refused = try await outcome(words, at: all.ben)
             #expect(refused.status == 1, "\(refused)")
-            #expect(refused.output.contains("Nobody has this \(what): you were"), "\(refused)")
+            #expect(refused.output.contains("Nobody accepts this \(what): whoever"), "\(refused)")
             let told = try await Advised.first(what + " show", in: refused.output)
                 .run(in: all.folder.path)
             #expect(told.status == 0, "\(told.output)")

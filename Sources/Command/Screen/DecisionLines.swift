@@ -49,7 +49,7 @@ enum DecisionLines {
         let person = decision.settledBy.map { " by \(harmless($0))" } ?? ""
         switch decision.state {
         case "proposed": return decision.settledBy == nil ? "proposed" : "opened again\(person)"
-        case "untaken": return "nobody else has it"
+        case "untaken": return "nobody accepts it"
         case "superseded": return "superseded, says \(harmless(decision.settledBy ?? "somebody"))"
         default: return decision.state + person
         }

@@ -29,7 +29,8 @@ enum MembershipLines {
     private static func hidden(_ event: MembershipView) -> String {
         guard let count = event.hiddenCount else { return "" }
         let what = counted(count, "message of theirs is", "messages of theirs are")
-        return ": \(what) no longer shown, because whoever did that did not have "
+        // Some were never shown: they came when that was known here.
+        return ": \(what) not shown, because whoever did that did not have "
             + (count == 1 ? "it" : "them")
     }
 }

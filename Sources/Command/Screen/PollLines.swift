@@ -64,7 +64,7 @@ enum PollLines {
         let clock = Clock()
         switch poll.state {
         case "closed": return "closed, \(result(poll))"
-        case "untaken": return "nobody else has it"
+        case "untaken": return "nobody accepts it"
         case "over": return "its time is over, not counted yet"
         default:
             let until = poll.until.map { ", until \(clock.day($0)) \(clock.time($0))" }

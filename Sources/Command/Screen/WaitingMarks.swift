@@ -26,9 +26,9 @@ enum WaitingMarks {
     /// Why nobody takes a change any more; nil where it waits.
     static func notTaken(_ state: String?) -> String? {
         switch state {
-        case "removed": "not delivered: you were removed before it arrived"
-        case "revoked": "not delivered: this device was revoked before others had it"
-        case "cut-off": "not delivered: you were removed or made a reader before it arrived"
+        case "removed": "not taken: whoever removed you did not have it"
+        case "revoked": "not taken: whoever revoked this device did not have it"
+        case "cut-off": "not taken: whoever removed you or made you a reader did not have it"
         default: nil
         }
     }
