@@ -60,7 +60,7 @@ extension Views {
     /// where they do not. What a relay alone has does not count: nobody takes anything of whoever is out by then.
     func loss(byLeaving space: SpaceRecord) throws -> NodeError? {
         guard space.kind == .group, !core.node.isRevoked, let roster = try roster(of: space),
-            !isOut(of: roster), roster.participants.contains(where: { $0.person != ownPerson })
+            !isOut(of: roster), mayReachOthers(roster)
         else { return nil }
         let counts = try waitingCounts(in: space, roster)
         let parts = [(counts.saved + counts.relayed, "message"), (counts.changes, "change")]
@@ -68,8 +68,12 @@ extension Views {
         if parts.isEmpty { return nil }
         return NodeError(
             "undelivered",
-            "Nobody in this group has \(parts.joined(separator: " and ")) of yours yet, and once "
-                + "you have left others may not accept them.",
+        let what = parts.joined(separator: " and ")
+            roster.awaited(by: ownPerson).isEmpty
+                ? "Nobody in this group has \(what) of yours yet, and once you have left others may "
+                    + "not accept them."
+                : "\(what) of yours still \(counts.total == 1 ? "waits" : "wait") for somebody to "
+                    + "accept the invitation, and once you have left they may not get that.",
             hint:
                 "`parley outbox` shows what waits, and for what. "
                 + "`parley group leave \(space.id.short) --anyway` leaves regardless.")

@@ -47,6 +47,13 @@ struct AwaitedWordsTests {
         let polls = try await run("poll", "list", at: all.ann)
         #expect(polls.contains("(waits until somebody accepts the invitation)"), "\(polls)")
 
+        // Once who left lost it for them without a word.
+        let left = try await Program.run("group", "leave", "duo", "--home", all.ann.home)
+        #expect(left.status == 1, "\(left.output)")
+        #expect(
+            left.output.contains(
+                "1 message and 1 change of yours still wait for somebody to accept"),
+            "\(left.output)")
         let group = try #require(try await ben.perform(ListInvitations()).waiting.first)
         try await ben.perform(AnswerInvitation(conversation: group.id, accepting: true))
         try await eventually("ben has it, and nothing waits", on: [all.ann, all.ben]) {
