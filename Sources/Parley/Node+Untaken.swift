@@ -3,7 +3,7 @@ import ParleyLedger
 import ParleyNodeCore
 import ParleyStorage
 
-/// Notes and decisions of this person that nobody accepts are shown, and nobody changes them.
+/// What this person began and nobody accepts is shown, and nobody changes it.
 extension Node {
     /// Has something done about one of them, or about any other.
     func write(
@@ -28,6 +28,14 @@ extension Views {
             (what, command) = ("note", "parley note show \(number.rawValue)")
         } else if let decision = try decision(number), decision.state == "untaken" {
             (what, command) = ("decision", "parley decision show \(number.rawValue)")
+        } else if let poll = try poll(number), poll.state == "untaken" {
+            (what, command) = ("poll", "parley poll show \(number.rawValue)")
+        } else if let item = try item(number),
+            item.waiting.contains(where: {
+                $0.change == "item" && Self.untakenStates.contains($0.state)
+            })
+        {
+            (what, command) = ("action item", "parley action show \(number.rawValue)")
         } else {
             return nil
         }

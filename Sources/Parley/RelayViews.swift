@@ -43,6 +43,9 @@ public struct OutboxView: Codable, Equatable, Sendable {
     /// Messages that nobody takes, since the person was removed or made a reader before they arrived, and that
     /// they have not sent again. They do not wait.
     public var untakenCount = 0
+    /// Changes that nobody takes for the same reason: edits, deletions and reactions, and polls, answers, notes,
+    /// decisions, pins and the like. They do not wait either.
+    public var untakenChangeCount = 0
     /// Why these cannot be sent again there now: the person is `removed`, or a `reader`; nil where they can.
     public var untakenBar: String?
     /// Whether this person left the group on this device, and nobody else can know it yet. What waits beside

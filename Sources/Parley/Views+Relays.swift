@@ -51,7 +51,9 @@ extension Views {
             view.waiting =
                 try self.waiting(in: space, roster) ?? (isWritten ? awaiting(in: roster) : nil)
             try countUntaken(into: &view, space, roster)
-            if view.isWaiting || view.untakenCount > 0 { waiting.append(view) }
+            if view.isWaiting || view.untakenCount + view.untakenChangeCount > 0 {
+                waiting.append(view)
+            }
         }
         return try waiting + wishes()
     }
@@ -66,9 +68,9 @@ extension Views {
         let parts = [(counts.saved + counts.relayed, "message"), (counts.changes, "change")]
             .filter { $0.0 > 0 }.map { counted($0, $1) }
         if parts.isEmpty { return nil }
+        let what = parts.joined(separator: " and ")
         return NodeError(
             "undelivered",
-        let what = parts.joined(separator: " and ")
             roster.awaited(by: ownPerson).isEmpty
                 ? "Nobody in this group has \(what) of yours yet, and once you have left others may "
                     + "not accept them."
@@ -118,7 +120,8 @@ extension Views {
     ) throws {
         guard !core.node.isRevoked else { return }
         view.untakenCount = try untakenCount(in: space, roster)
-        guard view.untakenCount > 0 else { return }
+        view.untakenChangeCount = try untakenChangeCount(in: space, roster)
+        guard view.untakenCount + view.untakenChangeCount > 0 else { return }
         switch roster.member(ownPerson)?.role {
         case nil: view.untakenBar = "removed"
         case .reader: view.untakenBar = "reader"

@@ -106,7 +106,7 @@ extension Views {
         _ subject: SharedWord.Subject, in space: SpaceRecord, _ roster: Roster
     ) throws -> [UndeliveredWord] {
         try undelivered(in: space, roster).filter {
-            $0.word.subject == subject && ["removed", "revoked", "cut-off"].contains($0.state)
+            $0.word.subject == subject && Self.untakenStates.contains($0.state)
         }
     }
 

@@ -26,6 +26,9 @@ extension Views {
     /// Of so many operations of this device, the newest, it is looked whether they deleted a text.
     private static let deletionsLookedAtMax: UInt64 = 4_096
 
+    /// What ``untakenState(in:)`` may say.
+    static let untakenStates: Set<String> = ["removed", "revoked", "cut-off"]
+
     /// Why nobody takes them: `removed` for a former member, `revoked` on a device that was revoked, else
     /// `cut-off`.
     func untakenState(in roster: Roster) -> String {

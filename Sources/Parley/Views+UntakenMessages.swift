@@ -36,6 +36,28 @@ extension Views {
         return all.count { $0.view.isSentAgain != true }
     }
 
+    /// How many changes of theirs nobody takes: of messages that others have, and of what people do together.
+    func untakenChangeCount(in space: SpaceRecord, _ roster: Roster) throws -> Int {
+        let words = try undelivered(in: space, roster).count {
+            Self.untakenStates.contains($0.state)
+        }
+        let changes = try untakenChanges(in: space, roster)
+        if changes.isEmpty { return words }
+        // What changed a message that nobody takes is in that.
+        var own: Set<OperationReference> = []
+        try eachUntaken(in: space, roster) { stored throws(StoreError) in
+            if stored.operation.header.kind == .text, let log = try store.log(stored.log) {
+                own.insert(
+                    OperationReference(
+                        tag: log.tag, sequence: stored.sequence, check: stored.id.check))
+            }
+            return true
+        }
+        return changes.reduce(words) { count, change in
+            own.contains(change.key) ? count : count + change.value.count
+        }
+    }
+
     private func untakenMessage(
         _ stored: StoredOperation, in space: SpaceRecord, _ roster: Roster,
         _ sent: [SentAgain.Original]

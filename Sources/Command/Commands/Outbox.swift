@@ -37,7 +37,7 @@ struct OutboxCommand: NodeCommand {
         let waiting = try await node.perform(ListOutbox())
         if stranded {
             let some = waiting.filter {
-                $0.strandedCount + $0.unknownCount + $0.untakenCount > 0
+                $0.strandedCount + $0.unknownCount + $0.untakenCount + $0.untakenChangeCount > 0
             }
             return try await showStranded(some, on: node)
         }
@@ -45,12 +45,7 @@ struct OutboxCommand: NodeCommand {
         try Output.show(waiting, json: output.json, as: Table(rows).text)
         guard !output.json else { return }
         if rows.isEmpty { World.current.say("Nothing waits.") }
-        for view in waiting where view.untakenCount > 0 && view.untakenBar == nil {
-            World.current.advise(
-                "nobody took \(counted(view.untakenCount, "message")) of yours in "
-                    + "“\(harmless(view.name))”: you had been removed, or made a reader. `parley outbox "
-                    + "--stranded` shows what can be sent again")
-        }
+        for view in waiting where view.untakenBar == nil { sayWhatNobodyTook(view) }
         if waiting.contains(where: { $0.strandedCount > 0 }) {
             World.current.say(
                 "this device wrote two histories, and nobody accepts more from it: "
@@ -63,14 +58,14 @@ struct OutboxCommand: NodeCommand {
             for relay in view.fullRelayNames ?? [] {
                 World.current.say(
                     "the relay \(harmless(relay)) had no more room for “\(harmless(view.name))”: it "
-        if status.failedScheduledCount > 0 {
-            World.current.say("not sent: " + ScheduledLines.failed(status.failedScheduledCount))
-        }
                         + "is asked again about once an hour, and has room after midnight UTC; or "
                         + "the rest goes directly to them once you are connected")
             }
         }
         let status = try await node.perform(GetStatus())
+        if status.failedScheduledCount > 0 {
+            World.current.say("not sent: " + ScheduledLines.failed(status.failedScheduledCount))
+        }
         for (_, line) in FileLines.lines(status.files) { World.current.say("files: " + line) }
         guard waiting.contains(where: { $0.isOnItsWay }) else { return }
         if status.isOffline {
@@ -81,6 +76,17 @@ struct OutboxCommand: NodeCommand {
                 "no node is running: a command sends and fetches what it can while it "
                     + "lasts; parley run does so all the time")
         }
+    }
+
+    private func sayWhatNobodyTook(_ view: OutboxView) {
+        let parts = [(view.untakenCount, "message"), (view.untakenChangeCount, "change")]
+            .filter { $0.0 > 0 }.map { counted($0, $1) }
+        if parts.isEmpty { return }
+        let what = view.untakenCount > 0 ? "shows what can be sent again" : "shows what they were"
+        World.current.advise(
+            "nobody took \(parts.joined(separator: " and ")) of yours in "
+                + "“\(harmless(view.name))”: you had been removed, or made a reader. `parley outbox "
+                + "--stranded` \(what)")
     }
 
     private func showStranded(_ all: [OutboxView], on node: any NodeService) async throws {
@@ -122,6 +128,9 @@ struct OutboxCommand: NodeCommand {
         }
         if all.contains(where: { $0.untakenCount > 0 && $0.untakenBar == nil }) {
             World.current.advise(Self.canBeSentAgain)
+        }
+        if all.contains(where: { $0.untakenChangeCount > 0 && $0.untakenBar == nil }) {
+            World.current.say("changes that nobody took have to be made again by hand")
         }
         guard all.isEmpty else { return }
         let mayWrite = try await node.perform(GetStatus()).readOnlyReason == nil

@@ -114,7 +114,7 @@ public struct ChangeItem: NodeRequest {
             return try added
                 + (removing ?? []).map { .assignee(try views.assignee($0, in: space), false) }
         }
-        return try await node.item(.change(number, changes))
+        return try await node.item(.change(number, changes), about: number)
     }
 }
 
@@ -136,7 +136,8 @@ public struct DeleteItem: NodeRequest {
 
     /// Answers the request.
     public func perform(on node: Node) async throws -> NoReply {
-        _ = try await node.write(.together(.withdraw(try await node.number(ofItem: item))))
+        let number = try await node.number(ofItem: item)
+        _ = try await node.write(.withdraw(number), about: number)
         return NoReply()
     }
 }
@@ -228,8 +229,10 @@ extension Node {
     }
 
     /// Has something done, and tells the item as it is then.
-    fileprivate func item(_ command: TogetherCommand) async throws -> ItemView {
-        guard case .messages(let numbers) = try await write(.together(command)),
+    fileprivate func item(
+        _ command: TogetherCommand, about number: OperationNumber? = nil
+    ) async throws -> ItemView {
+        guard case .messages(let numbers) = try await write(command, about: number),
             let number = numbers.first
         else { throw NodeError(together: .unknownItem) }
         return try await shownItem(number)

@@ -82,7 +82,8 @@ public struct AnswerPoll: NodeRequest {
         guard choices.allSatisfy({ (1...options.count).contains($0) }) else {
             throw Self.noSuchOption(options)
         }
-        return try await node.poll(.vote(number, PollChoices(choices.map { $0 - 1 })))
+        return try await node.poll(
+            .vote(number, PollChoices(choices.map { $0 - 1 })), about: number)
     }
 }
 
@@ -120,7 +121,8 @@ public struct ClosePoll: NodeRequest {
 
     /// Answers the request.
     public func perform(on node: Node) async throws -> PollView {
-        try await node.poll(.close(try await node.number(ofPoll: poll)))
+        let number = try await node.number(ofPoll: poll)
+        return try await node.poll(.close(number), about: number)
     }
 }
 
@@ -142,7 +144,8 @@ public struct DeletePoll: NodeRequest {
 
     /// Answers the request.
     public func perform(on node: Node) async throws -> NoReply {
-        _ = try await node.write(.together(.withdraw(try await node.number(ofPoll: poll))))
+        let number = try await node.number(ofPoll: poll)
+        _ = try await node.write(.withdraw(number), about: number)
         return NoReply()
     }
 }
@@ -209,8 +212,10 @@ extension Node {
     }
 
     /// Has something done, and tells the poll as it is then.
-    fileprivate func poll(_ command: TogetherCommand) async throws -> PollView {
-        guard case .messages(let numbers) = try await write(.together(command)),
+    fileprivate func poll(
+        _ command: TogetherCommand, about number: OperationNumber? = nil
+    ) async throws -> PollView {
+        guard case .messages(let numbers) = try await write(command, about: number),
             let number = numbers.first
         else { throw NodeError(together: .unknownPoll) }
         return try await shown(number)
