@@ -39,6 +39,10 @@ struct ReminderProcessTests {
         #expect(left == ["done", "waiting"])
         let ben = try await all.client(all.ben)
         #expect(try await ben.perform(ListReminders()).isEmpty)
+        // Once it was said not to be here, as if it could still come.
+        _ = try await run("delete", message.id, at: all.ann)
+        let gone = try await run("reminders", at: all.ann)
+        #expect(gone.contains("(what it is about was deleted)  in “club”"), "\(gone)")
         follower.signal(SIGKILL)
         try await follower.ended()
     }

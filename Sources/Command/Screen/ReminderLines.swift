@@ -20,7 +20,10 @@ enum ReminderLines {
     /// What it is about, in one line, with a sign where more follows.
     static func words(_ reminder: ReminderView) -> String {
         let lines = reminder.text.split { $0 == "\n" || $0 == "\r\n" }
-        guard let line = lines.first else { return "(what it is about is not here)" }
+        guard let line = lines.first else {
+            return reminder.isDeleted
+                ? "(what it is about was deleted)" : "(what it is about is not here)"
+        }
         return harmless(String(line)) + (lines.count > 1 ? " …" : "")
     }
 

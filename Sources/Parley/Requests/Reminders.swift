@@ -145,6 +145,8 @@ public struct ReminderView: Codable, Equatable, Sendable {
     public var isOrphaned: Bool
     /// Whether this device may take it: it was not revoked.
     public var mayTake = true
+    /// Whether its subject was deleted.
+    public var isDeleted = false
 }
 
 extension Views {
@@ -192,8 +194,15 @@ extension Views {
         view.conversation = space.id.description
         view.place = try title(of: space, roster)
         view.subject = try identifier(subject.operation, in: space.number)
+        view.isDeleted = try isDeleted(subject.operation, in: space)
         if view.text.isEmpty { view.text = try words(of: subject.operation, in: space) ?? "" }
         return view
+    }
+
+    /// Whether a reminder's subject was deleted for everyone.
+    private func isDeleted(_ subject: OperationReference, in space: SpaceRecord) throws -> Bool {
+        try Overview.isDeleted(subject, in: space.number, store: store)
+            || Withdrawal.covers(subject, in: space.number, store: store)
     }
 
     /// The start of a reminder's subject; nil if that is not here, or was deleted.
