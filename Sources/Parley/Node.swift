@@ -82,6 +82,13 @@ public final class Node: Sendable {
                 "exists", "There is already a node in \(home.path).",
                 hint: "Use another folder with --home, or continue with that node.")
         }
+        // Its key has the name of the file that opens a keystore: a node would replace it.
+        guard !home.isOfRelay else {
+            throw NodeError(
+                "relay-home",
+                "\(home.path) is the home of a relay: a node needs a folder of its own.",
+                hint: "Use another folder with --home.")
+        }
     }
 
     /// Makes a new person with this device, in a folder that holds no node yet.

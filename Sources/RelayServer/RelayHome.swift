@@ -27,8 +27,21 @@ public struct RelayHome: Sendable {
         return RelayHome(path: data + "/parley-relay")
     }
 
+    /// Files of a node, which also calls its key `key`: both in one folder would each take the other's for their own.
+    private static let nodeFiles = ["keystore", "database", "guard"]
+
+    /// Whether a node lives in the folder.
+    private var isOfNode: Bool {
+        !FileManager.default.fileExists(atPath: storeFile)
+            && Self.nodeFiles.contains { FileManager.default.fileExists(atPath: path + "/" + $0) }
+    }
+
     /// The relay's key, created with the folder if there is none.
     public func key() throws -> DeviceNoiseKey {
+        guard !isOfNode else {
+            throw RelayServerError(
+                "\(path) is the home of a node: a relay needs a folder of its own")
+        }
         try FileManager.default.createDirectory(
             atPath: path, withIntermediateDirectories: true,
             attributes: [.posixPermissions: 0o700])

@@ -74,6 +74,9 @@ public struct Home: Sendable {
     /// Refuses a folder that this user may not list: its content is not known.
     public func requireSight() throws(HomeError) { try disk.requireSight(of: self) }
 
+    /// Whether a relay keeps its mailboxes here.
+    public var isOfRelay: Bool { disk.exists(path + "/relay.sqlite") }
+
     /// Whether a node was made here.
     public var isMade: Bool { disk.exists(keystore) || disk.exists(database) }
 

@@ -50,6 +50,29 @@ struct RelayCommandTests {
         #expect(try await relay.program.ended() == 0)
     }
 
+    /// Once each took the other's file `key` for its own.
+    @Test("refuses the home of a node, as a node refuses that of a relay")
+    func homes() async throws {
+        let folder = try ScratchFolder()
+        let (node, relay) = (folder.path + "/node", folder.path + "/relay")
+        #expect(try await Program.run("init", "--name", "ann", "--home", node).status == 0)
+        let key = try Data(contentsOf: URL(filePath: node + "/key"))
+        for words in [["run", "--listen", "127.0.0.1:0"], ["ticket", "new"]] {
+            let program = try Program(["relay"] + words + ["--home", node])
+            #expect(try await program.ended() == 1, "\(program.output)")
+            #expect(program.output.contains("is the home of a node"), "\(program.output)")
+            #expect(program.output.contains("hint: --home names another"), "\(program.output)")
+        }
+        #expect(!FileManager.default.fileExists(atPath: node + "/relay.sqlite"))
+        #expect(try Data(contentsOf: URL(filePath: node + "/key")) == key)
+        #expect(try await Program.run("status", "--home", node).status == 0)
+        #expect(try await Program.run("relay", "ticket", "new", "--home", relay).status == 0)
+        let made = try await Program.run("init", "--name", "ben", "--home", relay)
+        #expect(made.status == 1, "\(made.output)")
+        #expect(made.output.contains("is the home of a relay"), "\(made.output)")
+        #expect(!FileManager.default.fileExists(atPath: relay + "/keystore"))
+    }
+
     @Test("tells its figures, joins nobody where it shall not, and says goodbye on SIGTERM")
     func run() async throws {
         let folder = try ScratchFolder()

@@ -51,8 +51,12 @@ struct RelayHomeOptions: ParsableArguments {
     /// The relay's store, which may be open in a relay that runs. It is made where there is none.
     func store() throws -> SQLiteRelayStore {
         // The key is made with the folder: a ticket may be the first thing that is wanted.
-        _ = try place.key()
-        return try place.store()
+        do {
+            _ = try place.key()
+            return try place.store()
+        } catch let error as RelayServerError {
+            throw NodeError(relay: error)
+        }
     }
 }
 
@@ -169,7 +173,7 @@ struct RelayRun: AsyncParsableCommand {
         } catch let error as RelayStoreFailure {
             throw NodeError("store", "\(error)", hint: "Is another relay running there?")
         } catch let error as RelayServerError {
-            throw NodeError("relay-home", "\(error)")
+            throw NodeError(relay: error)
         }
     }
 
@@ -221,5 +225,12 @@ struct RelayRun: AsyncParsableCommand {
         let home = options.home.map { _ in (path: options.place.path, user: NSUserName()) }
         World.current.write(
             SystemdUnit.text(program: Self.program, home: home, arguments: arguments))
+    }
+}
+
+extension NodeError {
+    /// What keeps a relay from using a folder.
+    fileprivate init(relay error: RelayServerError) {
+        self.init("relay-home", "\(error)", hint: "--home names another folder")
     }
 }
