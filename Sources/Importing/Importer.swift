@@ -56,22 +56,32 @@ public struct Importer: Sendable {
 
     private let node: any NodeService
     private let conversation: String
+    /// So many lines of a file, spread over all of it, are asked about before anything is stored.
+    static let askedRowCountMax = 1_000
+
+    private let isAnyway: Bool
     private let report: @Sendable (ImportProgress) -> Void
 
     /// An importer into this conversation.
     ///
-    /// - Parameter report: hears how far it is, after each batch and each file.
+    /// - Parameters:
+    ///   - isAnyway: whether to import also what other members have imported.
+    ///   - report: hears how far it is, after each batch and each file.
     public init(
-        node: any NodeService, conversation: String,
+        node: any NodeService, conversation: String, isAnyway: Bool = false,
         report: @escaping @Sendable (ImportProgress) -> Void = { _ in }
     ) {
         self.node = node
         self.conversation = conversation
+        self.isAnyway = isAnyway
         self.report = report
     }
 
     /// Imports these files, by date. Throws what the node throws; stored rows stay.
     public func run(_ sources: [ImportSource]) async throws -> ImportSummary {
+        if !isAnyway {
+            for source in ImportSource.inDateOrder(sources) { try await requireNew(source) }
+        }
         var summary = ImportSummary()
         var progress = ImportProgress(
             fileName: "", fileNumber: 0, fileCount: sources.count, linesRead: 0,
@@ -85,6 +95,35 @@ public struct Importer: Sendable {
             summary.fileCount += 1
         }
         return summary
+    }
+
+    /// Refuses a log that another member has imported: everybody would have it twice.
+    private func requireNew(_ source: ImportSource) async throws {
+        var log = IRCLog(day: source.day, clock: source.clock)
+        var alike = LinesAlike()
+        var rows: [ImportMessages.Row] = []
+        for line in source.lines {
+            if case .message(let read) = log.read(line) {
+                rows.append(alike.add(read, mayGrow: false))
+            }
+        }
+        let step = max(1, (rows.count + Self.askedRowCountMax - 1) / Self.askedRowCountMax)
+        var byteCount = 0
+        let asked = stride(from: 0, to: rows.count, by: step).map { rows[$0] }.prefix { row in
+            byteCount += row.text.utf8.count + row.author.utf8.count
+            return byteCount < Self.batchByteCountMax
+        }
+        if asked.isEmpty { return }
+        let found = try await node.perform(
+            FindImported(conversation: conversation, rows: Array(asked)))
+        guard found.count > 0 else { return }
+        let names = found.names.joined(separator: " and ")
+        throw NodeError(
+            "imported-by-others",
+            "\(names) imported \(source.name), or a part of it, into this conversation before: "
+                + "\(found.count) of \(asked.count) lines that were compared stand there.",
+            hint: "Everybody would have them twice. Nothing was stored; with --anyway the files "
+                + "are imported all the same.")
     }
 
     /// What stops it midway leaves what was stored before: that is said.

@@ -53,6 +53,7 @@ extension FakeNode {
                     throughLine: request.firstLine + rows.count - 1, rows: rows))
         }
         answer(ImportMessages.self) { state, request in try state.take(request) }
+        answer(FindImported.self) { _, _ in ImportedByOthers(count: 0, names: []) }
         answer(CountImportedLines.self) { state, request in
             state.imported[request.fileHash, default: 0]
         }

@@ -220,6 +220,35 @@ struct ImportProcessTests {
         let edited = try await all.ann.run("edit", "\(owed.number)", "I owe nobody")
         #expect(edited.status == 1 && edited.output.contains("it stays as it was said"))
         #expect(edited.output.contains("\(owed.number)` deletes it for everyone"))
+        try await refuseTwice(log, all)
         try await all.end()
+    }
+
+    /// Once everybody had all of it twice, as soon as a second member brought the same log in.
+    private func refuseTwice(_ log: String, _ all: Neighbours) async throws {
+        let texts = try await all.texts("club", of: all.ben)
+        let part = all.folder.path + "/2004-12-25.part.log"
+        try Data("[09:15] <zoe> me too\n[09:16] <zoe> and more\n".utf8)
+            .write(to: URL(fileURLWithPath: part))
+        for (file, count) in [(log, "2 of 2"), (part, "1 of 2")] {
+            let refused = try await all.ben.run("import", "irc", file, "--into", "club")
+            #expect(refused.status == 1, "\(refused.output)")
+            #expect(refused.output.contains("ann imported 2004-12-25"), "\(refused.output)")
+            #expect(refused.output.contains("\(count) lines"), "\(refused.output)")
+            #expect(refused.output.contains("with --anyway"), "\(refused.output)")
+        }
+        #expect(try await all.texts("club", of: all.ben) == texts)
+        // Her own lines are no reason to ask her.
+        let again = try await all.ann.run("import", "irc", log, "--into", "club")
+        #expect(again.status == 0 && again.output.contains("0 messages"), "\(again.output)")
+        let other = all.folder.path + "/2004-12-26.log"
+        try Data("[09:14] <ben> another day\n".utf8).write(to: URL(fileURLWithPath: other))
+        #expect(try await all.ben.run("import", "irc", other, "--into", "club").status == 0)
+        let twice = try await all.ben.run("import", "irc", log, "--into", "club", "--anyway")
+        #expect(twice.status == 0 && twice.output.contains("2 messages"), "\(twice.output)")
+        #expect(try await all.texts("club", of: all.ben).count == texts.count + 3)
+        try await eventually("ann has that", on: [all.ann]) {
+            try await all.texts("club", of: all.ann).count == texts.count + 3
+        }
     }
 }

@@ -30,7 +30,9 @@ struct ImportIRC: AsyncParsableCommand {
             another day are other messages. A conversation that does not exist is created. \
             Messages keep the order of the file: if a time is before that of a line above, the \
             message gets the time of that line, and the report says where; a clock that starts \
-            over within a day is a twelve-hour clock. Lines look like this:
+            over within a day is a twelve-hour clock. A log that another member has imported into \
+            the conversation is refused, because everybody would have it twice, unless --anyway is \
+            given. Lines look like this:
 
               [09:14] <ada> hello
               [09:15] * ben waves
@@ -45,6 +47,8 @@ struct ImportIRC: AsyncParsableCommand {
     var files: [String]
     @Option(name: .long, help: "the conversation they go into")
     var into: String
+    @Flag(name: .long, help: "import lines that another member has imported, a second time")
+    var anyway = false
 
     func validate() throws {
         try Check.name(into, "a conversation's name")
@@ -83,10 +87,10 @@ struct ImportIRC: AsyncParsableCommand {
                     + "file that holds it once")
         }
         let place = place
-        let into = into
+        let (into, anyway) = (into, anyway)
         let summary = try await Stop.cancelling {
             try await World.current.lend(place) { access in
-                try await Self.bring(sources, into: into, access.node)
+                try await Self.bring(sources, into: into, anyway: anyway, access.node)
             }
         }
         let report = ImportReport(summary)
@@ -98,7 +102,7 @@ struct ImportIRC: AsyncParsableCommand {
     }
 
     private static func bring(
-        _ sources: [ImportSource], into name: String, _ node: any NodeService
+        _ sources: [ImportSource], into name: String, anyway: Bool, _ node: any NodeService
     ) async throws -> ImportSummary {
         var conversation = name
         do {
@@ -108,7 +112,8 @@ struct ImportIRC: AsyncParsableCommand {
             World.current.say("created the conversation \(harmless(name))")
         }
         let line = ProgressLine()
-        let importer = Importer(node: node, conversation: conversation) { progress in
+        let importer = Importer(node: node, conversation: conversation, isAnyway: anyway) {
+            progress in
             line.show { progress.text(after: $0) }
         }
         defer { line.end() }

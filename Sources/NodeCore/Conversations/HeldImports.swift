@@ -1,9 +1,9 @@
 import ParleyConversation
-import ParleyLedger
+public import ParleyLedger
 import ParleyRoster
-import ParleyWire
+public import ParleyWire
 
-/// What the person has brought into a conversation already, of the rows that are to come in.
+/// What somebody has brought into a conversation already, of the rows that are to come in: the person, or others.
 ///
 /// Rows are recognised by their content, not by their place in a file, so any part of a log is
 /// recognised after any other part. The content is read from the messages themselves, so it works
@@ -58,17 +58,20 @@ struct HeldImports {
     /// How many rows were brought in that look like those that were deleted, these included.
     private var shapes: [Shape: Int] = [:]
     private var isLongerDeleted = false
+    /// The logs in which any of the rows is held.
+    private(set) var importers: Set<LogNumber> = []
 
+    /// - Parameter isMeant: whether it is about what this person brought in.
     init(
-        of rows: [ImportedRow], in space: SpaceRecord, by person: PersonID, _ roster: Roster?,
-        _ store: some Store
+        of rows: [ImportedRow], in space: SpaceRecord, _ roster: Roster?, _ store: some Store,
+        by isMeant: (PersonID) -> Bool
     ) throws(StoreError) {
         self.space = space.number
         open = rows.last { $0.mayGrow }.flatMap { Words($0.message) }
         var own: [LogRecord] = []
         for log in try store.logs(in: space.number)
-        where log.lane == .content && log.end > 0 && roster?.person(of: log.device) == person {
-            own.append(log)
+        where log.lane == .content && log.end > 0 {
+            if let person = roster?.person(of: log.device), isMeant(person) { own.append(log) }
         }
         logs = Set(own.map(\.number))
         var times: Set<UInt64> = []
@@ -93,7 +96,7 @@ struct HeldImports {
     func contains(_ row: ImportedRow) -> Bool { isHeld(row) || wasDeleted(row) }
 
     /// Whether the row is in: as many like it as stand above it in its file, and one more.
-    private func isHeld(_ row: ImportedRow) -> Bool {
+    func isHeld(_ row: ImportedRow) -> Bool {
         guard let above = row.alikeAbove, let words = Words(row.message) else { return false }
         return counts[words, default: 0] + (row.mayGrow ? longerCount : 0) > above
     }
@@ -185,12 +188,35 @@ struct HeldImports {
         guard let words = payload.flatMap(TextMessage.init).flatMap(Words.init),
             times.contains(words.time)
         else { return }
-        if let count = counts[words] { counts[words] = count + 1 }
+        if let count = counts[words] {
+            counts[words] = count + 1
+            importers.insert(row.log)
+        }
         if let count = shapes[Shape(words)] { shapes[Shape(words)] = count + 1 }
         guard let open, open.time == words.time, open.author == words.author,
             open.isAction == words.isAction, open.text.utf8.count < words.text.utf8.count,
             words.text.utf8.starts(with: open.text.utf8)
         else { return }
         longerCount += 1
+    }
+}
+
+extension NodeCore {
+    /// How many of these rows, which the person has not brought in, others have brought into a conversation, and
+    /// who they are.
+    public func importedByOthers(
+        _ rows: [ImportedRow], in space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) -> (count: Int, persons: [PersonID]) {
+        let roster = try knownRoster(of: space, store)
+        let own = try HeldImports(of: rows, in: space, roster, store) { $0 == identity.person }
+        let new = rows.filter { !own.contains($0) }
+        let others = try HeldImports(of: new, in: space, roster, store) { $0 != identity.person }
+        var persons: Set<PersonID> = []
+        for number in others.importers {
+            guard let log = try store.log(number), let person = roster?.person(of: log.device)
+            else { continue }
+            persons.insert(person)
+        }
+        return (new.count(where: others.isHeld), persons.sorted())
     }
 }

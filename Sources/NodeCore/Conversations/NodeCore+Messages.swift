@@ -62,9 +62,10 @@ extension NodeCore {
         }
         let known = names.isEmpty ? 0 : try ImportProgress.line(of: names[0], in: id, turn.store)
         let above = rows.filter { $0.line > known }
+        let person = identity.person
         let held = try HeldImports(
-            of: above, in: space, by: identity.person, try knownRoster(of: space, turn.store),
-            turn.store)
+            of: above, in: space, try knownRoster(of: space, turn.store), turn.store
+        ) { $0 == person }
         let sent = try sentAgain(above, turn.store)
         let new = above.filter { row in
             !held.contains(row) && row.original.map { !sent.contains($0) } ?? true

@@ -144,6 +144,60 @@ public struct CountImportedLines: NodeRequest {
     }
 }
 
+/// How many of some lines other members have imported into a conversation, and this person has not.
+public struct FindImported: NodeRequest {
+    /// The method name, the scope that a token needs, and the summary.
+    public static let (name, scope, summary) = (
+        "importedByOthers", RequestScope.read,
+        "How many of these lines other members have imported, so that an import would double them."
+    )
+    /// An example of the request.
+    public static let example = FindImported(
+        conversation: "trip",
+        rows: [
+            ImportMessages.Row(
+                line: 1, author: "ann", time: 1_700_000_000_000, text: "hello", isAction: false)
+        ])
+
+    /// The conversation: its name, its identifier or a start of that.
+    public var conversation: String
+    /// The lines. Only those that say how many like them stand above are looked for.
+    public var rows: [ImportMessages.Row]
+
+    /// A request with these parameters.
+    public init(conversation: String, rows: [ImportMessages.Row]) {
+        self.conversation = conversation
+        self.rows = rows
+    }
+
+    /// Answers the request.
+    public func perform(on node: Node) async throws -> ImportedByOthers {
+        let imported = try rows.map { try $0.imported() }
+        return try await node.read { views in
+            let space = try views.conversation(conversation)
+            let found = try views.core.importedByOthers(imported, in: space, views.store)
+            let roster = try views.roster(of: space)
+            return ImportedByOthers(
+                count: found.count,
+                names: try found.persons.map { try views.name(of: $0, in: roster) }.sorted())
+        }
+    }
+}
+
+/// Lines that other members have imported.
+public struct ImportedByOthers: Codable, Equatable, Sendable {
+    /// How many.
+    public var count: Int
+    /// The names of who did.
+    public var names: [String]
+
+    /// So many lines, by these.
+    public init(count: Int, names: [String]) {
+        self.count = count
+        self.names = names
+    }
+}
+
 /// The result of an import.
 public struct ImportResult: Codable, Equatable, Sendable {
     /// Messages stored now.

@@ -51,6 +51,7 @@ public enum NodeRequests {
         ExplainFile.self,
         ExplainState.self,
         FetchFiles.self,
+        FindImported.self,
         FindSimilar.self,
         FollowNotePositions.self,
         ForgetFiles.self,
