@@ -40,6 +40,21 @@ extension NodeError {
     }
 }
 
+extension NodeError {
+    private static let isCalled = "” is called "
+
+    /// No conversation has this name any more; these had it.
+    init(_ former: String, isCalledNow names: [String]) {
+        let now = names.sorted().map { "“\($0)”" }.joined(separator: " or ")
+        self.init(
+            "unknown-conversation", "There is no such conversation.",
+            hint: "“\(former)\(Self.isCalled)\(now) now.")
+    }
+
+    /// Whether its hint tells what something is called now, which nothing else explains better.
+    public var isOfFormerName: Bool { hint?.contains(Self.isCalled) == true }
+}
+
 /// What is wrong with the stored data, as a part of a sentence.
 func words(of error: any Error) -> String {
     guard let error = error as? StoreError else { return "\(error)" }

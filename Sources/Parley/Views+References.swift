@@ -95,7 +95,23 @@ extension Views {
         {
             return try conversation(person.description)
         }
+        if addressee == nil, let renamed = try renamed(argument) { throw renamed }
         return try conversation(addressee, named: argument)
+    }
+
+    /// That a group has another name than this one now; nil where none had it.
+    private func renamed(_ former: String) throws -> NodeError? {
+        let unaccepted = try unaccepted()
+        var names: [String] = []
+        for space in try store.spaces() where space.kind == .group {
+            guard !unaccepted.contains(space.id), let roster = try roster(of: space),
+                try Overview.namesEver(of: space.number, in: store).contains(where: {
+                    VisibleName.shown($0) == former
+                })
+            else { continue }
+            names.append(try title(of: space, roster))
+        }
+        return names.isEmpty ? nil : NodeError(former, isCalledNow: names)
     }
 
     /// The conversation that an argument means, among all that are here, including declined ones;

@@ -49,6 +49,22 @@ struct LeftOutTests {
         }
     }
 
+    @Test("is explained by a repair where a name is unknown, not where it is a former one")
+    func names() async {
+        let node = FakeNode()
+        node.answer(ListLosses.self) { _, _ in LossesView(losses: [], areSettingsLost: true) }
+        node.answer(ReadUnread.self) { _, request in
+            throw request.conversation == "club"
+                ? NodeError("club", isCalledNow: ["our club"])
+                : NodeError("unknown-conversation", "There is no such conversation.")
+        }
+        let former = await Terminal(node: node).run("read", "club")
+        #expect(former.talk.contains("“club” is called “our club” now."), "\(former.talk)")
+        #expect(!former.talk.contains("repair"), "\(former.talk)")
+        let unknown = await Terminal(node: node).run("read", "hut")
+        #expect(unknown.talk.contains("A repair of the database lost"), "\(unknown.talk)")
+    }
+
     @Test("is what waits beside an invitation that was answered")
     func invitations() async {
         for (word, past) in [("accept", "accepted"), ("decline", "declined")] {

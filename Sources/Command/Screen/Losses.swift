@@ -47,6 +47,7 @@ enum Losses {
     /// Adds to a command's failure, the refusal of a name, that the name may have been lost.
     static func explained(_ error: any Error, by node: any NodeService) async -> any Error {
         guard var refusal = error as? NodeError, unknown.contains(refusal.code),
+            !refusal.isOfFormerName,
             // The refusal is told in any case.
             let found = try? await node.perform(ListLosses()),
             found.areSettingsLost || !found.losses.isEmpty

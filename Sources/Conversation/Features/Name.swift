@@ -51,6 +51,23 @@ enum NameRule: RegisterRule {
     static func isReadable(_ payload: [UInt8]) -> Bool { ConversationName(payload: payload) != nil }
 }
 
+extension Overview {
+    /// All names that a group was ever given, the first one first.
+    public static func namesEver(
+        of space: SpaceNumber, in store: some MergeStore
+    ) throws(StoreError) -> [String] {
+        let entries = try store.entries(about: .space, in: space, field: .name)
+        var names: [String] = []
+        for entry in entries.sorted(by: { $0.order < $1.order }) {
+            let payload = try store.operation(entry.operation)?.operation.payload
+            if let name = payload.flatMap(ConversationName.init(payload:)) {
+                names.append(name.name)
+            }
+        }
+        return names
+    }
+}
+
 /// A value that an admin gives a group, and that replaces those which its author saw. All are kept:
 /// which of them no other replaces is found where they are read.
 protocol RegisterRule: MergeRule {
