@@ -153,8 +153,8 @@ extension Views {
             return [
                 heldLine,
                 isGivenUp
-                    ? "It was here and was removed: `parley files get` fetches it again."
-                    : "Nobody asked for it yet: `parley files get` fetches it.",
+                    ? "It was here and was removed: `parley files get MESSAGE` fetches it again."
+                    : "Nobody asked for it yet: `parley files get MESSAGE` fetches it.",
             ]
         }
         if state == "full" { return try [heldLine] + roomLines() }
@@ -163,7 +163,7 @@ extension Views {
             return [
                 heldLine,
                 "The disk has no space for it beside what is kept free for messages. The node "
-                    + "tries again every ten minutes, and when you use `parley files get`.",
+                    + "tries again every ten minutes, and when you use `parley files get MESSAGE`.",
             ]
         }
         return try [heldLine] + sources(of: blob, outlook) + shelves
