@@ -99,4 +99,29 @@ extension CheckersCanFailTests {
         try trial.ann.store.commit()
         trial.isBroken(isSettled: false)
     }
+
+    @Test("DisappearedInTime: words stay after their time, or go before anybody has read them")
+    func disappeared() throws {
+        for isEarly in [false, true] {
+            let trial = try Trial(of: "I45")
+            _ = try trial.world.perform(.setLifetime(trial.trip, seconds: 60), on: trial.ann)
+            trial.world.run(for: 3_000)
+            try trial.ann.type("secret", in: trial.trip)
+            trial.world.run(for: 5_000)
+            if !isEarly { try trial.ben.read(trial.trip) }
+            trial.world.run(for: 2_000)
+            try trial.jury.verify()
+            #expect(trial.jury.checkCounts["I45"] ?? 0 > 0)
+            if isEarly {
+                let number = try trial.number(of: "secret", at: trial.ben)
+                try trial.meddle(with: trial.ben) { store, _ in
+                    _ = try Disappearance.erase(number, in: store)
+                }
+            } else {
+                trial.ben.timers[.disappearing] = nil
+                trial.world.run(for: 400_000)
+            }
+            trial.isBroken(isSettled: false)
+        }
+    }
 }
