@@ -1,4 +1,5 @@
 import Parley
+import ParleyWire
 
 /// Messages that are to be sent later, as lines.
 ///
