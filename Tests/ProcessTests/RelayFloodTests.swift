@@ -64,6 +64,7 @@ struct RelayFloodTests {
                 let goesOn = { flood.goesOn }
                 let caller = HostileCaller(
                     text.key, port: endpoint.port, from: 0x7F00_0009, while: goesOn)
+                // As often as somebody may try again who is not let in.
                 guard var caller else { return Thread.sleep(forTimeInterval: 0.05) }
                 while caller.isOpen, goesOn() {
                     caller.send(frames, while: goesOn)

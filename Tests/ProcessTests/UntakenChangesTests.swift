@@ -40,20 +40,19 @@ struct UntakenChangesTests {
                 CreateNote(conversation: "club", title: "essay", text: "a long text\n"))
             try await ben.perform(ProposeDecision(conversation: "club", title: "we sing"))
             _ = try await run("react", first, "👍", at: all.ben)
-            _ = try await run("pin", first, at: all.ben)
         }
         let outbox = try await run("outbox", at: all.ben)
         #expect(outbox.contains("changes of yours in “club”"), "\(outbox)")
         let shown = try await Advised.first("outbox --stranded", in: outbox)
             .run(in: all.folder.path)
-        for line in ["note: essay", "decision: we sing", "reaction: 👍 to “welcome”", "pin"] {
+        for line in ["note: essay", "decision: we sing", "reaction: yours to “welcome”"] {
             #expect(shown.output.contains(line), "\(shown.output)")
         }
         #expect(shown.output.contains("have to be made again by hand"), "\(shown.output)")
         let view = try #require(try await ben.perform(ListOutbox()).first)
         let lines = shown.output.split(separator: "\n").count { $0.hasPrefix("  ") }
         #expect(view.untakenChangeCount == lines && view.untakenCount == 0, "\(shown.output)")
-        #expect(!view.isWaiting && outbox.contains("nothing waits"), "\(outbox)")
+        #expect(!view.isWaiting && outbox.contains("Nothing waits."), "\(outbox)")
         try await all.end()
     }
 

@@ -31,7 +31,7 @@ struct ConversationDisappear: NodeCommand {
 
     func validate() throws {
         try Check.name(conversation, "a conversation's name")
-        if off, time != nil { throw ValidationError("a time and --off exclude each other") }
+        if off, time != nil { throw ValidationError("A time and --off exclude each other.") }
     }
 
     func run(with node: any NodeService) async throws {

@@ -162,7 +162,8 @@ struct FilesWhy: NodeCommand {
     func run(with node: any NodeService) async throws {
         let lines = try await node.perform(
             ExplainFile(message: message.reference, number: number))
-        try Output.show(lines, json: output.json, as: lines.map(harmless).joined(separator: "\n"))
+        let told = lines.map { Advice.complete(harmless($0)) }
+        try Output.show(lines, json: output.json, as: told.joined(separator: "\n"))
     }
 }
 

@@ -155,7 +155,10 @@ struct StrandedWords: Codable, Equatable {
                     id: message.id, time: message.time, change: "message-deletion", text: "")
             case "reaction":
                 let emojis = message.reactions.filter { $0.names.contains(own) }.map(\.emoji)
-                let what = emojis.isEmpty ? "taken back" : emojis.joined(separator: " ")
+                // What nobody took stands beside no message.
+                let isUntaken = ["removed", "cut-off", "revoked"].contains(waiting.state)
+                let absent = isUntaken ? "yours" : "taken back"
+                let what = emojis.isEmpty ? absent : emojis.joined(separator: " ")
                 return Deed(
                     id: message.id, time: message.time, change: "reaction",
                     text: "\(what) to \(start(of: message.text))")
