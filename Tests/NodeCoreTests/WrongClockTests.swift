@@ -109,6 +109,75 @@ struct WrongClockTests {
         try jury.verify(isSettled: true)
     }
 
+    /// Texts, and what became of Ben's membership, in the order in which a screen shows them.
+    private func shown(_ node: SimulatedNode, _ village: Village) throws -> [String] {
+        let record = try village.record(node)
+        var lines: [(order: OrderKey?, place: Int, text: String)] = []
+        for message in try node.messages(in: village.group) {
+            lines.append((message.order, 0, message.text ?? ""))
+        }
+        let events = try node.observed {
+            try MembershipHistory.events(of: record, in: node.store)
+        }
+        for (index, event) in events.enumerated() where event.author != event.person {
+            switch event.change {
+            case .added: lines.append((event.place, index + 1, "+ben"))
+            case .removed: lines.append((event.place, index + 1, "-ben"))
+            default: continue
+            }
+        }
+        lines.sort { left, right in
+            guard let one = left.order else {
+                return right.order == nil && left.place < right.place
+            }
+            return right.order.map { (one, left.place) < ($0, right.place) } ?? true
+        }
+        return lines.map(\.text)
+    }
+
+    /// Day 27: where the author of two lines had written between them, both stood right behind that
+    /// message, above what others had written before the second.
+    @Test("after one message two hours ahead, lines about members stand where they were drawn")
+    func linesAfterJump() throws {
+        let village = try Village(seed: 123, memberCount: 3)
+        let (world, ann, ben, cara) = (village.world, village.ann, village.ben, village.cara)
+        var expected: [String] = []
+        func say(_ text: String, _ node: SimulatedNode) throws {
+            try village.type(text, node)
+            world.run(for: 2_000)
+            expected.append(text)
+        }
+        func turn(_ line: String) throws {
+            if line == "+ben" {
+                try village.add(ben, by: ann)
+            } else {
+                try village.remove(ben, by: ann)
+            }
+            world.run(for: 2_000)
+            expected.append(line)
+            // Nobody has written since: it is at the end.
+            #expect(try shown(ann, village) == expected)
+            #expect(try shown(cara, village) == expected)
+        }
+        try say("all in", ann)
+        ben.clock.skew = 2 * 3_600_000
+        try say("ahead", ben)
+        ben.clock.skew = 0
+        try say("after the jump", cara)
+        try turn("-ben")
+        try say("ben is out", cara)
+        try turn("+ben")
+        try say("ben is asked", cara)
+        try say("by ann", ann)
+        try turn("-ben")
+        try say("ben is out again", cara)
+        try turn("+ben")
+        try say("ben is in", cara)
+        try say("the last", ann)
+        world.run(for: 60_000)
+        for node in [ann, cara] { #expect(try shown(node, village) == expected) }
+    }
+
     /// Day 17: others' clocks were compared when a link began, and not again.
     @Test("set while others are linked: they know it at once, and calls ring", arguments: [1, -1])
     func setWhileLinked(sign: Int64) throws {

@@ -71,10 +71,10 @@ struct MembershipPlacing<Held: LogStore> {
         let tip = LogTip(tag: line.tag, sequence: line.sequence)
         var key: OrderKey? = line
         let isUnseen = !isSeen(tip, by: lastTips)
-        if let own = try place(of: tip, line, in: device) {
-            key = max(own, line)
-        } else if !isUnseen, let seen = try placeByWhoSaw(tip, line) {
-            key = max(seen, line)
+        let log = logs.first { $0.record.device == device }
+        if let log, let last = try lastLacking(tip, in: log) { key = max(last, line) }
+        if !isUnseen, let seen = try placeByWhoSaw(tip, line, in: log) {
+            key = Self.later(key, seen)
         }
         let saysNothing = key != line || farthest.map { $0 > line.stand } ?? false
         if isUnseen, saysNothing { key = nil }
@@ -93,19 +93,15 @@ struct MembershipPlacing<Held: LogStore> {
         tips.contains { $0 == place || graph.isInPast(place, of: $0) }
     }
 
-    // MARK: The author's own messages
+    // MARK: Around the line
 
-    /// Where a line stands by what its own device wrote around it; nil where that says nothing.
-    private mutating func place(
-        of tip: LogTip, _ line: OrderKey, in device: DeviceID
+    /// The last that a log says before it has seen a place: of the line's own device, it was written
+    /// before the line.
+    private mutating func lastLacking(
+        _ tip: LogTip, in log: Log
     ) throws(StoreError) -> OrderKey? {
-        guard let log = logs.first(where: { $0.record.device == device }) else { return nil }
-        let row = firstRow(of: tip, in: log)
-        let next = row.flatMap { log.held(from: $0.first) } ?? log.end
-        if next > 0, let last = try key(at: next - 1, in: log), last > line {
-            return last
-        }
-        return row == nil ? nil : try place(of: line, rightAbove: next, in: log)
+        let next = firstRow(of: tip, in: log).flatMap { log.held(from: $0.first) } ?? log.end
+        return next > 0 ? try key(at: next - 1, in: log) : nil
     }
 
     /// Right above an operation of somebody who had seen the line; nil where it stands by its own clock, and
@@ -125,10 +121,16 @@ struct MembershipPlacing<Held: LogStore> {
         return key.justAbove
     }
 
-    /// The same by the first, of whomever, who had seen it: its author may have written no message.
+    /// The same by the first that the line's own device wrote since, or else by the first, of whomever,
+    /// who had seen it: its author may have written nothing, or nothing that tells.
     private mutating func placeByWhoSaw(
-        _ tip: LogTip, _ line: OrderKey
+        _ tip: LogTip, _ line: OrderKey, in own: Log?
     ) throws(StoreError) -> OrderKey? {
+        if let own, let next = firstRow(of: tip, in: own).flatMap({ own.held(from: $0.first) }),
+            let place = try place(of: line, rightAbove: next, in: own)
+        {
+            return place
+        }
         guard let seen = try firstSeen(tip, below: nil),
             let log = logs.first(where: { $0.record.tag == seen.tag })
         else { return nil }
