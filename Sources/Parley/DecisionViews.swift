@@ -50,6 +50,8 @@ public struct DecisionView: Codable, Equatable, Sendable {
     public var maySettle: Bool
     /// What this person did about it that is not delivered.
     public var waiting: [MessageView.Waiting] = []
+    /// Whether this person blocked its author, so that nothing is shown of what they chose.
+    public var isHidden = false
     /// The message right below it, by its `id`; nil if it is below all.
     public var below: String? = nil
     /// Its place among everything right above the same message: greater, as text, means further
@@ -175,6 +177,13 @@ extension Views {
     private func view(
         _ decision: Decision, in space: SpaceRecord, _ roster: Roster
     ) throws -> DecisionView {
+        let view = try wholeView(decision, in: space, roster)
+        return try hides(decision.author, in: space) ? view.withoutContent() : view
+    }
+
+    private func wholeView(
+        _ decision: Decision, in space: SpaceRecord, _ roster: Roster
+    ) throws -> DecisionView {
         let isAdmin =
             space.kind == .group && roster.member(ownPerson).map { $0.role >= .admin } ?? false
         let mayWrite = roster.member(ownPerson).map { $0.role >= .member } ?? false
@@ -192,8 +201,11 @@ extension Views {
             settledBy: try decision.settledBy.map { try name(of: $0, in: roster) },
             successor: try successor.map { try identifier($0, in: space.number) },
             successorTitle: try successor.flatMap {
-                try Overview.decision($0, in: space.number, roster: roster, store: store)?
-                    .proposal.title
+                let found = try Overview.decision(
+                    $0, in: space.number, roster: roster, store: store)
+                return try found.flatMap {
+                    try hides($0.author, in: space) ? nil : $0.proposal.title
+                }
             },
             approvers: try decision.approvers.map { try name(of: $0, in: roster) }.sorted(),
             isApproved: decision.approvers.contains(ownPerson), source: source, poll: poll,

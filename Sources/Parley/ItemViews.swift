@@ -41,6 +41,8 @@ public struct ItemView: Codable, Equatable, Sendable {
     public var source: String?
     /// What this person did about it that is not delivered.
     public var waiting: [MessageView.Waiting] = []
+    /// Whether this person blocked its author, so that nothing is shown of what they chose.
+    public var isHidden = false
 }
 
 extension Views {
@@ -78,6 +80,13 @@ extension Views {
     }
 
     private func view(
+        _ item: ActionItem, in space: SpaceRecord, _ roster: Roster
+    ) throws -> ItemView {
+        let view = try wholeView(item, in: space, roster)
+        return try hides(item.author, in: space) ? view.withoutContent() : view
+    }
+
+    private func wholeView(
         _ item: ActionItem, in space: SpaceRecord, _ roster: Roster
     ) throws -> ItemView {
         ItemView(

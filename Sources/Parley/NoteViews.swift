@@ -32,6 +32,8 @@ public struct NoteView: Codable, Equatable, Sendable {
     public var timeDoubt: String? = nil
     /// What this person did about it that is not delivered.
     public var waiting: [MessageView.Waiting] = []
+    /// Whether this person blocked its author, so that nothing is shown of what they chose.
+    public var isHidden = false
 }
 
 /// A note with its text.
@@ -131,7 +133,7 @@ extension Views {
     func noteText(
         _ number: OperationNumber, after edit: MessageReference? = nil
     ) throws -> NoteTextView? {
-        guard let found = try found(number) else { return nil }
+        guard let found = try foundShown(number) else { return nil }
         let history = try history(of: found)
         var count = history.steps.count
         if let edit {
@@ -167,7 +169,7 @@ extension Views {
     func noteSteps(
         _ number: OperationNumber, before edit: MessageReference?, limit: Int
     ) throws -> [NoteStepView]? {
-        guard let found = try found(number) else { return nil }
+        guard let found = try foundShown(number) else { return nil }
         let (space, roster) = (found.space, found.roster)
         let history = try wholeHistory(of: found)
         var end = history.steps.count
@@ -233,6 +235,13 @@ extension Views {
         return OperationReference(tag: log.tag, sequence: stored.sequence, check: stored.id.check)
     }
 
+    /// The note, unless its text is hidden.
+    private func foundShown(_ number: OperationNumber) throws -> FoundNote? {
+        guard let found = try found(number) else { return nil }
+        if try hides(found.note.author, in: found.space) { throw NodeError.hidden }
+        return found
+    }
+
     private func found(_ number: OperationNumber) throws -> FoundNote? {
         guard let stored = try store.operation(number), stored.operation.header.kind == .note,
             let log = try store.log(stored.log), let space = try store.space(log.space),
@@ -280,7 +289,7 @@ extension Views {
         if let begun = waiting.first(where: { $0.change == SharedWord.Subject.note.rawValue }) {
             waiting.removeAll { $0.state == begun.state && $0.change != begun.change }
         }
-        return NoteView(
+        let view = NoteView(
             number: note.number.rawValue, id: try identifier(note.reference, in: space.number),
             conversation: space.id.description, place: try title(of: space, roster),
             author: try name(of: note.author, in: roster), time: note.time, title: note.title,
@@ -288,5 +297,6 @@ extension Views {
             editor: try note.lastEdit.map { try name(of: $0.person, in: roster) },
             editTime: note.lastEdit?.time,
             timeDoubt: Self.doubt(about: note.lastEdit?.time ?? note.time), waiting: waiting)
+        return try hides(note.author, in: space) ? view.withoutContent() : view
     }
 }

@@ -64,6 +64,8 @@ public struct PollView: Codable, Equatable, Sendable {
     public var mayAnswer = true
     /// What this person did about it that is not delivered.
     public var waiting: [MessageView.Waiting] = []
+    /// Whether this person blocked its author, so that nothing is shown of what they chose.
+    public var isHidden = false
     /// Whether one may close it: it is not closed, and one asked it, or is an admin of the group.
     public var mayClose: Bool
     /// The message right below it, by its `id`; nil if it is below all.
@@ -133,6 +135,13 @@ extension Views {
     }
 
     private func view(_ poll: Poll, in space: SpaceRecord, _ roster: Roster) throws -> PollView {
+        let view = try wholeView(poll, in: space, roster)
+        return try hides(poll.author, in: space) ? view.withoutContent() : view
+    }
+
+    private func wholeView(
+        _ poll: Poll, in space: SpaceRecord, _ roster: Roster
+    ) throws -> PollView {
         let own = poll.ballots.first { $0.person == ownPerson }?.choices.places ?? []
         let options = try poll.question.options.enumerated().map { place, text in
             let persons = poll.ballots.filter { $0.choices.places.contains(place) }.map(\.person)

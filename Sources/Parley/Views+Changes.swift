@@ -126,6 +126,7 @@ extension Views {
         case .devices(let person): return ChangeView(kind: "devices", name: try name(of: person))
         case .relays: return ChangeView(kind: "relays")
         case .invitation(let space):
+            if let known = try Invitation.into(space, in: store), try hides(known) { return nil }
             var view = ChangeView(kind: "invitation")
             view.conversation = space.description
             view.notice = try invitationNotice(of: space)

@@ -21,7 +21,7 @@ extension Views {
         if let own = core.ownSpace {
             policy = try Overview.additionPolicy(ownSpace: own.number, in: store)
         }
-        let waiting = try Invitation.waiting(in: store).map { try view($0.invitation, $0.space) }
+        let waiting = try invitationsShown().map { try view($0.invitation, $0.space) }
         return InvitationsView(
             policy: policy.word, waiting: waiting.sorted { ($0.since, $0.id) < ($1.since, $1.id) },
             joins: try joins())
@@ -37,7 +37,7 @@ extension Views {
     /// A sentence about an invitation that arrived, or nil for one that does not wait.
     func invitationNotice(of space: SpaceID) throws -> String? {
         guard let invitation = try Invitation.into(space, in: store),
-            invitation.state == .waiting
+            invitation.state == .waiting, try !hides(invitation)
         else { return nil }
         let view = try view(invitation, space)
         return "\(view.inviter) invites you to \(view.title): parley invitations accept "

@@ -131,6 +131,8 @@ extension Views {
             let found = try timeline(of: space, roster).versions(
                 of: stored.number, from: max(0, first), limit: limit, in: store)
         else { throw NodeError(.unknownMessage) }
+        let author = roster.person(of: log.device)
+        if let author, try hides(author, in: space) { throw NodeError.hidden }
         let end = max(0, first) + found.texts.count
         var versions = found.texts.map { HistoryPage.Version(text: $0.text, time: $0.time) }
         if end >= found.count,

@@ -160,7 +160,7 @@ extension Views {
                 .person(person), names: [try bareName(of: person), try name(of: person)],
                 identifiers: [person.description], yields: isAsking)
         }
-        for (space, invitation) in try Invitation.waiting(in: store)
+        for (space, invitation) in try invitationsShown()
         where unaccepted.contains(space) {
             resolver.consider(
                 .invitation, names: [VisibleName.shown(invitation.name)],
@@ -201,7 +201,7 @@ extension Views {
     /// The group that an argument means, of those that wait for an answer.
     func invited(_ argument: String) throws -> SpaceID {
         var resolver = Resolver<SpaceID>(argument)
-        for (space, invitation) in try Invitation.waiting(in: store) {
+        for (space, invitation) in try invitationsShown() {
             resolver.consider(
                 space, name: VisibleName.shown(invitation.name), identifier: space.description)
         }

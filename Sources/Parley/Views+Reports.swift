@@ -51,7 +51,7 @@ extension Views {
             failedScheduledCount: try failedScheduledCount(),
             isRevoked: core.node.isRevoked,
             requests: try requests(),
-            invitationCount: try Invitation.waiting(in: store).count, joins: try joins(),
+            invitationCount: try invitationsShown().count, joins: try joins(),
             epochs: try epochs(), notices: try notices(at: SystemClock.now.wall),
             files: try fileStatus())
     }

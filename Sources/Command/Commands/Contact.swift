@@ -149,9 +149,10 @@ struct ContactBlock: DecidingCommand {
         abstract: "block a person",
         discussion: """
             Your devices do not connect to theirs. Your conversation stays readable, but you \
-            cannot write in it; what they write there arrives only if you unblock them. In groups \
-            that you share, their messages still arrive through the others: leave the group, or \
-            have them removed. They are not told.
+            cannot write in it; what they write there arrives only if you unblock them. Groups into \
+            which they invite you are not shown. In groups that you share, what they write still \
+            arrives through the others, and is hidden from you: messages, polls, action items, notes \
+            and decisions. What they change of others' notes and items shows. They are not told.
 
             Example:
               parley contact block ben

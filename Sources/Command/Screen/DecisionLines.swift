@@ -14,9 +14,13 @@ enum DecisionLines {
         let name = decision.isOwn ? "you propose" : "\(harmless(decision.author)) proposes"
         let count = decision.approvers.count
         let approved = decision.state == "proposed" ? ", \(count) approve" : ""
-        return "\(name): \(harmless(decision.title))  "
+        return "\(name): \(words(decision))  "
             + "(decision #\(decision.number), \(state(decision))\(approved))"
             + WaitingMarks.text(decision.waiting) + MessageLines.mark(decision.timeDoubt)
+    }
+
+    private static func words(_ decision: DecisionView) -> String {
+        decision.isHidden ? MessageLines.hidden : harmless(decision.title)
     }
 
     /// All of them, with a line between two.
@@ -28,7 +32,7 @@ enum DecisionLines {
         let start = "#\(decision.number)  "
         let margin = String(repeating: " ", count: start.count)
         var lines = [
-            start + harmless(decision.title) + "  (\(state(decision)))"
+            start + words(decision) + "  (\(state(decision)))"
                 + MessageLines.mark(decision.timeDoubt) + WaitingMarks.text(decision.waiting)
         ]
         if !decision.text.isEmpty {

@@ -20,9 +20,13 @@ enum ItemLines {
         let state = item.doneBy.map { "done by \(harmless($0))" } ?? "to do"
         var facts = VisibleName.listed(item.assignees.map(harmless))
         if let due = item.due { facts.append("due \(due)") }
-        return "\(harmless(item.author)): \(harmless(item.title))  "
+        return "\(harmless(item.author)): \(words(item))  "
             + "(item #\(item.number), \(([state] + facts).joined(separator: ", ")))"
             + WaitingMarks.text(item.waiting) + MessageLines.mark(item.timeDoubt)
+    }
+
+    private static func words(_ item: ItemView) -> String {
+        item.isHidden ? MessageLines.hidden : harmless(item.title)
     }
 
     private static func lines(
@@ -34,7 +38,7 @@ enum ItemLines {
         let box = item.doneBy == nil ? "☐" : "☑"
         let facts = facts(item).joined(separator: ", ")
         var lines = [
-            "\(gap)\(number)  \(box) \(harmless(item.title))" + (facts.isEmpty ? "" : "  \(facts)")
+            "\(gap)\(number)  \(box) \(words(item))" + (facts.isEmpty ? "" : "  \(facts)")
                 + MessageLines.mark(item.timeDoubt) + WaitingMarks.text(item.waiting)
         ]
         for title in item.otherTitles {

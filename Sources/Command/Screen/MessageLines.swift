@@ -17,6 +17,8 @@ struct MessageLines {
         /// otherwise the start of that one is above it.
         var hasNumbers = true
     }
+    /// In place of what somebody said whom the person blocked.
+    static let hidden = "(hidden: you blocked them)"
     private let form: Form
     private let clock = Clock()
     private let screen: Screen
@@ -232,7 +234,7 @@ struct MessageLines {
         let reply = form.hasNumbers ? numbered : ""
         if message.isDeleted { return [reply + "(deleted)"] }
         if message.isGoneHere { return [reply + "(deleted here)"] }
-        if message.isHidden { return [reply + "(hidden: you blocked them)"] }
+        if message.isHidden { return [reply + Self.hidden] }
         guard let text = message.textWithNames, !message.isMissing else {
             return [reply + "(not here yet)"]
         }

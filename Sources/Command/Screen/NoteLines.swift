@@ -21,7 +21,7 @@ enum NoteLines {
                 facts.append("begun by \(harmless(note.author))")
             }
             return number(note.number, columns)
-                + "\(harmless(note.title))  (\(facts.joined(separator: ", ")))"
+                + "\(words(note))  (\(facts.joined(separator: ", ")))"
                 + MessageLines.mark(note.timeDoubt) + WaitingMarks.text(note.waiting)
         }.joined(separator: "\n")
     }
@@ -31,8 +31,12 @@ enum NoteLines {
         let state =
             note.editor.map { "edited by \(harmless($0))" }
             ?? "begun"
-        return "\(harmless(note.author)): \(harmless(note.title))  (note #\(note.number), \(state))"
+        return "\(harmless(note.author)): \(words(note))  (note #\(note.number), \(state))"
             + WaitingMarks.text(note.waiting) + MessageLines.mark(note.timeDoubt)
+    }
+
+    private static func words(_ note: NoteView) -> String {
+        note.isHidden ? MessageLines.hidden : harmless(note.title)
     }
 
     /// What one says, line by line.

@@ -13,10 +13,17 @@ enum PollLines {
     /// A line between messages: that somebody asks something, and how it stands.
     static func text(_ poll: PollView) -> String {
         let name = poll.isOwn ? "you ask" : "\(harmless(poll.author)) asks"
-        let state =
-            poll.state == "closed" ? "closed, \(result(poll))" : "\(poll.voterCount) answered"
-        return "\(name): \(harmless(poll.question))  (poll #\(poll.number), \(state))"
+        let state = poll.state == "closed" ? closed(poll) : "\(poll.voterCount) answered"
+        return "\(name): \(words(poll))  (poll #\(poll.number), \(state))"
             + WaitingMarks.text(poll.waiting) + MessageLines.mark(poll.timeDoubt)
+    }
+
+    private static func words(_ poll: PollView) -> String {
+        poll.isHidden ? MessageLines.hidden : harmless(poll.question)
+    }
+
+    private static func closed(_ poll: PollView) -> String {
+        poll.isHidden ? "closed" : "closed, \(result(poll))"
     }
 
     /// What most chose: `Friday (2 votes)`, or `tied: Friday and Saturday (2 votes each)`.
@@ -50,7 +57,7 @@ enum PollLines {
         }
         let waiting = WaitingMarks.text(poll.waiting)
         let doubt = MessageLines.mark(poll.timeDoubt)
-        return [start + harmless(poll.question) + "  (\(state(poll)))" + doubt + waiting] + options
+        return [start + words(poll) + "  (\(state(poll)))" + doubt + waiting] + options
             + [margin + foot(poll)]
     }
 
@@ -63,7 +70,7 @@ enum PollLines {
         let how = poll.isMultiple ? "several answers" : "one answer"
         let clock = Clock()
         switch poll.state {
-        case "closed": return "closed, \(result(poll))"
+        case "closed": return closed(poll)
         case "untaken": return "nobody accepts it"
         case "over": return "its time is over, not counted yet"
         default:

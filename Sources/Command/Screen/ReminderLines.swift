@@ -19,6 +19,7 @@ enum ReminderLines {
 
     /// What it is about, in one line, with a sign where more follows.
     static func words(_ reminder: ReminderView) -> String {
+        if reminder.isHidden { return MessageLines.hidden }
         let lines = reminder.text.split { $0 == "\n" || $0 == "\r\n" }
         guard let line = lines.first else {
             return reminder.isDeleted

@@ -20,7 +20,10 @@ function answer(view, poll) {
   return h("fieldset", { class: "poll" }, foreign("legend", { class: "name" }, poll.question), ...boxes);
 }
 
+const hiddenCard = () => h("div", { class: "card" }, h("p", { class: "hint" }, t("message.hidden")));
+
 function pollCard(view, poll) {
+  if (poll.isHidden) return hiddenCard();
   return h("div", { class: "card" }, answer(view, poll),
     h("p", { class: "hint" }, told("poll.by", { name: poll.author }), " · ", poll.state !== "open" ? t("poll.closed")
       : poll.until ? t("poll.until", { time: momentTime(poll.until) }) : t("poll.open")),
@@ -46,6 +49,7 @@ function itemFields(item = {}) {
 }
 
 function itemCard(view, item) {
+  if (item.isHidden) return hiddenCard();
   const change = () => view.asks(t("item.change"), itemFields(item), t("view.save"), (values) => {
     const changed = Object.fromEntries(Object.entries(values).filter(([key, value]) => value !== (item[key] ?? "")));
     return Object.keys(changed).length ? rpc("changeItem", { item: item.id, ...changed }) : null;

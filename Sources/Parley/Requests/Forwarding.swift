@@ -56,6 +56,7 @@ extension Views {
         guard let found = try timeline(of: space, roster).message(number, in: store) else {
             return try copy(ofUntaken: number, roster, withOrigin: withOrigin)
         }
+        if try hides(found.author, in: space) { throw NodeError.hidden }
         let name = withOrigin ? try ownName(of: found.author, in: roster) : nil
         if let copy = found.forwarded(namingAuthor: name) { return copy }
         let isGone = try view(found, in: space, roster).isGoneHere

@@ -198,7 +198,9 @@ public struct ListPolls: NodeRequest {
     public func perform(on node: Node) async throws -> [PollView] {
         let polls = try await node.read { try $0.polls(in: conversation) }
         guard toAnswer == true else { return polls }
-        return polls.filter { $0.state == "open" && !$0.isAnswered && $0.mayAnswer }
+        return polls.filter {
+            $0.state == "open" && !$0.isAnswered && $0.mayAnswer && !$0.isHidden
+        }
     }
 }
 

@@ -147,6 +147,8 @@ public struct ReminderView: Codable, Equatable, Sendable {
     public var mayTake = true
     /// Whether its subject was deleted.
     public var isDeleted = false
+    /// Whether this person blocked the author of the subject, so that nothing is shown of it.
+    public var isHidden = false
 }
 
 extension Views {
@@ -195,7 +197,8 @@ extension Views {
         view.place = try title(of: space, roster)
         view.subject = try identifier(subject.operation, in: space.number)
         view.isDeleted = try isDeleted(subject.operation, in: space)
-        if view.text.isEmpty { view.text = try words(of: subject.operation, in: space) ?? "" }
+        guard view.text.isEmpty else { return view }
+        (view.text, view.isHidden) = try words(of: subject.operation, in: space)
         return view
     }
 
@@ -205,15 +208,22 @@ extension Views {
             || Withdrawal.covers(subject, in: space.number, store: store)
     }
 
-    /// The start of a reminder's subject; nil if that is not here, or was deleted.
-    private func words(of subject: OperationReference, in space: SpaceRecord) throws -> String? {
+    /// The start of a reminder's subject, and whether it is hidden; empty if that is not here, or was
+    /// deleted.
+    private func words(
+        of subject: OperationReference, in space: SpaceRecord
+    ) throws -> (text: String, isHidden: Bool) {
         guard let number = try answered(subject, in: space.number).stored?.number else {
-            return nil
+            return ("", false)
         }
-        let words =
-            try item(number)?.title ?? poll(number)?.question ?? decision(number)?.title
-            ?? message(number).flatMap { $0.isDeleted ? nil : $0.text }
-        return words.map { String($0.prefix(MessageView.Quote.characterCountMax)) }
+        func start(_ words: String?) -> String {
+            String((words ?? "").prefix(MessageView.Quote.characterCountMax))
+        }
+        if let item = try item(number) { return (start(item.title), item.isHidden) }
+        if let poll = try poll(number) { return (start(poll.question), poll.isHidden) }
+        if let decision = try decision(number) { return (start(decision.title), decision.isHidden) }
+        guard let message = try message(number), !message.isDeleted else { return ("", false) }
+        return (start(message.text), message.isHidden)
     }
 }
 
