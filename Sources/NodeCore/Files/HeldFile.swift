@@ -36,15 +36,20 @@ public struct HeldFile: Equatable, Sendable {
     /// ``receivers(of:as:in:)``.
     public private(set) var holders: [PersonID] = []
 
-    /// A file with these fields, of which nobody said that they hold it.
+    /// A file with these fields.
+    ///
+    /// - Parameter holders: who said that they hold it: that stays true where it was given up here and is
+    ///   fetched again.
     public init(
-        blob: BlobID, shape: BlobShape, state: State, lastUse: WallTime, cameFromOthers: Bool
+        blob: BlobID, shape: BlobShape, state: State, lastUse: WallTime, cameFromOthers: Bool,
+        heldBy holders: [PersonID] = []
     ) {
         self.blob = blob
         self.shape = shape
         self.state = state
         self.lastUse = lastUse
         self.cameFromOthers = cameFromOthers
+        self.holders = holders
     }
 
     /// Whether it can be fetched again once it is gone here. For a file sent from here it is not

@@ -107,6 +107,20 @@ extension NodeCore {
 }
 
 extension HeldFile {
+    /// Whether a message of a device names a file. One that was given up there and fetched again is still a
+    /// file that the device sent.
+    public static func isSent(
+        _ blob: BlobID, by device: DeviceID, in store: some Store
+    ) throws(StoreError) -> Bool {
+        for entry in try store.naming(blob, limit: NodeCore.namingCountMax) {
+            guard let stored = try store.operation(entry.operation),
+                let log = try store.log(stored.log), log.device == device
+            else { continue }
+            return true
+        }
+        return false
+    }
+
     /// Who has had a file, according to receipts: their devices said that they held all files of a
     /// message of this device that names it. They may have given it up since.
     ///

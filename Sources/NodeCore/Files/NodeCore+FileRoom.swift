@@ -56,21 +56,7 @@ extension NodeCore {
         return HeldFile(
             blob: blob, shape: held.shape, state: held.chunks.isWhole ? .whole : .begun,
             lastUse: WallTime(clamping: turn.now.wall),
-            cameFromOthers: try !isSentHere(blob, turn.store))
-    }
-
-    /// Whether a message of this device names a file.
-    private func isSentHere(_ blob: BlobID, _ store: some Store) throws(StoreError) -> Bool {
-        for entry in try store.naming(blob, limit: Self.namingCountMax)
-        where try isWrittenHere(entry, store) { return true }
-        return false
-    }
-
-    private func isWrittenHere(_ entry: Entry, _ store: some Store) throws(StoreError) -> Bool {
-        guard let stored = try store.operation(entry.operation),
-            let log = try store.log(stored.log)
-        else { return false }
-        return log.device == identity.device
+            cameFromOthers: try !HeldFile.isSent(blob, by: identity.device, in: turn.store))
     }
 
     /// A message of this device names files that lie here: nobody else is known to have them.
@@ -105,11 +91,11 @@ extension NodeCore {
             fileDesk.room.take(shape.sealedByteCount)
         }
         // A file that this device sealed may have been made whole from its own bytes.
-        let isOwn = try isSentHere(blob, turn.store)
+        let isOwn = try HeldFile.isSent(blob, by: identity.device, in: turn.store)
         let cameFromOthers = row?.cameFromOthers ?? !isOwn
         try HeldFile(
             blob: blob, shape: shape, state: .whole, lastUse: WallTime(clamping: turn.now.wall),
-            cameFromOthers: cameFromOthers
+            cameFromOthers: cameFromOthers, heldBy: row?.holders ?? []
         ).keep(in: turn.store)
         if !cameFromOthers { fileDesk.holders.add(blob) }
         try holdBound(&turn)
@@ -140,7 +126,7 @@ extension NodeCore {
         fileDesk.room.take(shape.sealedByteCount)
         try HeldFile(
             blob: blob, shape: shape, state: .begun, lastUse: WallTime(clamping: turn.now.wall),
-            cameFromOthers: true
+            cameFromOthers: true, heldBy: row?.holders ?? []
         ).keep(in: turn.store)
         return true
     }

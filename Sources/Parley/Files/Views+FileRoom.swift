@@ -75,10 +75,16 @@ extension Views {
 
     /// Who is not known to have which files that were sent from here.
     private func lackedFiles() throws -> [NodeStatus.Files.Lack] {
-        let own = try HeldFile.all(in: store).filter { $0.state == .whole && !$0.cameFromOthers }
-            .sorted { ($0.lastUse, $0.blob) > ($1.lastUse, $1.blob) }
+        // One that nobody is known to have is lacked by all for good.
+        let files = try HeldFile.all(in: store).filter { file in
+            file.state == .whole || file.state == .givenUp && file.canComeAgain
+        }.sorted { ($0.lastUse, $0.blob) > ($1.lastUse, $1.blob) }
+        let own = files.filter { !$0.cameFromOthers }.prefix(Self.lookedCountMax)
+        let again = try files.filter(\.cameFromOthers).prefix(Self.lookedCountMax).filter {
+            try HeldFile.isSent($0.blob, by: core.node.device, in: store)
+        }
         var counts: [PersonID: Int] = [:]
-        for file in own.prefix(Self.lookedCountMax) {
+        for file in own + again {
             let receivers = try HeldFile.receivers(of: file.blob, as: core.node.device, in: store)
             let holders = receivers.union(file.holders).union([ownPerson])
             for person in try persons(given: file.blob).subtracting(holders) {

@@ -171,7 +171,9 @@ extension Views {
 
     /// Who else has a file that was sent from here, and who has had it.
     private func whereElse(_ blob: BlobID) throws -> [String] {
-        guard let row = try HeldFile.kept(blob, in: store), !row.cameFromOthers else { return [] }
+        guard let row = try HeldFile.kept(blob, in: store),
+            try HeldFile.isSent(blob, by: core.node.device, in: store)
+        else { return [] }
         let holders = Set(row.holders)
         let receivers = try HeldFile.receivers(of: blob, as: core.node.device, in: store)
             .subtracting(holders)
