@@ -4,15 +4,19 @@ import ParleyWire
 /// What of a model a person has not read, and what is for them.
 extension NaiveModel {
     /// Whether a conversation was put away with all that is here: the place of the newest message, then
-    /// how many were unread, of eight bytes each.
-    func isArchived(_ space: SpaceID, by own: NaiveModel, unread: Int) -> Bool {
+    /// how many were unread, of eight bytes each. What hidden persons say brings nothing back.
+    func isArchived(
+        _ space: SpaceID, by own: NaiveModel, unread: Int, without hidden: Set<PersonID>
+    ) -> Bool {
         guard let value = own.preferences[[0, 6] + space.bytes], value.count == 16 else {
             return false
         }
         func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
             bytes.reduce(0) { $0 * 256 + UInt64($1) }
         }
-        let isAbove = lines.contains { $0.order.stand > number(value[..<8]) }
+        let isAbove = lines.contains {
+            !hidden.contains($0.author) && $0.order.stand > number(value[..<8])
+        }
         return !isAbove && unread <= number(value[8...])
     }
 

@@ -182,7 +182,9 @@ final class NaiveModelAgrees: Checker {
         guard listed.unsentText.map({ Array($0.utf8) }) == unsent else {
             throw violation("\(node.name) and the model differ in what was begun")
         }
-        guard listed.isArchived == model.isArchived(space.id, by: own, unread: unread.count) else {
+        let isArchived = model.isArchived(
+            space.id, by: own, unread: unread.count, without: hidden)
+        guard listed.isArchived == isArchived else {
             throw violation("\(node.name) and the model differ in what is put away")
         }
     }

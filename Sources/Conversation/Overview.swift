@@ -42,7 +42,7 @@ public enum Overview {
         of space: SpaceRecord, roster: Roster, ownPerson: PersonID, ownSpace: SpaceNumber?,
         in store: some MergeStore
     ) throws(StoreError) -> ConversationSummary {
-        let newest = try store.messages(in: space.number, before: nil, limit: 1).first
+        let newest = try newestShown(of: space, roster: roster, ownSpace: ownSpace, in: store)
         let unread = try UnreadPlaces(of: space, roster, ownPerson, ownSpace, in: store)
         let unreadCount = try unread.messageCount(of: space, in: store)
         var (isMarkedUnread, isKeptFirst) = (false, false)
@@ -70,6 +70,38 @@ public enum Overview {
             newestTime: try newest.flatMap { row throws(StoreError) in
                 try time(of: row, in: store)
             }, began: newest == nil ? try began(space.number, in: store) : nil)
+    }
+
+    /// So many messages are looked through for one that is shown.
+    private static let hiddenLookedAtCountMax = 4_096
+
+    /// The newest message of a conversation that is not hidden: what a blocked person says neither lifts it in
+    /// a list nor brings it back from the archive.
+    public static func newestShown(
+        of space: SpaceRecord, roster: Roster, ownSpace: SpaceNumber?, in store: some MergeStore
+    ) throws(StoreError) -> MessageRow? {
+        var isHidden: [LogTag: Bool] = [:]
+        var (before, lookedAt) = (OrderKey?.none, 0)
+        while lookedAt < hiddenLookedAtCountMax {
+            // Almost always the first is shown.
+            let rows = try store.messages(
+                in: space.number, before: before, limit: lookedAt == 0 ? 1 : 256)
+            for row in rows {
+                let tag = row.order.tag
+                if isHidden[tag] == nil {
+                    let author = try store.log(tag, in: space.number).flatMap {
+                        roster.person(of: $0.device)
+                    }
+                    isHidden[tag] = try author.map { author throws(StoreError) in
+                        try self.isHidden(author, in: space, ownSpace: ownSpace, store)
+                    }
+                }
+                if isHidden[tag] != true { return row }
+            }
+            guard let last = rows.last else { return nil }
+            (before, lookedAt) = (last.order, lookedAt + rows.count)
+        }
+        return nil
     }
 
     /// When a message was written by its author's clock: where it stands tells another time where that

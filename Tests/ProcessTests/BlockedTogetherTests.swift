@@ -126,4 +126,25 @@ struct BlockedTogetherTests {
             #expect(told.contains(Self.mark), "\(told)")
         }
     }
+
+    @Test("does not bring a group back from the archive, nor is it its newest message")
+    func archived() async throws {
+        let all = try await club()
+        let (ann, ben) = (try await all.client(all.ann), try await all.client(all.ben))
+        try await ann.perform(SendMessages(conversation: "club", texts: ["by ann"]))
+        try await ann.perform(ArchiveConversation(conversation: "club", on: true))
+        try await eventually("ben has it", on: [all.ben]) {
+            try await all.texts("club", of: all.ben) == ["by ann"]
+        }
+        try await ben.perform(SendMessages(conversation: "club", texts: ["secret words"]))
+        try await eventually("ann has what ben says", on: [all.ann]) {
+            try await ann.perform(ReadMessages(conversation: "club", limit: 9)).messages.count == 2
+        }
+        let club = try await ann.perform(GetConversation(conversation: "club"))
+        #expect(club.isArchived && club.unread == 0 && club.last?.text == "by ann")
+        try await ann.perform(AnswerContact(person: "ben", decision: .unblock))
+        let after = try await ann.perform(GetConversation(conversation: "club"))
+        #expect(!after.isArchived && after.unread == 1 && after.last?.text == "secret words")
+        try await all.end()
+    }
 }

@@ -160,7 +160,8 @@ extension NodeCore {
         else { return .failure(.unknownConversation) }
         var value: [UInt8] = []
         if isOn {
-            let newest = try turn.store.messages(in: space.number, before: nil, limit: 1).first
+            let newest = try Overview.newestShown(
+                of: space, roster: roster, ownSpace: ownSpace.number, in: turn.store)
             let unreadCount = try Overview.unreadCount(
                 of: space, roster: roster, ownPerson: identity.person, ownSpace: ownSpace.number,
                 in: turn.store)
