@@ -27,9 +27,12 @@ extension Views {
             || !roster.awaited(by: ownPerson).isEmpty
     }
 
-    /// For whose answer to an invitation waits what is written in a group, in a phrase; nil where it waits for
-    /// nobody's.
+    /// For whose answer to an invitation waits what is written in a group, or that whom the person blocked is
+    /// unblocked, in a phrase; nil where it waits for neither.
     func awaiting(in roster: Roster) throws -> String? {
+        if let blocked = try blocked(in: roster) {
+            return "waits until you unblock \(try name(of: blocked, in: roster))"
+        }
         let awaited = roster.awaited(by: ownPerson)
         guard let first = awaited.first else { return nil }
         guard awaited.count > 1 else {
@@ -41,6 +44,14 @@ extension Views {
         let more = awaited.count - names.count
         return "waits until one of them accepts the invitation: "
             + VisibleName.list(names.sorted()) + (more > 0 ? " and \(more) more" : "")
+    }
+
+    /// Whom the person blocked, of the two in a conversation; nil of a group.
+    func blocked(in roster: Roster) throws -> PersonID? {
+        guard roster.kind == .direct else { return nil }
+        return try roster.members.map(\.person).first {
+            try $0 != ownPerson && contact($0)?.isBlocked == true
+        }
     }
 
     /// So many of the invited are named.

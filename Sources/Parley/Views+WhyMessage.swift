@@ -59,6 +59,15 @@ extension Views {
                     about: try name(ofDevice: device.device, roster), what: what, source: source,
                     since: device.since))
         }
+        if found.devices.contains(where: { $0.isMember && $0.state == .unknown }),
+            let blocked = try roster.flatMap({ try self.blocked(in: $0) })
+        {
+            facts.append(
+                Fact(
+                    about: "waits",
+                    what: "until you unblock \(try name(of: blocked, in: roster)), or delete it",
+                    source: "noted by you"))
+        }
         facts += try self.facts(ofFilesOf: number)
         facts += try self.facts(of: found.relays, holding: "")
         facts += try self.facts(ofFullRelaysFor: found, in: space)

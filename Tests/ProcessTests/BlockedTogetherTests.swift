@@ -147,4 +147,31 @@ struct BlockedTogetherTests {
         #expect(!after.isArchived && after.unread == 1 && after.last?.text == "secret words")
         try await all.end()
     }
+
+    @Test("what waits for them says so, and can be taken back")
+    func takenBack() async throws {
+        let all = try await Neighbours()
+        try await all.meet(all.ann, all.ben, named: "ben")
+        let (ann, ben) = (try await all.client(all.ann), all.ben)
+        #expect(try await ben.stop() == 0)
+        let sent = try await ann.perform(
+            SendMessages(conversation: "ben", texts: ["take it back", "and keep it"]))
+        try await ann.perform(AnswerContact(person: "ben", decision: .block))
+        let words = "until you unblock ben"
+        let number = "\(try #require(sent.first).number)"
+        for command in [["outbox"], ["status"], ["why", number]] {
+            let shown = try Program(command + ["--home", all.ann.home])
+            #expect(try await shown.ended() == 0)
+            #expect(shown.output.contains(words), "\(shown.output)")
+        }
+        #expect(try await all.ann.run("edit", number, "other words").status == 1)
+        #expect(try await all.ann.run("delete", number).status == 0)
+        try await ben.start()
+        try await ann.perform(AnswerContact(person: "ben", decision: .unblock))
+        try await eventually("ben has what was kept", on: [ben]) {
+            try await all.texts("ann", of: ben).contains("and keep it")
+        }
+        #expect(try await all.texts("ann", of: ben) == ["and keep it"])
+        try await all.end()
+    }
 }

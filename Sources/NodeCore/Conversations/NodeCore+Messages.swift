@@ -153,12 +153,15 @@ extension NodeCore {
                 try isDeletionLacked(of: target.reference, in: target.space, turn.store)
             else { return .failure(.deleted) }
         }
-        if let refusal = try self.refusal(writingIn: target.space, turn.store) {
+        let isAuthor = target.author == identity.person
+        // What waits for somebody who is blocked now can be taken back before it reaches them.
+        if let refusal = try self.refusal(writingIn: target.space, turn.store),
+            refusal != .blocked || byAuthor != false || !isAuthor
+        {
             return .failure(refusal)
         }
         let roster = try roster(of: target.space, turn.store)
         let own = roster?.member(identity.person)
-        let isAuthor = target.author == identity.person
         let isAdmin = target.space.kind == .group && own.map { $0.role >= .admin } ?? false
         guard byAuthor == nil || isAuthor || (byAuthor == false && isAdmin) else {
             return .failure(.notAuthor(orAdmin: byAuthor == false && target.space.kind == .group))
