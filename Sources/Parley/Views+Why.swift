@@ -61,7 +61,7 @@ extension Views {
         for space in try store.spaces() where space.kind != .own {
             guard let roster = try roster(of: space) else { continue }
             // One between two has the person's name, who is meant by that.
-            let title = space.kind == .direct ? "" : try title(of: space, roster)
+            let title = space.kind == .direct ? "" : try whyTitle(of: space, roster)
             resolver.consider(
                 .conversation(space), name: title, identifier: space.id.description)
         }
@@ -94,6 +94,16 @@ extension Views {
                 + "identifier that is in brackets."
             throw told
         }
+    }
+
+    /// The name of a conversation; of a group that waits for an answer as the invitation has it.
+    private func whyTitle(of space: SpaceRecord, _ roster: Roster) throws -> String {
+        if let invitation = try Invitation.into(space.id, in: store), invitation.state == .waiting,
+            !VisibleName.isBlank(invitation.name)
+        {
+            return VisibleName.shown(invitation.name)
+        }
+        return try title(of: space, roster)
     }
 
     private func isMessage(_ number: OperationNumber) throws -> Bool {
@@ -163,12 +173,16 @@ extension Views {
         for space in spaces {
             let found = try Explanation.member(person, of: space, in: store)
             guard found.member != nil || !found.reasons.isEmpty else { continue }
-            let title = try view(of: space).name
+            guard let roster = try roster(of: space) else { continue }
+            let title = try whyTitle(of: space, roster)
+            let isInvited = roster.isInvited(person)
             facts.append(
                 Fact(
                     about: title,
                     what: found.member.map {
-                        "\($0.role.word), with \($0.devices.count) of their devices"
+                        isInvited
+                            ? "invited as \($0.role.word), and has not answered"
+                            : "\($0.role.word), with \($0.devices.count) of their devices"
                     } ?? "not in it", source: "the group's operations"))
             let declined = try declinedPlaces(of: person, in: space, found.reasons)
             for (before, reason) in zip([nil] + found.reasons, found.reasons) {
@@ -180,6 +194,7 @@ extension Views {
                     continue
                 }
                 var fact = try fact(reason, about: person, in: title, space)
+                if isInvited, reason.kind == .genesis { fact.what = "invited from the beginning" }
                 if declined.contains(reason.place) { fact.what = "declined" }
                 facts.append(fact)
             }
@@ -261,7 +276,7 @@ extension Views {
             }
             facts.append(
                 Fact(
-                    about: try view(of: space).name,
+                    about: try whyTitle(of: space, roster),
                     what: roster.contains(device)
                         ? "in it, as a device of \(try name(of: person, in: roster))"
                         : "was in it, and no longer is", source: "the group's operations"))
@@ -353,7 +368,8 @@ extension Views {
                         + "than your other devices", source: "signed list of your devices"))
         }
         facts += try self.facts(ofLeaving: space, roster)
-        return ExplanationView(title: "\(view.name), \(space.id.short)", facts: facts)
+        let title = try whyTitle(of: space, roster)
+        return ExplanationView(title: "\(title), \(space.id.short)", facts: facts)
     }
 
     private static func words(_ epoch: EpochView) -> String {

@@ -99,4 +99,24 @@ struct TrueReasonTests {
         _ = try await run("poll", "close", String(number))
         #expect(try await run("poll", "list", "--all", "--json").contains(#""mayClose":false"#))
     }
+
+    @Test("of somebody who was only invited, why says that, and names the group as it is called")
+    func invited() async throws {
+        let all = try await Neighbours()
+        try await all.meet(all.ann, all.ben, named: "ben")
+        let (ann, ben) = (try await all.client(all.ann), try await all.client(all.ben))
+        try await ben.perform(SetAdditionPolicy(policy: .nobody))
+        try await ann.perform(CreateConversation(name: "choir", members: ["ben"]))
+        try await eventually("ben is asked", on: [all.ben]) {
+            try await ben.perform(ListInvitations()).waiting.count == 1
+        }
+        let told = try await all.ann.run("why", "ben").output
+        #expect(told.contains("invited as member, and has not answered"), "\(told)")
+        #expect(told.contains("invited from the beginning"), "\(told)")
+        #expect(!told.contains("in it from the beginning"), "\(told)")
+        let id = try #require(try await ben.perform(ListInvitations()).waiting.first).id
+        let group = try await all.ben.run("why", id).output
+        #expect(group.contains("choir, ") && !group.contains("ann, "), "\(group)")
+        try await all.end()
+    }
 }
