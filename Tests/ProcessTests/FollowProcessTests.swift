@@ -106,6 +106,28 @@ struct FollowProcessTests {
         #expect(refused.output.contains("bad-cursor"))
     }
 
+    @Test("after a cursor it says once that members changed, and where that can be read")
+    func membersAfterCursor() async throws {
+        let all = try await Neighbours()
+        try await all.gather(in: "club", saying: "welcome")
+        let ann = try await all.client(all.ann)
+        let cursor = try await ann.perform(ReadChanges(limit: 1)).cursor
+        for _ in 0..<2 {
+            try await ann.perform(RemoveGroupMember(conversation: "club", person: "ben"))
+            try await ann.perform(
+                AddGroupMember(conversation: "club", person: "ben", role: .member))
+        }
+        try await ann.perform(SendMessages(conversation: "club", texts: ["here again"]))
+        let follower = try Program(["follow", "--after", cursor, "--home", all.ann.home])
+        try await follower.says("here again")
+        let shown = follower.output
+        #expect(shown.components(separatedBy: "who is in it changed").count == 2, "\(shown)")
+        #expect(shown.contains("parley read "), "\(shown)")
+        follower.signal(SIGKILL)
+        try await follower.ended()
+        try await all.end()
+    }
+
     @Test("ends once nobody reads what it writes, though nothing happens")
     func readerGone() async throws {
         let pair = try await ProcessPair()

@@ -140,6 +140,8 @@ private struct FollowScreen {
     private var shown: [Int64: [String]] = [:]
     /// So many of these are known; then all are forgotten, and one may be shown once more.
     private static let shownCountMax = 1_000
+    /// Conversations of which it was said that members changed before this screen began.
+    private var resumed: Set<String> = []
     /// How many events of each conversation were shown.
     private var told: [String: Int] = [:]
 
@@ -287,7 +289,11 @@ private struct FollowScreen {
         for event in news {
             for line in lines.add(event) { World.current.write(prefix(id) + line) }
         }
-        if isResuming, news.isEmpty { World.current.write(prefix(id) + "who is in it changed") }
+        // What changed before this screen began is only in the whole list: once is enough to say so.
+        if isResuming, news.isEmpty, resumed.insert(id).inserted {
+            let advice = Advice.complete("`parley read \(id.prefix(8))`")
+            World.current.write(prefix(id) + "who is in it changed: \(advice) shows how")
+        }
         told[id] = events.count
     }
 
