@@ -85,4 +85,27 @@ struct MentionProcessTests {
         }
         try await all.end()
     }
+
+    /// Day 27: a conversation in which a clock had once been ahead came first for as long as that.
+    @Test("the newest come first, also where a clock was ahead in one conversation before")
+    func ahead() async throws {
+        let clock = try SetClock()
+        let all = try await Neighbours(ofBen: clock)
+        try await all.gather(in: "club", saying: "hello")
+        let (ann, ben) = (try await all.client(all.ann), try await all.client(all.ben))
+        try clock.set(ahead: 7_200)
+        try await ben.perform(SendMessages(conversation: "club", texts: ["ahead"]))
+        try clock.set(ahead: 0)
+        for (place, text) in [("club", "@ann one"), ("ann", "@ann two")] {
+            try await ben.perform(SendMessages(conversation: place, texts: [text]))
+            try await eventually("ann has it", on: [all.ann]) {
+                try await ann.perform(ListMentions(limit: 5)).mentions.contains {
+                    $0.message.text == text
+                }
+            }
+        }
+        let shown = try await ann.perform(ListMentions(limit: 5)).mentions.map(\.message.text)
+        #expect(shown == ["@ann two", "@ann one"])
+        try await all.end()
+    }
 }

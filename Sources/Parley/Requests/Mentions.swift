@@ -130,6 +130,9 @@ extension Views {
         _ places: [SpaceNumber: UnreadPlaces]
     ) throws -> Bool {
         var last = start
+        let begin = page.mentions.count
+        var (times, latest) = ([UInt64](), [SpaceNumber: UInt64]())
+        defer { Self.sort(&page.mentions, from: begin, by: times) }
         var left = isUnread && start == nil ? page.unreadCount : Int.max
         while left > 0 {
             let found = try store.mentions(before: last, limit: Self.mentionCountAtOnce)
@@ -144,6 +147,13 @@ extension Views {
                             return false
                         }
                         page.mentions.append(entry)
+                        // In one conversation the order alone says which is newer.
+                        let number = OperationNumber(entry.message.number)
+                        let time = min(
+                            latest[mention.space] ?? .max,
+                            try listTime(of: number, mention.order, written: entry.message.time))
+                        latest[mention.space] = time
+                        times.append(time)
                     }
                 }
                 last = mention.order
@@ -151,6 +161,14 @@ extension Views {
             if found.count < Self.mentionCountAtOnce { break }
         }
         return true
+    }
+
+    /// The newest first, also across conversations: orders of different ones are not compared.
+    private static func sort(
+        _ mentions: inout [MentionPage.Entry], from begin: Int, by times: [UInt64]
+    ) {
+        let places = times.indices.sorted { (times[$0], $1) > (times[$1], $0) }
+        mentions[begin...] = places.map { mentions[begin + $0] }[...]
     }
 
     /// Nil if there is nothing to show.
