@@ -14,7 +14,7 @@ struct OutboxCommand: NodeCommand {
             goes to each contact who is reached.
 
             Below that, it shows files that are still to be fetched, and files of yours that, as \
-            far as is known, nobody else has.
+            far as is known, others lack. --json leaves these out: `parley status --json` has them.
 
             --stranded shows messages that can no longer be delivered from here, so that another \
             device of yours can send them again (`parley send --stranded`): those of a device \
