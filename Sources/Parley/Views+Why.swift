@@ -174,16 +174,12 @@ extension Views {
             let found = try Explanation.member(person, of: space, in: store)
             guard found.member != nil || !found.reasons.isEmpty else { continue }
             guard let roster = try roster(of: space) else { continue }
-            let title = try whyTitle(of: space, roster)
-            let isInvited = roster.isInvited(person)
+            let (title, isInvited) = (try whyTitle(of: space, roster), roster.isInvited(person))
             facts.append(
                 Fact(
                     about: title,
-                    what: found.member.map {
-                        isInvited
-                            ? "invited as \($0.role.word), and has not answered"
-                            : "\($0.role.word), with \($0.devices.count) of their devices"
-                    } ?? "not in it", source: "the group's operations"))
+                    what: found.member.map { Self.words($0, isInvited: isInvited) } ?? "not in it",
+                    source: "the group's operations"))
             let declined = try declinedPlaces(of: person, in: space, found.reasons)
             for (before, reason) in zip([nil] + found.reasons, found.reasons) {
                 // Several devices of one person may admit a newcomer who uses a link, each before
@@ -225,6 +221,12 @@ extension Views {
             about: title, what: what + Self.words(reason.outcome),
             source: author.map { "by \($0)" } ?? "by device \(reason.device.short)",
             since: reason.wallClock)
+    }
+
+    private static func words(_ member: Member, isInvited: Bool) -> String {
+        isInvited
+            ? "invited as \(member.role.word), and has not answered"
+            : "\(member.role.word), with \(member.devices.count) of their devices"
     }
 
     private static func words(_ kind: OperationKind) -> String {

@@ -59,16 +59,7 @@ extension Views {
                     about: try name(ofDevice: device.device, roster), what: what, source: source,
                     since: device.since))
         }
-        if found.devices.contains(where: { $0.isMember && $0.state == .unknown }),
-            let blocked = try roster.flatMap({ try self.blocked(in: $0) })
-        {
-            facts.append(
-                Fact(
-                    about: "waits",
-                    what: "until you unblock \(try name(of: blocked, in: roster)), or delete it",
-                    source: "noted by you"))
-        }
-        facts += try self.facts(ofFilesOf: number)
+        facts += try self.facts(ofBlockBefore: found, roster) + self.facts(ofFilesOf: number)
         facts += try self.facts(of: found.relays, holding: "")
         facts += try self.facts(ofFullRelaysFor: found, in: space)
         facts += try self.facts(ofRelaysNotReachedFor: found)
@@ -76,6 +67,21 @@ extension Views {
         for change in found.changes { facts += try self.facts(of: change, in: space, roster) }
         facts += try self.facts(ofDeedsOn: reference, in: space, roster)
         return ExplanationView(title: title, facts: facts)
+    }
+
+    /// That it waits for somebody whom the person blocked.
+    private func facts(
+        ofBlockBefore found: MessageExplanation, _ roster: Roster?
+    ) throws -> [Fact] {
+        guard found.devices.contains(where: { $0.isMember && $0.state == .unknown }),
+            let roster, let blocked = try blocked(in: roster)
+        else { return [] }
+        let name = try name(of: blocked, in: roster)
+        return [
+            Fact(
+                about: "waits", what: "until you unblock \(name), or delete it",
+                source: "noted by you")
+        ]
     }
 
     /// Who else has the files of a message that this device sent.
