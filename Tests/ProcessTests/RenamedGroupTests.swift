@@ -28,7 +28,9 @@ struct RenamedGroupTests {
             #expect(read.output.contains("“\(name)” is called “our club” now."), "\(read.output)")
         }
         let other = try await run("read", "nothing")
-        #expect(other.output.contains("No conversation or contact matches “nothing”."), "\(other.output)")
+        #expect(
+            other.output.contains("No conversation or contact matches “nothing”."),
+            "\(other.output)")
         // What has the name now is meant by it.
         #expect(try await run("group", "create", "club").status == 0)
         #expect(try await run("read", "club").status == 0)
