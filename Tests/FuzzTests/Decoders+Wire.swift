@@ -28,7 +28,7 @@ extension Decoder {
             name: "piece of a file", sources: ["Sources/Wire/BlobFrames.swift": 1],
             // The rest of the frame is not read.
             hasOneSpelling: false,
-            inputs: { try frames() },
+            inputs: { try frames().filter { BlobPiece(in: $0) != nil } },
             decode: { bytes in BlobPiece(in: bytes).map { _ in bytes } }),
         Decoder(
             name: "message of multicast DNS", sources: ["Sources/Wire/DNSMessage+Codec.swift": 3],

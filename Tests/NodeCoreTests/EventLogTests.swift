@@ -47,7 +47,7 @@ struct EventLogTests {
         #expect(entry.eventCount == changes.count)
         let events = entry.events(from: 0, limit: 100)
         #expect(events.map(\.change) == changes)
-        #expect(events.map(\.isNew) == changes.indices.map { $0 >= 14 })
+        #expect(events.map(\.isNew) == changes.indices.map { $0 >= 15 })
         for skip in 0...entry.eventCount {
             #expect(entry.events(from: skip, limit: 3) == Array(events.dropFirst(skip).prefix(3)))
         }

@@ -84,7 +84,7 @@ struct BlockedTogetherTests {
         #expect(try await ann.perform(ListInvitations()).waiting.isEmpty)
         #expect(try await ann.perform(GetStatus()).invitationCount == 0)
         // Nor is anything of it told.
-        let changes = try await ann.perform(ReadChanges(after: cursor, limit: 500)).changes
+        let changes = try await ann.perform(ReadChanges(after: cursor, limit: 200)).changes
         let told = String(decoding: try JSONEncoder().encode(changes), as: UTF8.self)
         #expect(told.contains("\"poll\"") && !told.contains("secret"), "\(told)")
         #expect(!changes.contains { $0.kind == "invitation" })

@@ -17,7 +17,7 @@ struct CheckersCanFailTests {
     func all(invariant: String) throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         let tests = try [
-            "", "+Members", "+Relays", "+Calls", "+Deeds", "+Rights", "+Events", "+Files",
+            "", "+Members", "+Relays", "+Calls", "+Deeds", "+Rights", "+Events", "+Files", "+Later",
         ].map {
             try String(
                 contentsOf: folder.appendingPathComponent("CheckersCanFailTests\($0).swift"),
