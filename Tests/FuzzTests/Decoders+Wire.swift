@@ -25,6 +25,12 @@ extension Decoder {
             inputs: { try frames() },
             decode: { bytes in (try? Frame.decode(bytes))??.encoded() }),
         Decoder(
+            name: "piece of a file", sources: ["Sources/Wire/BlobFrames.swift": 1],
+            // The rest of the frame is not read.
+            hasOneSpelling: false,
+            inputs: { try frames().filter { BlobPiece(in: $0) != nil } },
+            decode: { bytes in BlobPiece(in: bytes).map { _ in bytes } }),
+        Decoder(
             name: "message of multicast DNS", sources: ["Sources/Wire/DNSMessage+Codec.swift": 3],
             // Names may refer to others, and what is not known is left out.
             hasOneSpelling: false,
