@@ -115,6 +115,9 @@ public struct BlobFetcher<Link: Hashable & Comparable & Sendable>: Sendable {
     /// Whether a peer owes something that it was asked for.
     public func isOwed(by link: Link) -> Bool { sources[link].map { $0.owedCount > 0 } ?? false }
 
+    /// Whether a peer owes this very piece.
+    public func isOwed(_ piece: BlobPiece, by link: Link) -> Bool {
+        fetches[piece.blob]?.isOwed(piece, by: link) ?? false
     // MARK: Peers
 
     /// Asks a peer that may hold these blobs what it holds of them, if it has not been asked.

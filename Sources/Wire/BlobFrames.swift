@@ -75,6 +75,43 @@ public struct BlobSection: Equatable, Sendable {
     }
 }
 
+/// A piece of a blob that one peer gives another.
+public enum BlobPiece: Equatable, Sendable {
+    /// The hashes of a section's chunks.
+    case section(BlobID, SectionIndex)
+    /// A chunk.
+    case chunk(BlobID, ChunkIndex)
+
+    /// The piece that a frame says it brings; nil of other frames. The rest of it is not read.
+    public init?(in frame: [UInt8]) {
+        guard let kind = frame.first.flatMap(Frame.Kind.init(rawValue:)) else { return nil }
+        var reader = ByteReader(frame)
+        do throws(DecodingFailure) {
+            _ = try reader.byte()
+            switch kind {
+            case .blobChunk: self = .chunk(try reader.identifier(), try reader.bounded())
+            case .blobSection:
+                let blob: BlobID = try reader.identifier()
+                let _: BlobSize = try reader.bounded()
+                let count = try reader.count("sections", atMost: Limits.sectionCountMax)
+                _ = try reader.slice(count * Digest.byteCount)
+                self = .section(blob, try reader.bounded())
+            default: return nil
+            }
+        } catch {
+            // Why it does not read is told to who decodes it.
+            return nil
+        }
+    }
+
+    /// The blob.
+    public var blob: BlobID {
+        switch self {
+        case .section(let blob, _), .chunk(let blob, _): blob
+        }
+    }
+}
+
 /// A sealed chunk of a blob.
 public struct BlobChunk: Equatable, Sendable {
     /// The blob.

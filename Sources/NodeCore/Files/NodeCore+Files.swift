@@ -245,7 +245,9 @@ extension NodeCore {
             try noteHolder(holding, on: link, &turn)
             try perform(fileDesk.fetcher.learn(holding, on: link, at: now, in: store), &turn)
         case .blobSection(let section):
-            guard try takeRoom(for: section, &turn) else { return true }
+            // What nobody owes is not even hashed.
+            if fileDesk.fetcher.isOwed(.section(section.blob, section.index), by: link) {
+                guard try takeRoom(for: section, &turn) else { return true }
             try perform(fileDesk.fetcher.take(section, on: link, at: now, in: store), &turn)
         case .blobChunk(let chunk):
             try perform(fileDesk.fetcher.take(chunk, on: link, at: now, in: store), &turn)

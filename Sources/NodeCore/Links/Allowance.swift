@@ -238,14 +238,6 @@ public enum FrameWork {
         }
     }
 
-    /// Whether a frame is a piece of a file.
-    static func isOfFile(_ bytes: [UInt8]) -> Bool {
-        switch bytes.first.flatMap(Frame.Kind.init(rawValue:)) {
-        case .blobSection, .blobChunk: true
-        default: false
-        }
-    }
-
     /// The cost of dropping a frame.
     static func drop(_ bytes: [UInt8]) -> UInt64 { 1 + UInt64(bytes.count) / 256 }
 
@@ -306,8 +298,8 @@ extension NodeCore {
         guard let peer = peers.links[id]?.peer, peers.links[id]?.isEnding == false else {
             return false
         }
-        // The question pays for what was requested, and a peer owes no more than that at a time.
-        if FrameWork.isOfFile(bytes), fileDesk.fetcher.isOwed(by: id) { return true }
+        // The question pays for the very piece that was requested, once.
+        if let piece = BlobPiece(in: bytes), fileDesk.fetcher.isOwed(piece, by: id) { return true }
         let spaceCount = peers.links[id]?.session?.sharedCount
         // A peer that this node called is no stranger to it.
         let isStranger = spaceCount == nil && !peer.isInitiator
