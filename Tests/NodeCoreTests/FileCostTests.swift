@@ -72,6 +72,38 @@ struct FileCostTests {
         #expect(spent == 0)
     }
 
+    @Test("Attack 334: a file is given as often as it is of use, and then as it is paid for")
+    func givenAgain() throws {
+        var (desk, link) = try desk(seed: 335)
+        try file.put(into: desk.store.blobs)
+        _ = try desk.step(.frame(link, Frame.blobAsk([file.blob]).encoded()))
+        let want = Frame.blobWant(BlobWant(blob: file.blob, part: .chunks(from: 0, count: 40)))
+        func given() throws -> Int {
+            var count = 0
+            for _ in 0..<200 {
+                var inputs: [Input] = [.frame(link, want.encoded()), .roomOn(link)]
+                while let input = inputs.popLast() {
+                    let effects = try desk.effects(of: input)
+                    for case .send(link, let bytes) in effects {
+                        if BlobPiece(in: bytes) != nil { count += 1 }
+                    }
+                    let tells = effects.contains { if case .tellRoom = $0 { true } else { false } }
+                    if tells { inputs.append(.roomOn(link)) }
+                }
+            }
+            return count
+        }
+        let free = Int(NodeCore.givenPieceCountMin)
+        let rate = Allowance.Rate.person(spaceCount: 1)
+        let atOnce = try given()
+        #expect(atOnce >= free)
+        #expect(atOnce <= free + Int(rate.burst / FrameWork.piece) / 2 + 8)
+        desk.now.monotonic += 1_000
+        let later = try given()
+        #expect(later > 100, "what waits goes on")
+        #expect(later <= Int(rate.perSecond / FrameWork.piece) + 8)
+    }
+
 }
 
 extension LetterDesk {

@@ -8,8 +8,6 @@ public import ParleyWire
 extension NodeCore {
     /// Who names a file is looked at in so many messages.
     public static let namingCountMax = 64
-    /// Pieces that go to a peer at a time, before it has taken them.
-    static let servedPieceCountMax = 2
     /// How long after something ended files that nobody names any more are removed, in milliseconds.
     static let collectionDelay: UInt64 = 1_000
     /// How often it is looked whether a peer that owes something gives anything.
@@ -248,6 +246,7 @@ extension NodeCore {
             // What nobody owes is not even hashed.
             if fileDesk.fetcher.isOwed(.section(section.blob, section.index), by: link) {
                 guard try takeRoom(for: section, &turn) else { return true }
+            }
             try perform(fileDesk.fetcher.take(section, on: link, at: now, in: store), &turn)
         case .blobChunk(let chunk):
             try perform(fileDesk.fetcher.take(chunk, on: link, at: now, in: store), &turn)
@@ -321,27 +320,6 @@ extension NodeCore {
     /// Tells the peers that asked about a file what is held of it now.
     private mutating func tellAskers(of blob: BlobID, _ turn: inout some Turn) throws(StoreError) {
         for link in fileDesk.server.askers(of: blob) { _ = try tell(blob, on: link, &turn) }
-    }
-
-    // MARK: Giving
-
-    /// Sends peers the next requested pieces once they have consumed the previous ones. This comes
-    /// last in a step, so that messages go first.
-    mutating func serveFiles(_ turn: inout some Turn) throws(StoreError) {
-        for link in fileDesk.served {
-            guard peers.links[link]?.session != nil else {
-                fileDesk.close(link)
-                continue
-            }
-            for _ in 0..<Self.servedPieceCountMax {
-                guard let frame = try fileDesk.server.next(for: link, from: turn.store.blobs) else {
-                    break
-                }
-                turn.emit(.send(link, frame.encoded()))
-                fileDesk.fill(link)
-            }
-            turn.emit(.tellRoom(link))
-        }
     }
 
     // MARK: Ends

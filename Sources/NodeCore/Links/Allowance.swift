@@ -44,15 +44,17 @@ struct Allowance: Sendable {
     static let shunTime: UInt64 = 60_000
 
     /// In so many milliseconds everything is back.
-    private static let hour: UInt64 = 3_600_000
+    static let hour: UInt64 = 3_600_000
 
     private(set) var spent: UInt64 = 0
     private var excess: UInt64 = 0
     private var since: UInt64 = 0
     private var shunnedUntil: UInt64 = 0
     /// Operations that were given for nothing, less what has come back since.
-    private(set) var given: UInt64 = 0
-    private var givenSince: UInt64 = 0
+    var given: UInt64 { operations.given }
+    private var operations = Gifts()
+    /// The same of pieces of files.
+    private var pieces = Gifts()
 
     /// Whether its person is not listened to at all.
     func isShunned(at now: UInt64) -> Bool { now < shunnedUntil }
@@ -60,24 +62,27 @@ struct Allowance: Sendable {
     /// True if nothing is spent: then the entry need not be remembered.
     mutating func isWhole(at now: UInt64, _ rate: Rate) -> Bool {
         refill(at: now, rate)
-        let isGivenBack = given == 0 || now >= givenSince + Self.hour
-        return spent == 0 && excess == 0 && isGivenBack && !isShunned(at: now)
+        return spent == 0 && excess == 0 && operations.areBack(at: now) && pieces.areBack(at: now)
+            && !isShunned(at: now)
     }
 
     /// Takes into account that so many operations were given to its person: for nothing while these
     /// are no more in an hour than `free`. So everything can be fetched, and fetching it again and
     /// again is paid for.
     mutating func give(_ count: UInt64, freely free: UInt64, at now: UInt64) {
-        let passed = min(now - min(now, givenSince), Self.hour)
-        let (product, overflow) = passed.multipliedReportingOverflow(by: free)
-        let back = overflow ? free : product / Self.hour
-        if back > 0 {
-            given -= min(given, back)
-            givenSince = now
-        }
-        let unpaid = min(count, free - min(free, given))
-        given += unpaid
-        spent += FrameWork.serving(count - unpaid)
+        spend(FrameWork.serving(operations.take(count, freely: free, at: now)))
+    }
+
+    /// The same of one piece of a file.
+    mutating func givePiece(freely free: UInt64, at now: UInt64) {
+        spend(FrameWork.piece * pieces.take(1, freely: free, at: now))
+    }
+
+    /// Whether one more piece of a file may be given now: for nothing, or as long as half of what there
+    /// is at once is left for everything else.
+    mutating func mayBeGivenPiece(freely free: UInt64, at now: UInt64, _ rate: Rate) -> Bool {
+        refill(at: now, rate)
+        return pieces.left(of: free, at: now) > 0 || spent < rate.burst / 2
     }
 
     /// Takes work into account before it is done.
@@ -172,6 +177,20 @@ struct Allowances: Sendable {
         persons[person, default: Allowance()].give(UInt64(count), freely: free, at: now)
     }
 
+    /// Whether a piece of a file may be given to a person now.
+    mutating func mayBeGivenPiece(
+        _ person: PersonID, freely free: UInt64, at now: UInt64
+    ) -> Bool {
+        makeRoom(for: person, at: now)
+        return persons[person, default: Allowance()].mayBeGivenPiece(
+            freely: free, at: now, .person(spaceCount: 0))
+    }
+
+    /// Takes a piece of a file that was given to a person into account.
+    mutating func givePiece(to person: PersonID, freely free: UInt64, at now: UInt64) {
+        persons[person, default: Allowance()].givePiece(freely: free, at: now)
+    }
+
     /// Operations that were given to a person for nothing, lately.
     func given(to person: PersonID) -> UInt64 { persons[person]?.given ?? 0 }
 
@@ -229,6 +248,9 @@ public enum FrameWork {
 
     /// The cost of reading and sending this many operations.
     public static func serving(_ count: UInt64) -> UInt64 { count / 4 }
+
+    /// The cost of reading, checking and sealing a piece of a file.
+    static let piece: UInt64 = 16
 
     /// Whether a frame may come before there is a session: any other one of a stranger is not read.
     static func mayPrecedeSession(_ bytes: [UInt8]) -> Bool {
