@@ -35,7 +35,10 @@ enum HostileBench {
             return Figure(
                 "hostile-" + one.name, samples: samples, unit: "s",
                 budget: Double(one.budget) * secondsOfUnit, note: one.note)
-        } + [try manyCalls(in: world), try closedFront(in: world)] + (try letters(in: world))
+        } + [
+            try HostileFiles.figure(in: world, sampleCount: sampleCount, unit: secondsOfUnit),
+            try manyCalls(in: world), try closedFront(in: world),
+        ] + (try letters(in: world))
             + (try HostileRelay.figures(sampleCount: sampleCount))
     }
 

@@ -197,10 +197,6 @@ struct HostileWorld {
 
     /// A frame with so many calls of the contact's, each with a name of its own.
     func calls(_ count: Int, from first: Int) throws -> [UInt8] {
-        let store = contact.store
-        guard let record = try store.space(space), let log = try store.log(tag, in: record.number),
-            let last = try store.operation(at: log.end - 1, in: log.number)
-        else { throw HostileWorldError(description: "the contact has no conversation") }
         let drafts = (first..<first + count).map { number in
             CallRecord(
                 call: CallID(Check(high: 1, low: UInt64(number))),
@@ -209,6 +205,15 @@ struct HostileWorld {
                     outcome: .unanswered, duration: 0, persons: [contact.identity.person])
             ).draft()
         }
+        return try frame(of: drafts)
+    }
+
+    /// A frame with what the contact writes next.
+    func frame(of drafts: [Draft]) throws -> [UInt8] {
+        let store = contact.store
+        guard let record = try store.space(space), let log = try store.log(tag, in: record.number),
+            let last = try store.operation(at: log.end - 1, in: log.number)
+        else { throw HostileWorldError(description: "the contact has no conversation") }
         let author = LogAuthor(
             key: contact.identity.key, space: record,
             authority: last.operation.header.authority ?? 0, wallClock: contact.now.wall)
@@ -219,7 +224,7 @@ struct HostileWorld {
         let run = Run(
             device: contact.identity.device, lane: .content, first: log.end, anchor: last.id,
             operations: written.map(\.operation.operation),
-            heads: try store.heads(in: log.number, log.end...log.end + UInt64(count) - 1))
+            heads: try store.heads(in: log.number, log.end...log.end + UInt64(written.count) - 1))
         return Frame.operations(Operations(space: space, endsAnswer: false, runs: [run])).encoded()
     }
 }

@@ -9,10 +9,21 @@ struct BlobFetch<Link: Hashable & Comparable & Sendable>: Sendable {
     private var leaves: [SectionIndex: [Digest]] = [:]
     private var askedSections: [SectionIndex: Link] = [:]
     private var askedChunks: [Int: Link] = [:]
+    /// The same chunks, so that those between them are found at once.
+    private var asked: ChunkSet
 
     init(_ shape: BlobShape, holding chunks: ChunkSet) {
         self.shape = shape
         self.chunks = chunks
+        asked = ChunkSet(of: shape.chunkCount)
+    }
+
+    /// Whether a peer owes a piece.
+    func isOwed(_ piece: BlobPiece, by link: Link) -> Bool {
+        switch piece {
+        case .section(_, let section): askedSections[section] == link
+        case .chunk(_, let chunk): askedChunks[Int(chunk.value)] == link
+        }
     }
 
     /// How many pieces a peer owes.
@@ -27,8 +38,10 @@ struct BlobFetch<Link: Hashable & Comparable & Sendable>: Sendable {
     mutating func release(_ link: Link, besides kept: ChunkSet? = nil) -> Int {
         let before = askedSections.count + askedChunks.count
         askedSections = askedSections.filter { $0.value != link || kept?.count ?? 0 > 0 }
-        askedChunks = askedChunks.filter {
-            $0.value != link || kept?.contains($0.key) == true
+        for (chunk, asker) in askedChunks
+        where asker == link && kept?.contains(chunk) != true {
+            askedChunks[chunk] = nil
+            asked.remove(chunk)
         }
         return before - askedSections.count - askedChunks.count
     }
@@ -44,6 +57,7 @@ struct BlobFetch<Link: Hashable & Comparable & Sendable>: Sendable {
     mutating func settle(_ chunk: ChunkIndex, by link: Link) -> Bool {
         guard askedChunks[Int(chunk.value)] == link else { return false }
         askedChunks[Int(chunk.value)] = nil
+        asked.remove(Int(chunk.value))
         return true
     }
 
@@ -77,20 +91,24 @@ struct BlobFetch<Link: Hashable & Comparable & Sendable>: Sendable {
         of blob: BlobID, from holding: ChunkSet, on link: Link, atMost limit: Int,
         in store: some BlobStore
     ) throws(StoreError) -> (part: BlobWant.Part, count: Int)? {
-        var chunk = chunks.next(from: 0, isHeld: false)
-        while let first = chunk {
+        var start = 0
+        while let first = holding.next(from: start, outside: chunks, asked) {
             let index = ChunkIndex(clamping: UInt64(first))
             let section = shape.section(of: index)
-            if askedChunks[first] == nil, askedSections[section] == nil, holding.contains(first) {
-                guard try knows(section, of: blob, in: store) else {
-                    askedSections[section] = link
-                    return (.section(section), 1)
-                }
-                let count = run(from: first, in: section, holding, atMost: limit)
-                for chunk in first..<first + count { askedChunks[chunk] = link }
-                return (.chunks(from: index, count: count), count)
+            guard askedSections[section] == nil else {
+                start = shape.chunks(of: section).upperBound
+                continue
             }
-            chunk = chunks.next(from: first + 1, isHeld: false)
+            guard try knows(section, of: blob, in: store) else {
+                askedSections[section] = link
+                return (.section(section), 1)
+            }
+            let count = run(from: first, in: section, holding, atMost: limit)
+            for chunk in first..<first + count {
+                askedChunks[chunk] = link
+                asked.insert(chunk)
+            }
+            return (.chunks(from: index, count: count), count)
         }
         return nil
     }

@@ -118,6 +118,8 @@ public struct BlobFetcher<Link: Hashable & Comparable & Sendable>: Sendable {
     /// Whether a peer owes this very piece.
     public func isOwed(_ piece: BlobPiece, by link: Link) -> Bool {
         fetches[piece.blob]?.isOwed(piece, by: link) ?? false
+    }
+
     // MARK: Peers
 
     /// Asks a peer that may hold these blobs what it holds of them, if it has not been asked.
@@ -170,9 +172,10 @@ public struct BlobFetcher<Link: Hashable & Comparable & Sendable>: Sendable {
         chunks.insert(holding.ranges)
         sources[link]?.holdings[holding.blob] = chunks
         sources[link]?.answered.insert(holding.blob)
-        // It may have lost what it was asked for.
-        sources[link]?.release(fetches[holding.blob]?.release(link, besides: chunks) ?? 0)
-        return try ask(link, at: now, in: store)
+        // It may have lost what it was asked for: then it may owe more of others.
+        let lostCount = fetches[holding.blob]?.release(link, besides: chunks) ?? 0
+        sources[link]?.release(lostCount)
+        return try ask(link, for: lostCount == 0 ? holding.blob : nil, at: now, in: store)
     }
 
     /// A peer gave the hashes of a section.
@@ -264,8 +267,10 @@ public struct BlobFetcher<Link: Hashable & Comparable & Sendable>: Sendable {
     }
 
     /// Asks one peer for as much as it may owe, once there is enough of that to be worth a frame.
+    ///
+    /// - Parameter only: the blob that it told of; nil for all.
     private mutating func ask(
-        _ link: Link, at now: UInt64, in store: some BlobStore
+        _ link: Link, for only: BlobID? = nil, at now: UInt64, in store: some BlobStore
     ) throws(StoreError) -> [Output] {
         guard let source = sources[link],
             source.owedCount + source.pace.batchCount <= source.pace.window
@@ -273,7 +278,8 @@ public struct BlobFetcher<Link: Hashable & Comparable & Sendable>: Sendable {
         if source.owedCount == 0 { sources[link]?.lastGave = now }
         var outputs: [Output] = []
         var room = source.pace.window - source.owedCount
-        for blob in order {
+        for blob in only.map({ [$0] }) ?? order {
+            guard room > 0 else { break }
             guard let holding = source.holdings[blob], holding.count > 0 else { continue }
             while room > 0,
                 let next = try fetches[blob]?.next(

@@ -48,9 +48,18 @@ public struct ChunkSet: Equatable, Sendable {
     /// Records what a peer reports to hold; chunks beyond the last are left out.
     public mutating func insert(_ ranges: [BlobHolding.Range]) {
         for range in ranges where Int(range.first.value) < chunkCount {
-            for chunk in Int(range.first.value)...min(Int(range.last.value), chunkCount - 1) {
-                insert(chunk)
-            }
+            insert(Int(range.first.value)...min(Int(range.last.value), chunkCount - 1))
+        }
+    }
+
+    /// Sixty-four at a time: a range of few bytes may be all of a large blob.
+    private mutating func insert(_ range: ClosedRange<Int>) {
+        for place in range.lowerBound / 64...range.upperBound / 64 {
+            let from = UInt64(max(0, range.lowerBound - 64 * place))
+            let through = UInt64(min(63, range.upperBound - 64 * place))
+            let bits = (UInt64.max << from) & (UInt64.max >> (63 - through))
+            count += (bits & ~words[place]).nonzeroBitCount
+            words[place] |= bits
         }
     }
 
@@ -81,6 +90,23 @@ public struct ChunkSet: Equatable, Sendable {
                 return found < chunkCount ? found : nil
             }
             chunk = (chunk / 64 + 1) * 64
+        }
+        return nil
+    }
+
+    /// The first chunk from a place on that is held here and in neither of two others of the same
+    /// blob; nil where there is none.
+    func next(from start: Int, outside left: ChunkSet, _ right: ChunkSet) -> Int? {
+        guard left.chunkCount == chunkCount, right.chunkCount == chunkCount, start >= 0 else {
+            return nil
+        }
+        var chunk = start
+        while chunk < chunkCount {
+            let place = chunk / 64
+            let word = words[place] & ~left.words[place] & ~right.words[place]
+            let rest = word >> UInt64(chunk % 64)
+            if rest != 0 { return chunk + rest.trailingZeroBitCount }
+            chunk = (place + 1) * 64
         }
         return nil
     }

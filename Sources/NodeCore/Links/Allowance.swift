@@ -237,7 +237,7 @@ public enum FrameWork {
         // Each is looked for in the views, and a piece is read, checked and sealed.
         case .blobAsk: 5 + count / 4
         case .blobWant: 10
-        case .blobHave: 5 + count / 16
+        case .blobHave: 10 + count / 16
         // Nobody asked for it.
         case .blobSection, .blobChunk: 10 + count / 256
         }
