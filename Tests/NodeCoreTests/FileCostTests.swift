@@ -104,6 +104,84 @@ struct FileCostTests {
         #expect(later <= Int(rate.perSecond / FrameWork.piece) + 8)
     }
 
+    // MARK: Receipts
+
+    private let large = SampleFile(byteCount: (16 << 20) + 1)
+    private let small = SampleFile(byteCount: 100, seed: 3)
+
+    private func send(_ messages: [TextMessage], _ pair: Pair) throws {
+        _ = try pair.world.perform(.send(pair.space, messages, replyingTo: nil), on: pair.ann)
+    }
+
+    private func message(_ file: SampleFile) -> TextMessage {
+        TextMessage(text: "", files: [file.attachment])
+    }
+
+    private func pair(seed: UInt64) throws -> Pair {
+        let pair = try Pair(seed: seed)
+        for file in [small, large] { try file.put(into: pair.ann.store.blobs) }
+        return pair
+    }
+
+    @Test("Attack 336: what no receipt has room for is not remembered without end")
+    func untold() throws {
+        let pair = try pair(seed: 336)
+        for _ in 0..<16 {
+            try send((0..<50).map { message($0 % 2 == 0 ? small : large) }, pair)
+            pair.world.run(for: 5_000)
+        }
+        pair.world.run(for: 30_000)
+        let untold = try pair.ben.store.values(.untoldFiles)
+        #expect(untold.count == NodeCore.untoldFileCountMax)
+    }
+
+    @Test("Attack 336: gaps between messages with files are closed in portions")
+    func portions() throws {
+        let pair = try pair(seed: 337)
+        for _ in 0..<2 {
+            try send((0..<50).map { message($0 % 2 == 0 ? small : large) }, pair)
+            pair.world.run(for: 5_000)
+        }
+        let record = try #require(try pair.ann.store.space(pair.space))
+        let log = try #require(
+            try pair.ann.store.logs(in: record.number).first {
+                $0.device == pair.ann.identity.device && $0.lane == .content
+            })
+        for _ in 0..<12 {
+            try send((0..<50).map { TextMessage(text: "text \($0)") }, pair)
+            pair.world.run(for: 1_000)
+        }
+        func told(_ place: UInt64) throws -> Bool {
+            try Receipts.tell(
+                pair.ben.identity.device, holdsFilesAt: log.end + place, of: log, pair.ann.store)
+        }
+        // The last message before the texts lacks its file: the one here has another beside it.
+        try send([message(small)], pair)
+        try send((0..<50).map { TextMessage(text: "more \($0)") }, pair)
+        try send([message(small)], pair)
+        pair.world.run(for: 20_000)
+        #expect(try told(600) && told(651))
+        #expect(try told(625), "between two whose files are here")
+        #expect(try !told(0), "not beside one whose file is not")
+        for round in 0..<3 {
+            for _ in 0..<8 {
+                try send((0..<50).map { TextMessage(text: "again \($0)") }, pair)
+                pair.world.run(for: 1_000)
+            }
+            try send([message(small)], pair)
+            pair.world.run(for: 20_000)
+            let start = 652 + 401 * UInt64(round)
+            #expect(try told(start + 400))
+            #expect(try told(start + 200), "a portion of the gap")
+            #expect(try !told(start + 399), "and no more")
+        }
+        // The portions go on with each message that brings a file.
+        for _ in 0..<4 {
+            try send([message(small)], pair)
+            pair.world.run(for: 20_000)
+        }
+        #expect(try told(652 + 399) && told(652 + 401 + 399) && told(652 + 802 + 399))
+    }
 }
 
 extension LetterDesk {

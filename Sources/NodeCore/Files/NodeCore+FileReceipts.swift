@@ -107,6 +107,7 @@ extension NodeCore {
             keys[tag, default: []].append((key, place))
         }
         var progress: [Receipts.Progress] = []
+        var (room, untoldCount) = (Self.closingCountMax, 0)
         for (tag, places) in new.sorted(by: { $0.key < $1.key }) {
             // For an author who does not count, no mark is kept either.
             guard let log = try store.log(tag, in: space),
@@ -120,38 +121,48 @@ extension NodeCore {
             var told = try store.mark(.held, of: actor, on: tag, in: space)?.places ?? PlaceSet()
             var all = told
             all.formUnion(places)
-            try closeGaps(in: &all, of: log, store)
+            try closeGaps(in: &all, of: log, &room, store)
             told.tell(all)
             progress.append(.init(tag: tag, places: told))
             // What does not fit in one receipt is reported once gaps close.
-            for row in keys[tag] ?? [] where told.contains(row.place) {
+            for row in keys[tag] ?? [] {
+                if !told.contains(row.place), untoldCount < Self.untoldFileCountMax {
+                    untoldCount += 1
+                    continue
+                }
                 try store.setValue(nil, .untoldFiles, row.key)
             }
         }
         return progress
     }
 
+    /// Places that are looked at for one receipt, to close gaps.
+    static let closingCountMax = 256
+    /// Messages of a space that are remembered because no receipt has room for them yet.
+    static let untoldFileCountMax = 256
+
     /// Adds the places between messages that lack no file: otherwise a person who is sent many
-    /// files between texts could not report them all.
+    /// files between texts could not report them all. Each gap is looked at from its beginning as far
+    /// as nothing is missing, the latest gap first; the rest of them with the next receipt.
     private mutating func closeGaps(
-        in places: inout PlaceSet, of log: LogRecord, _ store: some Store
+        in places: inout PlaceSet, of log: LogRecord, _ room: inout Int, _ store: some Store
     ) throws(StoreError) {
         guard places.ranges.count > PlaceSet.rangeCountMax / 2,
             let received = try FormerMarks.received(log, &rosters.judges[log.space], in: store)
         else { return }
-        var lacking: [UInt64] = []
-        for entry in try store.files(in: log.space, before: nil, limit: .max) {
-            guard let stored = try store.operation(entry.operation), stored.log == log.number,
-                !places.contains(stored.sequence),
-                try !isAllHere(stored.operation.payload.flatMap(TextMessage.init), store)
-            else { continue }
-            lacking.append(stored.sequence)
-        }
-        for (left, right) in zip(places.ranges, places.ranges.dropFirst()) {
+        for (left, right) in zip(places.ranges, places.ranges.dropFirst()).reversed() {
             let gap = left.upperBound..<right.lowerBound
-            if received.contains(PlaceSet(gap)), !lacking.contains(where: gap.contains) {
-                places.insert(gap)
+            guard room > 0 else { return }
+            guard received.contains(PlaceSet(gap)) else { continue }
+            var end = gap.lowerBound
+            while end < gap.upperBound, room > 0 {
+                room -= 1
+                let stored = try store.operation(at: end, in: log.number)
+                let message = stored?.operation.payload.flatMap(TextMessage.init(payload:))
+                guard try isAllHere(message, store) else { break }
+                end += 1
             }
+            places.insert(gap.lowerBound..<end)
         }
     }
 
