@@ -143,17 +143,19 @@ struct FileCostTests {
             pair.world.run(for: 5_000)
         }
         let record = try #require(try pair.ann.store.space(pair.space))
-        let log = try #require(
-            try pair.ann.store.logs(in: record.number).first {
-                $0.device == pair.ann.identity.device && $0.lane == .content
-            })
+        func log() throws -> LogRecord {
+            let logs = try pair.ann.store.logs(in: record.number)
+            return try #require(
+                logs.first { $0.device == pair.ann.identity.device && $0.lane == .content })
+        }
+        let end = try log().end
         for _ in 0..<12 {
             try send((0..<50).map { TextMessage(text: "text \($0)") }, pair)
             pair.world.run(for: 1_000)
         }
         func told(_ place: UInt64) throws -> Bool {
             try Receipts.tell(
-                pair.ben.identity.device, holdsFilesAt: log.end + place, of: log, pair.ann.store)
+                pair.ben.identity.device, holdsFilesAt: end + place, of: log(), pair.ann.store)
         }
         // The last message before the texts lacks its file: the one here has another beside it.
         try send([message(small)], pair)
