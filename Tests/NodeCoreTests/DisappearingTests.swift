@@ -189,6 +189,11 @@ struct DisappearingTests {
             #expect(try node.messages(in: space).isEmpty)
             #expect(try bodyCount(node) == 1, "only the deletion has a payload")
         }
+        world.run(for: 700_000)
+        for node in all {
+            let pending = try node.observing { try node.store.values(.disappearing) }
+            #expect(pending.isEmpty, "nobody waits for it to be read")
+        }
     }
 
     @Test("of very many in one step some are erased, and the rest right after")

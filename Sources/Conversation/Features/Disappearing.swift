@@ -127,7 +127,8 @@ extension Overview {
     }
 
     /// Those of these disappearing messages whose time runs: another person's, once this person has read it;
-    /// this person's own, once a device of somebody else holds it or nobody is to have it.
+    /// this person's own, once a device of somebody else holds it or nobody is to have it; and whatever is gone,
+    /// or has lost its words.
     ///
     /// - Parameter isHidden: whether what a person writes is shown to nobody here: it is never read.
     public static func begunToDisappear(
@@ -140,8 +141,12 @@ extension Overview {
         var read: [LogTag: PlaceSet] = [:]
         var begun: [OperationNumber] = []
         for number in numbers {
-            guard let stored = try store.operation(number), let log = try store.log(stored.log)
-            else { continue }
+            guard let stored = try store.operation(number), !stored.operation.isErased,
+                let log = try store.log(stored.log)
+            else {
+                begun.append(number)
+                continue
+            }
             if states.isOwn(log.tag) {
                 let isOut = states.state(of: log.tag, stored.sequence) != .saved
                 if isOut || !states.hasOthers { begun.append(number) }

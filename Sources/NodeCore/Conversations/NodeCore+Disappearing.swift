@@ -109,8 +109,7 @@ extension NodeCore {
         look(.disappearing, at: next, &turn)
     }
 
-    /// Of what waits to be read or delivered, what does so no longer. What is not here any more, or has lost
-    /// its words already, is over.
+    /// Of what waits to be read or delivered, what does so no longer.
     private mutating func begunToDisappear(
         _ pending: [PendingDisappearance], _ store: some Store
     ) throws(StoreError) -> Set<OperationNumber> {
@@ -132,13 +131,6 @@ extension NodeCore {
                 })
         }
         return begun
-    }
-
-    /// Looks at messages that a repair, or an earlier version of the program, left without a note.
-    mutating func noteDisappearing(
-        again operations: [OperationNumber], in space: SpaceNumber, _ turn: inout some Turn
-    ) throws(StoreError) {
-        for number in operations { try noteDisappearing(number, in: space, &turn) }
     }
 }
 

@@ -66,11 +66,11 @@ extension NodeCore {
         ingested.note(run)
     }
 
-    /// The version of the merge rules: 1 before there were mentions, threads, descriptions,
-    /// profiles, polls and items, 2 before contact requests were stored in a separate entry, 3
-    /// before there were notes and decisions, 5 before there were pictures of groups and receipts
-    /// distinguished branches, 6 before messages could disappear. It grows with each rule that interprets what earlier versions only
-    /// carried, or stores it elsewhere.
+    /// The version of the merge rules. It grows with each rule that interprets what earlier versions only
+    /// carried, or stores it elsewhere:
+    /// 1 before there were mentions, threads, descriptions, profiles, polls and items, 2 before contact
+    /// requests were stored in a separate entry, 3 before there were notes and decisions, 5 before there were
+    /// pictures of groups and receipts distinguished branches, 6 before messages could disappear.
     static let viewGeneration: UInt64 = 7
 
     /// Recomputes all spaces if an earlier version computed them: it carried what it did not know,
@@ -100,7 +100,8 @@ extension NodeCore {
         for (_, lacking) in bodyless.sorted(by: { $0.key < $1.key }) {
             try noteMissingBodies(of: lacking.operations, in: lacking.log, space, turn.store)
         }
-        try noteDisappearing(again: disappearing, in: space.number, &turn)
+        // A repair, or an earlier version of the program, left them without a note.
+        for number in disappearing { try noteDisappearing(number, in: space.number, &turn) }
         turn.emit(.changed([.refolded(space.number)]))
     }
 }
