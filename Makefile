@@ -114,8 +114,10 @@ test-built: packages swift
 	exec python3 -B Tests/DistTests/built.py "$$program" $(LIBRARIES)
 
 # All our tests are Swift Testing's; without this option XCTest runs first, on nothing. And not all
-# at once: a test that waits would stand in a queue of hundreds, and its deadline would mean nothing.
+# at once: a test that waits would stand in a queue of hundreds, and its deadline would mean nothing. Nor
+# does each error that is thrown and caught get a trace: most of the time of some tests went there.
 test: packages swift
+	export SWT_SWIFT_ERROR_BACKTRACING_ENABLED=0
 	export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=$(or $(WIDTH),6)
 	exec swift test $(FLAGS) --disable-xctest $(TEST_OPTIONS)
 

@@ -43,20 +43,21 @@ extension JSONTree: Codable {
             // A failure means another type: a decoder reveals the type in no other way.
             try? container.decode(type)
         }
+        // What is frequent comes first: each type that it is not costs an error.
         if container.decodeNil() {
             self = .null
+        } else if let value = read(String.self) {
+            self = .text(value)
+        } else if let value = read([String: JSONTree].self) {
+            self = .object(value)
+        } else if let value = read([JSONTree].self) {
+            self = .list(value)
         } else if let value = read(Bool.self) {
             self = .truth(value)
         } else if let value = read(Int64.self) {
             self = .integer(value)
-        } else if let value = read(Double.self) {
-            self = .number(value)
-        } else if let value = read(String.self) {
-            self = .text(value)
-        } else if let value = read([JSONTree].self) {
-            self = .list(value)
         } else {
-            self = .object(try container.decode([String: JSONTree].self))
+            self = .number(try container.decode(Double.self))
         }
     }
 

@@ -29,11 +29,19 @@ package struct Resolver<Thing> {
     /// Characters of an identifier that are enough to look for it.
     private static var startCountMin: Int { 4 }
 
+    /// Bytes of the longest text that can mean anything: a name with an identifier behind it has far fewer.
+    private static var textByteCountMax: Int { 1_024 }
+
     /// A search for the meaning of a text.
     ///
     /// - Parameter isName: whether the text means what bears it as a name, and no identifier.
     package init(_ text: String, isName: Bool = false) {
         self.text = text
+        guard text.utf8.count <= Self.textByteCountMax else {
+            // Nothing has an empty name or identifier.
+            (plain, folded, isIdentifier, isStart) = ("", "", false, false)
+            return
+        }
         plain = Self.plain(text)
         folded = Self.identifier(behind: text) ?? Self.folded(text)
         isIdentifier = VisibleName.isIdentifier(folded)

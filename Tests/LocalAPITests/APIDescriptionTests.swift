@@ -6,11 +6,13 @@ import Testing
 
 @Suite("The description of the local API")
 struct APIDescriptionTests {
-    static func document() throws -> JSONTree {
-        // Read back from its text, as whoever uses it does.
+    /// Read back from its text, as whoever uses it does; once, for that takes a second.
+    private static let read = Result {
         let text = try APIDescription().text()
         return try JSONDecoder().decode(JSONTree.self, from: Data(text.utf8))
     }
+
+    static func document() throws -> JSONTree { try read.get() }
 
     static func method(_ name: String) throws -> JSONTree {
         let methods = try document()["methods"]?.elements ?? []

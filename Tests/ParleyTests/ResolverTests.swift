@@ -25,6 +25,14 @@ struct ResolverTests {
         }
     }
 
+    @Test("what is longer than any name and identifier means nothing, not even what is called so")
+    func long() throws {
+        let text = String(repeating: "x ", count: 50_000)
+        #expect(try meant(text, [(text, victim)]) == nil)
+        let name = String(repeating: "é", count: 128)
+        #expect(try meant("\(name) (42bc5fac)", [(name, victim)]) == victim)
+    }
+
     @Test("fewer digits may mean a name, and two that fit are refused with both shown")
     func few() throws {
         #expect(try meant("42bc", [("Ben", victim), ("Ann", attacker)]) == victim)
