@@ -33,6 +33,15 @@ public struct DoctorReport: Codable, Equatable, Sendable {
         /// Its members cannot be read where they are stored, and the count ends where reading does.
         static let needsRepair = "only after a repair is it known who has them"
 
+        /// What is below the horizon of somebody who came back is given to no device that lacks it.
+        static let beyondReturn =
+            "when one of them is reached, but for what is from before you came back: nobody gives "
+            + "that to a device again"
+
+        /// The rest of it is back.
+        static let fromBeforeReturn =
+            "from before you came back, and nobody gives that to a device again"
+
         /// A group that is gone altogether is brought by contacts alone, and who they are is lost.
         static let needsContacts =
             "once you continue as a new device and they are your contacts again"

@@ -134,11 +134,13 @@ extension Views {
             || !note.absentLogs(of: own, beside: logs).isEmpty
     }
 
-    /// The spaces of which a repair left nothing, and that have not come back.
+    /// The spaces of which a repair left nothing, and that have not come back, or not as a whole.
     private func gone(_ note: RepairNote) throws -> [DoctorReport.Loss] {
-        try note.removed.filter { loss in
-            try bytes(hex: loss.conversation).flatMap { SpaceID($0) }
-                .flatMap { try store.space($0) } == nil
+        try note.removed.compactMap { loss in
+            guard let id = bytes(hex: loss.conversation).flatMap({ SpaceID($0) }),
+                let space = try store.space(id)
+            else { return loss }
+            return try left(of: loss, in: space)
         }
     }
 }

@@ -115,9 +115,38 @@ extension Views {
                     conversation: space.id.description,
                     name: isWhole ? lossName(of: space) : space.nameWithoutBeginning,
                     operationCount: all, ownCount: own, sources: sources ?? [],
-                    condition: sources == nil && isWhole ? DoctorReport.Loss.needsRepair : nil))
+                    condition: condition(of: space, sources: sources, isWhole: isWhole)))
         }
         return losses
+    }
+
+    private func condition(
+        of space: SpaceRecord, sources: [String]?, isWhole: Bool
+    ) -> String? {
+        guard isWhole else { return nil }
+        guard sources != nil else { return DoctorReport.Loss.needsRepair }
+        // What cannot be read of its members says nothing of a return.
+        return (try? hasReturned(to: space)) == true ? DoctorReport.Loss.beyondReturn : nil
+    }
+
+    /// Whether this person was out of a group, and came back.
+    private func hasReturned(to space: SpaceRecord) throws -> Bool {
+        guard space.kind == .group, let roster = try roster(of: space),
+            roster.takesPart(ownPerson)
+        else { return false }
+        return try rosters.hasReturned(ownPerson, to: space, in: store)
+    }
+
+    /// What of a conversation that was gone altogether is not here and will not come, though it is back; nil
+    /// where that is nothing.
+    func left(of loss: DoctorReport.Loss, in space: SpaceRecord) throws -> DoctorReport.Loss? {
+        guard try hasReturned(to: space) else { return nil }
+        let held = try store.logs(in: space.number).reduce(0) { $0 + $1.heldCount }
+        guard held < loss.operationCount else { return nil }
+        return DoctorReport.Loss(
+            conversation: loss.conversation, name: lossName(of: space),
+            operationCount: loss.operationCount - held, ownCount: 0, sources: [],
+            condition: DoctorReport.Loss.fromBeforeReturn)
     }
 
     /// Reports what repairs have lost; each loss once.
