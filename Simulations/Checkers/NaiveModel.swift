@@ -86,6 +86,8 @@ struct NaiveModel {
     var letsContactsAdd = false
     /// In the own space, the last value of each key and topic, where it is not empty.
     var preferences: [[UInt8]: [UInt8]] = [:]
+    /// How many preferences of kind 47 have their words here, by key and topic.
+    var wordCounts: [[UInt8]: Int] = [:]
 
     struct Act {
         var operation: VerifiedOperation
@@ -372,11 +374,13 @@ struct NaiveModel {
             if act.kind == 37, let said = Payload.decode(PayloadAdditionPolicy.self, act.payload) {
                 letsContactsAdd = said.policy == 2
             }
-            if act.kind == 38, let said = Payload.decode(PayloadPreference.self, act.payload),
+            if [38, 47].contains(act.kind),
+                let said = Payload.decode(PayloadPreference.self, act.payload),
                 (1...65_535).contains(said.key), said.topic.count <= 256,
                 said.value.count <= 2_048
             {
                 let name = [UInt8(said.key >> 8), UInt8(said.key & 255)] + fieldBytes(said.topic)
+                if act.kind == 47 { wordCounts[name, default: 0] += 1 }
                 preferences[name] = said.value.isEmpty ? nil : fieldBytes(said.value)
             }
             if act.kind == 34, let contact = Payload.decode(PayloadContact.self, act.payload),

@@ -316,6 +316,9 @@ final class NaiveModelAgrees: Checker {
         guard preferences == model.preferences else {
             throw violation("\(node.name) and the model differ in what the person prefers")
         }
+        guard model.wordCounts.values.allSatisfy({ $0 == 1 }) else {
+            throw violation("\(node.name) has words in whose place the person set others")
+        }
         let stars = try Overview.stars(ownSpace: own.number, in: node.store).map { star in
             var name = ByteWriter(capacity: 64)
             name.identifier(star.space)

@@ -109,8 +109,8 @@ extension SimulatedNode {
             for stored in try store.operations(in: log.number, 0...UInt64.max, limit: .max)
             where stored.operation.isErased && !log.isBehindCut(stored.sequence) {
                 let header = stored.operation.header
-                // Its time is over where it came from: nobody wants it.
-                if header.kind == .disappearingText { continue }
+                // Its time is over where it came from, or another took its place: nobody wants it.
+                if [.disappearingText, .passingPreference].contains(header.kind) { continue }
                 let place = BodyPlace(tag: log.tag, sequence: stored.sequence)
                 let target = header.kind == .edit ? header.references.first : nil
                 erased[place] =

@@ -112,6 +112,7 @@ public enum Merge {
         OwnNoteRule<Contact>.self,
         OwnNoteRule<DeviceName>.self, OwnNoteRule<RelayChoice>.self,
         OwnNoteRule<AdditionPolicy>.self, OwnNoteRule<Preference>.self,
+        PassingPreferenceRule.self,
         OwnNoteRule<Star>.self,
         PollRule.self, VoteRule.self, PollCloseRule.self, WithdrawalRule.self,
         ItemRule.self, ItemChangeRule.self, NoteRule.self, NoteEditRule.self, NoteTitleRule.self,

@@ -94,6 +94,14 @@ struct MessageStates {
         return held
     }
 
+    /// The places of an own log that somebody else holds, or that nobody else will have.
+    func left(in tag: LogTag) -> PlaceSet {
+        var left = delivered[tag] ?? PlaceSet()
+        left.formUnion(read[tag] ?? PlaceSet())
+        if let first = beginnings[tag], first > 0 { left.insert(0..<first) }
+        return left
+    }
+
     func state(of tag: LogTag, _ sequence: UInt64) -> MessageState {
         if read[tag]?.contains(sequence) == true { return .read }
         if delivered[tag]?.contains(sequence) == true { return .delivered }

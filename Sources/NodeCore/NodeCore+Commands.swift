@@ -57,7 +57,7 @@ extension NodeCore {
         try resumeFileReceipts(&turn)
         try scheduleRinging(&turn)
         try scheduleSending(&turn)
-        intake.mayDisappear = try !turn.store.values(.disappearing).isEmpty
+        intake.disappearing = try DisappearanceDesk(from: turn.store)
         hastenDisappearing(&turn)
     }
 

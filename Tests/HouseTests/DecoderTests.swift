@@ -11,7 +11,7 @@ struct DecoderTests {
         "Sources/NodeCore/Conversations/FormerLog.swift": 1,
         "Sources/NodeCore/Conversations/FormerMarks.swift": 1,
         "Sources/NodeCore/Conversations/DeletedImports.swift": 1,
-        "Sources/NodeCore/Conversations/NodeCore+Disappearing.swift": 2,
+        "Sources/NodeCore/Conversations/PendingDisappearance.swift": 2,
         "Sources/NodeCore/Files/FileLook.swift": 2,
         "Sources/NodeCore/Files/FileSettings.swift": 1,
         "Sources/NodeCore/Files/HeldFile.swift": 1,

@@ -51,8 +51,8 @@ enum OutsideNumbers {
         "Sources/NodeCore/Conversations/FormerMarks.swift": .init(1, "this device's own rows"),
         "Sources/NodeCore/Rosters/NodeCore+Branches.swift": .init(1, "this device's own rows"),
         "Sources/NodeCore/Conversations/SentOnce.swift": .init(2, "this device's own rows"),
-        "Sources/NodeCore/Conversations/NodeCore+Disappearing.swift": .init(
-            4, "this device's own rows"),
+        "Sources/NodeCore/Conversations/PendingDisappearance.swift": .init(
+            5, "this device's own rows"),
         "Sources/NodeCore/Conversations/DeletedImports.swift": .init(3, "this device's own rows"),
         "Sources/NodeCore/Files/FileLook.swift": .init(3, "this device's own rows"),
         "Sources/NodeCore/Files/FileSettings.swift": .init(4, "own settings, bounded there"),

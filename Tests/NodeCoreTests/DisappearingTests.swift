@@ -84,6 +84,22 @@ struct DisappearingTests {
         #expect(try ann.digest(of: space) == laptop.digest(of: space))
     }
 
+    @Test("Attack 349: are those of many lines as well, which programs hand over")
+    func lines() throws {
+        try setLifetime(600, on: ann)
+        let rows = (1...3).map { ImportedRow(line: $0, message: TextMessage(text: "line \($0)")) }
+        _ = try world.perform(
+            .importMessages(
+                space, fileHash: Digest(reinterpreting: space), rows: rows, throughLine: 3), on: ann
+        )
+        world.run(for: 3_000)
+        #expect(try texts(laptop).count == 3)
+        try laptop.read(space)
+        world.run(for: 700_000)
+        for node in all { #expect(try texts(node).isEmpty) }
+        for node in all { #expect(try bodyCount(node) == 0) }
+    }
+
     @Test("are kept by their author until somebody has them, and given to who was away in time")
     func undelivered() throws {
         try setLifetime(60, on: ann)
@@ -194,6 +210,26 @@ struct DisappearingTests {
             let pending = try node.observing { try node.store.values(.disappearing) }
             #expect(pending.isEmpty, "nobody waits for it to be read")
         }
+    }
+
+    @Test("Attack 352: however many wait to be read, what comes costs no look at each of them")
+    func waiting() throws {
+        try setLifetime(600, on: ann)
+        func calls(_ node: SimulatedNode) -> Int { (node.store as? MemoryStore)?.callCount ?? 0 }
+        func cost(beside count: Int) throws -> Int {
+            for number in 0..<count { try world.type("secret \(number)", on: ann, in: space) }
+            world.run(for: 60_000)
+            let before = calls(laptop)
+            try world.type("one more", on: ann, in: space)
+            world.run(for: 2_000)
+            return calls(laptop) - before
+        }
+        let few = try cost(beside: 100)
+        #expect(few > 0)
+        let many = try cost(beside: 900)
+        // So many are looked at in turn, each time.
+        #expect(many < few + 2 * 64, "\(few) calls, and \(many)")
+        #expect(try texts(laptop).count == 1_002)
     }
 
     @Test("of very many in one step some are erased, and the rest right after")

@@ -1,9 +1,9 @@
-import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
 import ParleyWire
 import Testing
 
+@testable import ParleyConversation
 @testable import ParleySimulation
 
 /// Ben, who has a laptop and a phone, and his contact ann.
@@ -60,6 +60,53 @@ struct ScheduledTests {
         world.restart(laptop)
         world.run(for: 4_000_000)
         #expect(try texts(ann) == ["good morning"])
+    }
+
+    @Test("Attack 350: no device makes another one speak, not even an own one")
+    func planted() throws {
+        let (id, time) = (ScheduledMessage.ID(7), wall + 600_000)
+        let planted = ScheduledMessage(
+            id, at: time, on: laptop.identity.device, to: space, TextMessage(text: "I give up"))
+        let own = try #require(phone.core.ownSpace)
+        let isShown = try world.forge(phone, in: own.id) { forgery in
+            let run = try forgery.run(
+                planted.preference.draft(), at: wall, naming: try forgery.causes(of: .shared))
+            return try world.show(run, by: forgery, in: own.id)
+        }
+        #expect(isShown)
+        world.run(for: 30_000)
+        for node in [laptop, phone] { #expect(try scheduled(node).isEmpty) }
+        world.run(for: 4_000_000)
+        for node in [ann, laptop, phone] { #expect(try texts(node).isEmpty) }
+    }
+
+    @Test("Attack 351: nothing stays of the words that were moved, sent or given up, on any device")
+    func erased() throws {
+        let id = try schedule("good morning", in: 600_000, on: laptop)
+        world.run(for: 5_000)
+        _ = try world.perform(.schedule(.move(id, at: wall + 900_000)), on: phone)
+        world.run(for: 5_000)
+        for node in [laptop, phone] { #expect(try wordCount(node) == 1) }
+        world.run(for: 1_000_000)
+        #expect(try texts(ann) == ["good morning"])
+        for node in [laptop, phone] {
+            #expect(try wordCount(node) == 0)
+            #expect(try node.observing { try node.store.values(.missingBody) }.isEmpty)
+        }
+    }
+
+    /// How many notes of one's own still hold words.
+    private func wordCount(_ node: SimulatedNode) throws -> Int {
+        try node.observing {
+            let own = try #require(node.core.ownSpace)
+            var count = 0
+            for log in try node.store.logs(in: own.number) where log.lane == .shared {
+                count += try node.store.operations(in: log.number, 0...UInt64.max, limit: .max)
+                    .compactMap { $0.operation.payload.flatMap(Preference.init(payload:)) }
+                    .count { [.scheduled, .unsent].contains($0.key) && !$0.value.isEmpty }
+            }
+            return count
+        }
     }
 
     @Test("of a device that was off are sent when it is on again, once, however often it dies")

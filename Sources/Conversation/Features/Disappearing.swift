@@ -126,39 +126,31 @@ extension Overview {
         return lifetime.flatMap { $0.seconds > 0 ? $0.seconds : nil }
     }
 
-    /// Those of these disappearing messages whose time runs: another person's, once this person has read it;
-    /// this person's own, once a device of somebody else holds it or nobody is to have it; and whatever is gone,
-    /// or has lost its words.
+    /// Of these logs the places of disappearing messages whose time runs: another person's, once this person has
+    /// read them; this person's own, once a device of somebody else holds them or nobody is to have them.
     ///
     /// - Parameter isHidden: whether what a person writes is shown to nobody here: it is never read.
+    /// - Returns: the places of each log of the space; all of them where it has no record here.
     public static func begunToDisappear(
-        _ numbers: [OperationNumber], in space: SpaceRecord, roster: Roster, ownPerson: PersonID,
+        in tags: [LogTag], of space: SpaceRecord, roster: Roster, ownPerson: PersonID,
         store: some MergeStore, isHidden: (PersonID) throws(StoreError) -> Bool
-    ) throws(StoreError) -> [OperationNumber] {
+    ) throws(StoreError) -> [LogTag: PlaceSet] {
         let states = try MessageStates(
             in: space, roster: roster, besides: ownPerson, store: store)
         let devices = roster.everyDevice(of: ownPerson)
-        var read: [LogTag: PlaceSet] = [:]
-        var begun: [OperationNumber] = []
-        for number in numbers {
-            guard let stored = try store.operation(number), !stored.operation.isErased,
-                let log = try store.log(stored.log)
-            else {
-                begun.append(number)
+        let all = PlaceSet(0..<UInt64.max)
+        var begun: [LogTag: PlaceSet] = [:]
+        for tag in tags {
+            guard let log = try store.log(tag, in: space.number) else {
+                begun[tag] = all
                 continue
             }
-            if states.isOwn(log.tag) {
-                let isOut = states.state(of: log.tag, stored.sequence) != .saved
-                if isOut || !states.hasOthers { begun.append(number) }
-                continue
-            }
-            if read[log.tag] == nil {
-                read[log.tag] = try store.placesRead(of: log.tag, on: devices, in: space.number)
-            }
-            if read[log.tag]?.contains(stored.sequence) == true {
-                begun.append(number)
+            if states.isOwn(tag) {
+                begun[tag] = states.hasOthers ? states.left(in: tag) : all
             } else if let author = roster.person(of: log.device), try isHidden(author) {
-                begun.append(number)
+                begun[tag] = all
+            } else {
+                begun[tag] = try store.placesRead(of: tag, on: devices, in: space.number)
             }
         }
         return begun

@@ -6,6 +6,8 @@ public import ParleyWire
 extension OperationKind {
     /// What holds for the person, on all of their devices.
     public static let preference = OperationKind(rawValue: 38)
+    /// The same for what holds words of the person's own: they are erased once others take their place.
+    public static let passingPreference = OperationKind(rawValue: 47)
 }
 
 extension EntryField {
@@ -47,6 +49,9 @@ public struct PreferenceKey: RawRepresentable, Hashable, Sendable {
         .presence, .callServer, .deleted, .readOutside, .recoveryCheck, .archived, .unread,
         .unsent, .sentAgain, .linkPreviews, .reminder, .scheduled, .keptFirst,
     ]
+
+    /// Those that hold words which the person takes back by setting others, or none.
+    fileprivate static let ofWords: Set<PreferenceKey> = [.unsent, .reminder, .scheduled]
 
     /// Those that change how a conversation is listed.
     fileprivate static let ofLists: Set<PreferenceKey> = [
@@ -105,7 +110,9 @@ public struct Preference: Equatable, Sendable {
         message.key = UInt32(key.rawValue)
         message.topic = field(topic)
         message.value = field(value)
-        return Draft(kind: .preference, lane: .shared, payload: Payload.encode(message))
+        return Draft(
+            kind: PreferenceKey.ofWords.contains(key) ? .passingPreference : .preference,
+            lane: .shared, payload: Payload.encode(message))
     }
 }
 
@@ -127,6 +134,41 @@ extension Preference: OwnNote {
             let space = try store.space(id)
         else { return [.preference(key)] }
         return [.preference(key), .conversation(space.number)]
+    }
+}
+
+/// As for every preference the last in order holds; what loses is erased. Nobody wants its words any more, and no
+/// digest covers them.
+/// Source: `Protocol/05-identity.md`, "Preferences".
+enum PassingPreferenceRule: MergeRule {
+    static let kind = OperationKind.passingPreference
+    static let lane = Lane.shared
+    static let role = Role.owner
+
+    static func merge(
+        _ applied: AppliedOperation, _ context: MergeContext, into store: some MergeStore
+    ) throws(StoreError) -> [ViewChange] {
+        let operation = applied.operation.operation
+        guard context.space.kind == .own, let said = operation.payload.flatMap(Preference.init)
+        else { return [] }
+        let rivals = try store.entries(
+            about: .space, in: context.space.number, field: Preference.entryField,
+            element: try store.locator(said.subject))
+        guard
+            try LastWriter.put(
+                Preference.entryField, of: said.subject, isOn: said.isOn, by: applied, context,
+                in: store)
+        else {
+            try Deletion.erase(applied.number, operation, in: store)
+            return []
+        }
+        for rival in rivals where rival.operation != applied.number {
+            guard let stored = try store.operation(rival.operation),
+                stored.operation.header.kind == kind
+            else { continue }
+            try Deletion.erase(stored.number, stored.operation, in: store)
+        }
+        return try said.changes(context, in: store)
     }
 }
 

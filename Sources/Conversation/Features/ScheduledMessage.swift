@@ -96,12 +96,21 @@ public struct ScheduledMessage: Equatable, Sendable {
 }
 
 extension Overview {
-    /// All that the person wants sent later, what is sent first first.
+    /// All that the person wants sent later, what is sent first first: each by the word of the device that sends
+    /// it. No other one makes it speak.
     public static func scheduled(
         ownSpace: SpaceNumber, in store: some MergeStore
     ) throws(StoreError) -> [ScheduledMessage] {
-        try preferences(.scheduled, ownSpace: ownSpace, in: store)
-            .compactMap { ScheduledMessage($0) }
-            .sorted { ($0.time, $0.id) < ($1.time, $1.id) }
+        var all: [ScheduledMessage] = []
+        for entry in try store.entries(about: .space, in: ownSpace, field: .preference)
+        where entry.isOn {
+            guard let stored = try store.operation(entry.operation),
+                let said = stored.operation.payload.flatMap(Preference.init),
+                let scheduled = ScheduledMessage(said),
+                try store.log(stored.log)?.device == scheduled.device
+            else { continue }
+            all.append(scheduled)
+        }
+        return all.sorted { ($0.time, $0.id) < ($1.time, $1.id) }
     }
 }

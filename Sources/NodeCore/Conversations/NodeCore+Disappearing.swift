@@ -7,8 +7,8 @@ import ParleyWire
 /// tells it to, and no author's clock says when.
 /// Source: `Protocol/03-operations.md`, "Disappearing messages".
 extension NodeCore {
-    /// Messages that are erased in one step: others get their turn.
-    private static let erasedCountMax = 256
+    /// Messages whose time begins or ends in one step: others get their turn.
+    private static let changedCountMax = 256
     /// How soon what came, or was read, is looked at.
     private static let disappearanceDelay: UInt64 = 500
 
@@ -56,9 +56,9 @@ extension NodeCore {
 
     /// When a message disappears from here, in Unix milliseconds; nil if its time does not run.
     public static func disappearance(
-        of number: OperationNumber, in store: some NodeStore
+        of number: OperationNumber, in store: some Store
     ) throws(StoreError) -> UInt64? {
-        try PendingDisappearance.kept(number, in: store)?.due
+        try PendingDisappearance.due(of: number, in: store)
     }
 
     /// A message came that disappears.
@@ -66,141 +66,75 @@ extension NodeCore {
         _ number: OperationNumber, in space: SpaceNumber, _ turn: inout some Turn
     ) throws(StoreError) {
         guard let stored = try turn.store.operation(number),
+            let log = try turn.store.log(stored.log),
             let lifetime = stored.operation.payload.flatMap(TextMessage.init)?.lifetime
         else { return }
-        if try turn.store.value(.disappearing, PendingDisappearance.key(of: number)) == nil {
-            try PendingDisappearance(number, in: space, lifetime: lifetime).keep(in: turn.store)
-        }
-        intake.mayDisappear = true
+        let noted = PendingDisappearance(
+            number, in: space, at: stored.sequence, of: log.tag, lifetime: lifetime)
+        if intake.disappearing.insert(noted) { try noted.keep(in: turn.store) }
         hastenDisappearing(&turn)
     }
 
     /// Looks soon whether something begins to disappear: somebody read or received something.
     mutating func hastenDisappearing(_ turn: inout some Turn) {
-        guard intake.mayDisappear else { return }
+        guard !intake.disappearing.isEmpty else { return }
         timers.hasten(.disappearing, in: Self.disappearanceDelay, &turn)
     }
 
     /// Begins to count for messages that were read here or have reached somebody, and erases those whose time
-    /// is over.
+    /// is over. What is left of very many gets its turn right after.
     mutating func tendDisappearing(_ turn: inout some Turn) throws(StoreError) {
-        var pending = try PendingDisappearance.all(in: turn.store)
-        let begun = try begunToDisappear(pending, turn.store)
-        var erasedCount = 0
-        for index in pending.indices {
-            if begun.contains(pending[index].number) {
-                try pending[index].begin(at: turn.now.wall, turn.store)
+        try dropDeleted(&turn)
+        let begun = try begunToDisappear(turn.store)
+        var (next, room) = (UInt64.max, Self.changedCountMax)
+        try intake.disappearing.update { noted throws(StoreError) in
+            if noted.due == nil, begun[noted.log]?.contains(noted.sequence) == true {
+                guard room > 0 else { return next = turn.now.wall }
+                room -= 1
+                try noted.begin(at: turn.now.wall, turn.store)
             }
             // Of a clock that was ahead and is not any more.
-            try pending[index].correct(at: turn.now.wall, turn.store)
-            guard let due = pending[index].due, due <= turn.now.wall,
-                erasedCount < Self.erasedCountMax
-            else { continue }
-            erasedCount += 1
-            turn.emit(
-                .changed(try Disappearance.erase(pending[index].number, in: turn.store)))
-            try turn.store.setValue(nil, .disappearing, pending[index].key)
-            pending[index].isOver = true
+            try noted.correct(at: turn.now.wall, turn.store)
+            guard let due = noted.due else { return }
+            guard due <= turn.now.wall, room > 0 else { return next = min(next, due) }
+            room -= 1
+            turn.emit(.changed(try Disappearance.erase(noted.number, in: turn.store)))
+            try noted.end(in: turn.store)
         }
-        let left = pending.filter { !$0.isOver }
-        intake.mayDisappear = !left.isEmpty
-        guard intake.mayDisappear else { return }
-        let next = left.compactMap(\.due).min() ?? .max
+        guard !intake.disappearing.isEmpty else { return }
         look(.disappearing, at: next, &turn)
     }
 
-    /// Of what waits to be read or delivered, what does so no longer.
+    /// Nobody waits for messages to be read that were deleted.
+    private mutating func dropDeleted(_ turn: inout some Turn) throws(StoreError) {
+        for number in intake.disappearing.nextToCheck() {
+            guard try turn.store.operation(number)?.operation.isErased != false else { continue }
+            var noted = intake.disappearing.remove(number)
+            try noted?.end(in: turn.store)
+        }
+    }
+
+    /// Of the logs with messages that wait to be read or delivered, the places of those that do so no longer.
     private mutating func begunToDisappear(
-        _ pending: [PendingDisappearance], _ store: some Store
-    ) throws(StoreError) -> Set<OperationNumber> {
-        var begun: Set<OperationNumber> = []
-        let waiting = Dictionary(grouping: pending.filter { $0.due == nil }, by: \.space)
-        for (number, waiting) in waiting.sorted(by: { $0.key < $1.key }) {
-            let numbers = waiting.map(\.number)
+        _ store: some Store
+    ) throws(StoreError) -> [PendingDisappearance.Log: PlaceSet] {
+        var begun: [PendingDisappearance.Log: PlaceSet] = [:]
+        let waiting = Dictionary(grouping: intake.disappearing.waitingLogs, by: \.space)
+        for (number, logs) in waiting.sorted(by: { $0.key < $1.key }) {
             guard let space = try store.space(number), let roster = try roster(of: space, store)
             else {
-                begun.formUnion(numbers)
+                for log in logs { begun[log] = PlaceSet(0..<UInt64.max) }
                 continue
             }
-            begun.formUnion(
-                try Overview.begunToDisappear(
-                    numbers, in: space, roster: roster, ownPerson: identity.person, store: store
-                ) { person throws(StoreError) in
-                    guard space.kind == .group else { return false }
-                    return try contact(person, store)?.isBlocked == true
-                })
+            let places = try Overview.begunToDisappear(
+                in: logs.map(\.tag).sorted(), of: space, roster: roster,
+                ownPerson: identity.person, store: store
+            ) { person throws(StoreError) in
+                guard space.kind == .group else { return false }
+                return try contact(person, store)?.isBlocked == true
+            }
+            for log in logs { begun[log] = places[log.tag] }
         }
         return begun
-    }
-}
-
-/// A message that disappears, and since when its time runs.
-struct PendingDisappearance {
-    /// The message.
-    let number: OperationNumber
-    /// Its conversation.
-    let space: SpaceNumber
-    /// How long it stays, in milliseconds.
-    private let lifetime: UInt64
-    /// When it is erased, by this device's clock in Unix milliseconds; nil until its time runs.
-    private(set) var due: UInt64?
-    /// Whether it was erased.
-    var isOver = false
-
-    init(_ number: OperationNumber, in space: SpaceNumber, lifetime seconds: UInt64) {
-        (self.number, self.space) = (number, space)
-        lifetime = min(seconds, Limits.lifetimeSecondsMax) * 1_000
-    }
-
-    private init?(_ key: [UInt8], _ value: [UInt8]) {
-        var (keyReader, reader) = (ByteReader(key), ByteReader(value))
-        do throws(DecodingFailure) {
-            number = OperationNumber(Int64(bitPattern: try keyReader.uint64()))
-            space = SpaceNumber(Int64(bitPattern: try reader.uint64()))
-            lifetime = try reader.uint64()
-            let due = try reader.uint64()
-            self.due = due == 0 ? nil : due
-        } catch { return nil }
-    }
-
-    static func key(of number: OperationNumber) -> [UInt8] {
-        var writer = ByteWriter(capacity: 8)
-        writer.uint64(UInt64(bitPattern: number.rawValue))
-        return writer.bytes
-    }
-
-    var key: [UInt8] { Self.key(of: number) }
-
-    static func all(in store: some NodeStore) throws(StoreError) -> [PendingDisappearance] {
-        try store.values(.disappearing).compactMap { PendingDisappearance($0.key, $0.value) }
-    }
-
-    static func kept(
-        _ number: OperationNumber, in store: some NodeStore
-    ) throws(StoreError) -> PendingDisappearance? {
-        let key = key(of: number)
-        return try store.value(.disappearing, key).flatMap { PendingDisappearance(key, $0) }
-    }
-
-    func keep(in store: some NodeStore) throws(StoreError) {
-        var writer = ByteWriter(capacity: 24)
-        writer.uint64(UInt64(bitPattern: space.rawValue))
-        writer.uint64(lifetime)
-        writer.uint64(due ?? 0)
-        try store.setValue(writer.bytes, .disappearing, key)
-    }
-
-    /// Lets its time run.
-    mutating func begin(at wall: UInt64, _ store: some NodeStore) throws(StoreError) {
-        guard due == nil else { return }
-        due = wall + lifetime
-        try keep(in: store)
-    }
-
-    /// It never stays longer from now on than it would if its time began now.
-    mutating func correct(at wall: UInt64, _ store: some NodeStore) throws(StoreError) {
-        guard let set = due, set > wall + lifetime else { return }
-        due = wall + lifetime
-        try keep(in: store)
     }
 }

@@ -57,6 +57,12 @@ extension NodeCore {
             return .failure(.unknownConversation)
         }
         if let refusal = try refusal(writingIn: space, turn.store) { return .failure(refusal) }
+        let messages = try withLifetime(rows.map(\.message), in: space, turn.store)
+        let rows = zip(rows, messages).map { row, message in
+            var row = row
+            row.message = message
+            return row
+        }
         for row in rows {
             if let refusal = Self.refusal(row.message) { return .failure(refusal) }
         }

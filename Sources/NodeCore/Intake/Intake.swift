@@ -12,8 +12,8 @@ struct Intake: Sendable {
     var yield = Yield()
     /// Spaces in which something was received that a receipt does not cover yet.
     var unreceipted: Set<SpaceNumber> = []
-    /// Whether there may be messages that disappear.
-    var mayDisappear = false
+    /// The messages that disappear.
+    var disappearing = DisappearanceDesk()
 }
 
 /// What came of operations that somebody brings: for what is new others pay.

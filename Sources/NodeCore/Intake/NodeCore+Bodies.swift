@@ -251,8 +251,8 @@ extension NodeCore {
             tag: tag, sequence: place, check: id.check)
         switch header.kind {
         case .text: return try Overview.isDeleted(own, in: space.number, store: store)
-        // Its time was over where it came from.
-        case .disappearingText: return true
+        // Its time was over where it came from, or another took its place there.
+        case .disappearingText, .passingPreference: return true
         case .edit:
             guard let target = header.references.first else { return false }
             if try Target.disappears(target, in: space.number, store) { return true }
