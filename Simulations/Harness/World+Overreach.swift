@@ -47,6 +47,12 @@ extension World {
         }
     }
 
+    /// Pins a message of somebody else, whatever the liar is in the conversation.
+    @discardableResult
+    public func pinAnyway(_ liar: SimulatedNode, in space: SpaceID) throws -> Bool {
+        try overreach(liar, in: space) { _, message in Pin(isOn: true).draft(of: message) }
+    }
+
     /// Names in a control operation what stands in another lane: in the liar's own log, or in that of
     /// somebody else. No roster can be made of it, so it waits, and with it all that the liar writes
     /// there from then on.

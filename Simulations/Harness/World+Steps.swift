@@ -13,6 +13,8 @@ public struct StepReport {
     public let effects: [Effect]
     /// Whether the process died before the effects were performed, or the store failed.
     public let isLost: Bool
+    /// What its wall clock showed, in Unix milliseconds.
+    public internal(set) var wall: UInt64 = 0
 }
 
 /// What can happen in a world.
@@ -134,7 +136,8 @@ extension World {
         _ node: SimulatedNode, _ input: Input, _ effects: [Effect], isLost: Bool
     ) {
         if onStep == nil, onEvent == nil { return }
-        let step = StepReport(node: node, input: input, effects: effects, isLost: isLost)
+        let step = StepReport(
+            node: node, input: input, effects: effects, isLost: isLost, wall: wall(of: node))
         onStep?(step)
         onEvent?(.stepped(step, node: node.index))
     }

@@ -137,7 +137,7 @@ extension RealRun {
         case .found(let name, let members):
             try await node.perform(CreateConversation(name: name, members: members))
             return .done
-        case .invite(let user):
+        case .invite(let user, _):
             guard let other = devices.first(where: { $0.user == user }) else { break }
             let link = try await node.perform(CreateInvite(hours: 2)).link
             try await other.node().perform(AcceptInvite(link: link))

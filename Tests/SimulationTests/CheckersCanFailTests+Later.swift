@@ -7,7 +7,7 @@ import Testing
 @testable import ParleyNodeCore
 @testable import ParleySimulation
 
-/// Promises about what happens at a time, and about who is kept away meanwhile.
+/// Promises about what happens at a time, and about who is kept away or let in meanwhile.
 extension CheckersCanFailTests {
     /// A step that nobody made.
     private func pretend(
@@ -123,6 +123,36 @@ extension CheckersCanFailTests {
                 trial.ben.timers[.disappearing] = nil
                 trial.world.run(for: 400_000)
             }
+            trial.isBroken(isSettled: false)
+        }
+    }
+
+    @Test("InvitesEnd: somebody is taken in by an invite that was ended, or is over")
+    func invitedTooLate() throws {
+        for isEnded in [true, false] {
+            let trial = try Trial(of: "I46")
+            let (world, ann) = (trial.world, trial.ann)
+            let secret = [UInt8](repeating: 7, count: Invite.secretByteCount)
+            let expires = World.epoch + world.now + (isEnded ? 86_400_000 : 10_000)
+            _ = try world.perform(.createInvite(secret: secret, expires: expires), on: ann)
+            var invite = try #require(try OpenInvite.kept(ann.store).first)
+            if isEnded { _ = try world.perform(.revokeInvite(invite.number), on: ann) }
+            func keep(_ invite: OpenInvite) throws {
+                try trial.meddle(with: ann) { store, _ in
+                    try store.setValue(invite.bytes, .invite, OpenInvite.key(invite.number))
+                }
+            }
+            world.run(for: 20_000)
+            // As if it had not been ended.
+            try keep(invite)
+            try ann.type("nobody may come any more", in: trial.trip)
+            try trial.jury.verify()
+            invite.guests = [trial.ben.identity.person]
+            try keep(invite)
+            world.onStep?(
+                StepReport(
+                    node: ann, input: .frame(LinkID(1), []), effects: [], isLost: false,
+                    wall: world.wall(of: ann)))
             trial.isBroken(isSettled: false)
         }
     }

@@ -102,6 +102,7 @@ extension Stage {
         case .nameAnyway: try world.nameAnyway(liar, in: space)
         case .nameAnotherLane: try world.nameAnotherLane(liar, in: space)
         case .floodUnasked: try world.floodUnasked(liar)
+        case .pinAnyway: try world.pinAnyway(liar, in: space)
         case .spoilFiles: world.spoilFiles(liar)
         }
     }
@@ -190,7 +191,9 @@ extension Stage {
     // MARK: What people do
 
     private mutating func person(_ node: SimulatedNode, does deed: Deed) throws -> Bool {
-        if case .invite(let user) = deed { return try invite(user, by: node) }
+        if case .invite(let user, let time) = deed {
+            return try invite(user, by: node, for: time ?? .hours(24))
+        }
         var isDone = false
         // What a person reads to decide meets no failure that was meant for a step.
         for (actor, command) in try world.observe({ try commands(for: deed, of: node) })
@@ -246,12 +249,14 @@ extension Stage {
     }
 
     /// Opens an invite, which a friend takes.
-    mutating func invite(_ user: String, by node: SimulatedNode) throws -> Bool {
+    mutating func invite(
+        _ user: String, by node: SimulatedNode, for time: VirtualTime = .hours(24)
+    ) throws -> Bool {
         guard let friend = self.node(user), !friend.isDown else { return false }
         let secret = (0..<Invite.secretByteCount).map { _ in
             UInt8(truncatingIfNeeded: random.next())
         }
-        let expires = World.epoch + world.now + 86_400_000
+        let expires = World.epoch + world.now + time.milliseconds
         guard perform(.createInvite(secret: secret, expires: expires), on: node) != nil,
             let invite = try world.observe({ try node.invite(with: secret) })
         else { return false }

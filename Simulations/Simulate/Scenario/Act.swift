@@ -80,8 +80,8 @@ public enum Deed: Codable, Equatable, Sendable {
     case found(name: String, members: [String])
     /// Changes the own name.
     case nameSelf(name: String)
-    /// Invites somebody, who takes the invite at once.
-    case invite(user: String)
+    /// Invites somebody, who takes the invite at once: for a day, or for this time.
+    case invite(user: String, for: VirtualTime? = nil)
     /// Asks somebody to be a contact.
     case ask(user: String)
     /// Decides about somebody: `accept`, `decline`, or `block`, which is soon regretted.
@@ -286,6 +286,8 @@ public enum Malice: String, Codable, CaseIterable, Sendable {
     case floodUnasked
     /// Gives other bytes than it has of files.
     case spoilFiles
+    /// Pins what others wrote, without the right to.
+    case pinAnyway
 
     /// What is drawn for a seed: those before 400 are what they were.
     static func drawn(for seed: UInt64) -> [Malice] {
@@ -293,7 +295,7 @@ public enum Malice: String, Codable, CaseIterable, Sendable {
             .grindHashes, .editOthers, .deleteOthers, .deleteAsBefore, .nameAnyway,
         ]
         return allCases.filter { kind in
-            kind != .spoilFiles && !besides.contains(kind)
+            kind != .spoilFiles && kind != .pinAnyway && !besides.contains(kind)
                 && (seed >= Scenario.firstLateSeed || !late.contains(kind))
         }
     }

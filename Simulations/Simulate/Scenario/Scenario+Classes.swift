@@ -22,6 +22,10 @@ extension Scenario {
             (
                 "foreign edits",
                 nodes.contains { $0.malicious?.contains(.editOthers) == true }
+            ),
+            (
+                "foreign pins",
+                nodes.contains { $0.malicious?.contains(.pinAnyway) == true }
             ), ("thieves", acts.contains { $0.do == .steal }),
             ("devices", workload.devicesPerHour != nil),
             ("talk", workload.talkPerMinute != nil),
@@ -42,6 +46,7 @@ extension Scenario {
             ("slow disks", has(\.diskDelayMs)),
             ("homecomings", acts.contains { $0.do.readsAll }),
             ("ranks lost apart", acts.contains { $0.do.makesAdmin }),
+            ("late guests", acts.contains { $0.do.invitesBriefly }),
         ]
     }
 }

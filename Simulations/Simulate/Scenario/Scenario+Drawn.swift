@@ -56,6 +56,8 @@ extension Scenario {
         scenario.drawFiles()
         scenario.drawReturns(minutes: minutes)
         scenario.drawForeignEdits()
+        scenario.drawForeignPins()
+        scenario.drawLateGuests(minutes: minutes)
         return scenario
     }
 

@@ -93,7 +93,7 @@ extension Deed {
         switch self {
         case .found(_, let members): members
         case .mention(_, let users, _, _): users
-        case .invite(let user), .verify(let user), .ask(let user), .answer(let user, _),
+        case .invite(let user, _), .verify(let user), .ask(let user), .answer(let user, _),
             .reset(let user), .stall(let user, _), .flip(let user, _), .add(_, let user, _),
             .remove(_, let user), .promote(_, let user, _), .join(let user), .confide(let user, _),
             .ringAt(let user), .shutOut(let user, _):

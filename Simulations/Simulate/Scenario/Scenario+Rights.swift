@@ -35,6 +35,15 @@ extension Scenario {
         if !kinds.contains(.editOthers) { nodes[liar].malicious = kinds + [.editOthers] }
     }
 
+    /// From the seed 700 on, in another world of ten the last of three or more people pins what others wrote,
+    /// without the right to. It draws nothing either.
+    mutating func drawForeignPins() {
+        guard seed >= Self.firstLateGuestSeed, seed % 10 == 1, persons.count >= 3,
+            let liar = nodes.firstIndex(where: { $0.user == persons[persons.count - 1] })
+        else { return }
+        nodes[liar].malicious = (nodes[liar].malicious ?? []) + [.pinAnyway]
+    }
+
     /// In one world of three somebody founds a group into which others come by links alone, each of use
     /// for some minutes at most; some try when it is too late, or are let in when it is.
     mutating func drawLinks(minutes: UInt64) {
