@@ -5,7 +5,8 @@ import ParleySimulation
 import ParleyWire
 
 /// I9: who is in a space is what an independent model makes of its control operations, and whoever
-/// is out is served nothing.
+/// is out is served nothing. So is what a node that runs takes for it: it has worked that out as
+/// operations came, and not all at once.
 ///
 /// A device in the roster gets no content at or below its horizon, and of nobody's log more than
 /// the removals leave. A device that is out gets lane 0 up to and including what put it out; a
@@ -19,6 +20,7 @@ final class RostersAgree: Checker {
 
     private(set) var checkCount = 0
     private let roster: (SpaceRecord, any SimulatedStore) throws -> Roster?
+    private let heldRoster: (SpaceRecord, SimulatedNode) -> Roster?
     private let book = NaiveBook()
     private var known: [DeviceID: Known] = [:]
 
@@ -42,13 +44,19 @@ final class RostersAgree: Checker {
         var now: NaiveControl
     }
 
-    /// - Parameter roster: tells who is in a space; as every node works it out where left out.
+    /// - Parameters:
+    ///   - roster: tells who is in a space; as every node works it out where left out.
+    ///   - heldRoster: tells what a node that runs takes for it; nil where it has not looked.
     init(
         roster: @escaping (SpaceRecord, any SimulatedStore) throws -> Roster? = {
             try RosterReader.roster(of: $0, in: $1)
+        },
+        heldRoster: @escaping (SpaceRecord, SimulatedNode) -> Roster? = {
+            $1.isDown ? nil : $1.core.heldRoster(of: $0.number)
         }
     ) {
         self.roster = roster
+        self.heldRoster = heldRoster
     }
 
     func observed(_ step: StepReport) throws {
@@ -215,6 +223,12 @@ final class RostersAgree: Checker {
         }
         if let difference {
             throw violation("\(node.name) takes for the roster of a space \(difference)")
+        }
+        guard let held = heldRoster(space, node), held != roster else { return }
+        if let difference = control.now.difference(
+            from: held, control.rosters, about: devices.sorted())
+        {
+            throw violation("\(node.name) goes by a roster of a space with \(difference)")
         }
     }
 }

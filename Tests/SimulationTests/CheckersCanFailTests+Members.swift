@@ -23,6 +23,17 @@ extension CheckersCanFailTests {
         #expect(throws: Violation.self) { try checker.looked(at: trial.world) }
     }
 
+    @Test("RostersAgree: a node that runs goes by what was so before")
+    func oldRoster() throws {
+        let trial = try Trial(of: "I9")
+        let space = try #require(try trial.ann.store.space(trial.trip))
+        let old = try RosterReader.roster(of: space, in: trial.ann.store)
+        let checker = RostersAgree(heldRoster: { space, _ in space.id == trial.trip ? old : nil })
+        try checker.looked(at: trial.world)
+        try trial.ann.perform(.removeMember(trial.trip, trial.ben.identity.person))
+        #expect(throws: Violation.self) { try checker.looked(at: trial.world) }
+    }
+
     @Test("RostersAgree: what was said in a group is sent to a stranger")
     func servedToStranger() throws {
         let trial = try Trial(of: "I9")
