@@ -32,8 +32,13 @@ extension Stage {
             }
         case .openGroup(let place, let uses, let time?):
             return try open(place, for: uses, lasting: time, by: node)
-        case .join(let user):
-            guard !node.isDown, let link = links[user] else { return false }
+        case .join(let user, let member):
+            guard !node.isDown, var link = links[user] else { return false }
+            if let member {
+                guard let card = try world.observe({ try self.node(member).flatMap(Self.card) })
+                else { return false }
+                link.card = card
+            }
             return perform(.joinGroup(link), on: node) != nil
         default: return false
         }
@@ -68,8 +73,7 @@ extension Stage {
         _ place: Int, for uses: Int, lasting time: VirtualTime, by node: SimulatedNode
     ) throws -> Bool {
         guard !node.isDown, let space = try world.observe({ try space(place, of: node) }),
-            let card = try world.observe({ try node.store.value(.card, node.identity.person.bytes) }
-            )
+            let card = try world.observe({ try Self.card(of: node) })
         else { return false }
         let secret = (0..<32).map { _ in UInt8(truncatingIfNeeded: random.next()) }
         let expires = World.epoch + world.now + time.milliseconds
@@ -82,6 +86,11 @@ extension Stage {
             space: space.id, invite: invite, secret: secret, expires: expires, name: "a group",
             card: card)
         return true
+    }
+
+    /// Whom a guest asks, as a link says it.
+    private static func card(of node: SimulatedNode) throws -> [UInt8]? {
+        try node.store.value(.card, node.identity.person.bytes)
     }
 
     /// Carries out a command and counts what came of it; nil where it was refused.

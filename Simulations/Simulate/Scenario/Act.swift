@@ -110,8 +110,9 @@ public enum Deed: Codable, Equatable, Sendable {
     case openGroup(space: Int, uses: Int, for: VirtualTime? = nil)
     /// Ends the oldest link into a group that is open.
     case closeGroup(space: Int)
-    /// Wants to come in by the newest link that somebody opened.
-    case join(user: String)
+    /// Wants to come in by the newest link that somebody opened, with the help of that person or of
+    /// another member.
+    case join(user: String, through: String? = nil)
     /// Links a further device of the same person, which the scenario names.
     case link(device: String)
     /// Calls a device of the same person something.

@@ -47,6 +47,9 @@ extension Scenario {
             ("homecomings", acts.contains { $0.do.readsAll }),
             ("ranks lost apart", acts.contains { $0.do.makesAdmin }),
             ("late guests", acts.contains { $0.do.invitesBriefly }),
+            ("polls closed apart", acts.contains { $0.do.closesPoll }),
+            ("links used apart", acts.contains { $0.do.joinsThroughAnother }),
+            ("ranks apart", acts.contains { $0.do.makesReader }),
         ]
     }
 }

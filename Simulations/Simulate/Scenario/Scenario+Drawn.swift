@@ -58,6 +58,7 @@ extension Scenario {
         scenario.drawForeignEdits()
         scenario.drawForeignPins()
         scenario.drawLateGuests(minutes: minutes)
+        scenario.drawApart(minutes: minutes)
         return scenario
     }
 

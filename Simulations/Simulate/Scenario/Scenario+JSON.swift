@@ -95,9 +95,10 @@ extension Deed {
         case .mention(_, let users, _, _): users
         case .invite(let user, _), .verify(let user), .ask(let user), .answer(let user, _),
             .reset(let user), .stall(let user, _), .flip(let user, _), .add(_, let user, _),
-            .remove(_, let user), .promote(_, let user, _), .join(let user), .confide(let user, _),
+            .remove(_, let user), .promote(_, let user, _), .confide(let user, _),
             .ringAt(let user), .shutOut(let user, _):
             [user]
+        case .join(let user, let member): [user] + (member.map { [$0] } ?? [])
         case .recover(_, let helper, _): devices + (helper.map { [$0] } ?? [])
         case .link, .nameDevice, .revoke: devices
         case .part(let groups, _): groups.flatMap { $0 }
