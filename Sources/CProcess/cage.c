@@ -3,85 +3,37 @@
 #define _GNU_SOURCE
 #include "ccage.h"
 
+#include "calls.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
 #include <linux/landlock.h>
-#include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#if defined(__x86_64__)
-#define OWN_ARCHITECTURE AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define OWN_ARCHITECTURE AUDIT_ARCH_AARCH64
-#else
-#error "no filter of calls for this processor"
-#endif
+// What kernels after the system's headers know: calls to ports, and signals out of a domain.
+#define CALLS_PORTS (3ULL << 0)
+#define CALL_TO_PORT (1ULL << 1)
+#define PORT_RULE 2
+#define NAMELESS_SOCKETS_AND_SIGNALS (3ULL << 0)
 
-#define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
-#define ANSWER(value) BPF_STMT(BPF_RET | BPF_K, (value))
-#define REFUSE(error) ANSWER(SECCOMP_RET_ERRNO | (error))
-// The call's number is loaded.
-#define DENY(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_##call, 0, 1), REFUSE(EPERM)
+struct rule_set {
+    unsigned long long files;
+    unsigned long long ports;
+    unsigned long long scopes;
+};
 
-// What gives a child that was taken over something to do harm with: sockets, other processes, kernels.
-static int forbid_calls(int has_network) {
-    struct sock_filter filter[] = {
-        LOAD(arch),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OWN_ARCHITECTURE, 1, 0),
-        ANSWER(SECCOMP_RET_KILL_PROCESS),
-        LOAD(nr),
-        // Numbers of another way to call the same kernel.
-        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1),
-        ANSWER(SECCOMP_RET_KILL_PROCESS),
-        // Asked so, libraries take the older call, whose flags can be read here.
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_clone3, 0, 1),
-        REFUSE(ENOSYS),
-        // Threads, and no processes.
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_clone, 0, 4),
-        LOAD(args[0]),
-        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 1, 0),
-        REFUSE(EPERM),
-        ANSWER(SECCOMP_RET_ALLOW),
-        // Of sockets those to other machines, where these may be reached, and to the system's own tables.
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_socket, 0, 7),
-        LOAD(args[0]),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET, 2, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET6, 1, 0),
-        REFUSE(EPERM),
-        BPF_STMT(BPF_LD | BPF_IMM, has_network ? 1 : 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 1, 1, 0),
-        REFUSE(EPERM),
-        LOAD(nr),
-#ifdef __NR_fork
-        DENY(fork),
-        DENY(vfork),
-#endif
-        DENY(bind), DENY(listen), DENY(ptrace), DENY(process_vm_readv), DENY(process_vm_writev),
-        DENY(kill), DENY(tkill), DENY(rt_sigqueueinfo), DENY(rt_tgsigqueueinfo), DENY(pidfd_open),
-        DENY(pidfd_send_signal), DENY(pidfd_getfd), DENY(io_uring_setup), DENY(keyctl), DENY(add_key),
-        DENY(request_key), DENY(bpf), DENY(perf_event_open), DENY(userfaultfd), DENY(mount),
-        DENY(umount2), DENY(unshare), DENY(setns), DENY(open_by_handle_at), DENY(shmget), DENY(shmat),
-        DENY(msgget), DENY(semget), DENY(mq_open), DENY(chroot), DENY(pivot_root), DENY(quotactl),
-        DENY(kexec_load), DENY(init_module), DENY(finit_module), DENY(prlimit64), DENY(setpriority),
-        DENY(sched_setscheduler), DENY(setpgid), DENY(setsid),
-        ANSWER(SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
-    if (syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) != 0) return errno;
-    return 0;
-}
+struct port_rule {
+    unsigned long long access;
+    unsigned long long port;
+};
 
 static const unsigned long long reads =
     LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR | LANDLOCK_ACCESS_FS_EXECUTE;
@@ -103,18 +55,25 @@ static int landlock_version(void) {
         __NR_landlock_create_ruleset, (void *)0, 0, LANDLOCK_CREATE_RULESET_VERSION);
 }
 
-// Bounds what can be opened. Kernels before 5.13, and some that were built without, cannot: there the
-// rights of the user hold.
+// Bounds what can be opened, called and signalled. Kernels before 5.13, and some that were built without,
+// cannot: there the rights of the user and the filter of calls hold. Later ones can more of it.
 static int forbid_files(const struct parley_cage *cage) {
-    if (landlock_version() < 1) return 0;
-    struct landlock_ruleset_attr all = {.handled_access_fs = (1ULL << 13) - 1};
+    int version = landlock_version();
+    if (version < 1) return 0;
+    struct rule_set all = {(1ULL << 13) - 1, 0, 0};
     // Later versions know more of the same: none of it is allowed here.
-    if (landlock_version() >= 2) all.handled_access_fs |= 1ULL << 13;
-    if (landlock_version() >= 3) all.handled_access_fs |= 1ULL << 14;
+    if (version >= 2) all.files |= 1ULL << 13;
+    if (version >= 3) all.files |= 1ULL << 14;
+    if (version >= 4) all.ports = CALLS_PORTS;
+    if (version >= 5) all.files |= 1ULL << 15;
+    if (version >= 6) all.scopes = NAMELESS_SOCKETS_AND_SIGNALS;
     // What a version does not know is no part of its structure.
-    int rules = (int)syscall(
-        __NR_landlock_create_ruleset, &all, sizeof all.handled_access_fs, 0);
+    size_t size = version >= 6 ? sizeof all : version >= 4 ? 2 * sizeof all.files : sizeof all.files;
+    int rules = (int)syscall(__NR_landlock_create_ruleset, &all, size, 0);
     if (rules < 0) return errno;
+    struct port_rule port = {CALL_TO_PORT, cage->port};
+    if (cage->port && version >= 4)
+        syscall(__NR_landlock_add_rule, rules, PORT_RULE, &port, 0);
     static const char *const folders[] = {
         "/usr", "/lib", "/lib64", "/bin", "/opt", "/nix/store", "/gnu/store", "/etc/ld.so.cache",
         "/etc/fonts", "/sys/devices/system/cpu", "/proc/self",
@@ -126,9 +85,9 @@ static int forbid_files(const struct parley_cage *cage) {
         "/etc/ssl/certs", "/etc/ssl/cert.pem", "/etc/ssl/openssl.cnf", "/etc/pki",
         "/etc/ca-certificates",
     };
-    for (size_t i = 0; cage->has_network && i < sizeof trusted / sizeof trusted[0]; i++)
+    for (size_t i = 0; cage->port && i < sizeof trusted / sizeof trusted[0]; i++)
         allow_path(rules, trusted[i], reads);
-    allow_path(rules, "/dev/null", LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE);
+    allow_path(rules, "/dev/null", LANDLOCK_ACCESS_FS_READ_FILE);
     allow_path(rules, "/dev/urandom", LANDLOCK_ACCESS_FS_READ_FILE);
     // Its input may be opened once more by its number.
     if (cage->input >= 0) allow(rules, 0, LANDLOCK_ACCESS_FS_READ_FILE);
@@ -181,18 +140,21 @@ static int enter(const struct parley_cage *cage, int report, pid_t parent) {
     sigemptyset(&none);
     for (int number = 1; number < 32; number++) signal(number, SIG_DFL);
     sigprocmask(SIG_SETMASK, &none, (void *)0);
-    if (setpgid(0, 0) != 0) return errno;
+    // With a session of its own no terminal is its.
+    if (setsid() < 0) return errno;
     if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) return errno;
     if (getppid() != parent) return ESRCH;
     int failure = place_files(cage, report);
     if (failure) return failure;
     if (chdir("/") != 0) return errno;
     // Where the system lets nobody do so, the filter of calls stands alone.
-    int spaces = CLONE_NEWUSER | CLONE_NEWIPC | (cage->has_network ? 0 : CLONE_NEWNET);
-    (void)!unshare(spaces);
+    int spaces = CLONE_NEWUSER | CLONE_NEWIPC | (cage->port ? 0 : CLONE_NEWNET);
+    int has_space = unshare(spaces) == 0;
     failure = limit_all(cage);
+    // Older kernels count all processes of the user, also there.
+    if (!failure && has_space && landlock_version() >= 4) failure = limit(RLIMIT_NPROC, 64);
     if (!failure) failure = forbid_files(cage);
-    if (!failure) failure = forbid_calls(cage->has_network);
+    if (!failure) failure = parley_forbid_calls(cage->port != 0);
     return failure;
 }
 

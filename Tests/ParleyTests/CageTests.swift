@@ -95,7 +95,7 @@ struct CageTests {
             """
         #expect(try python.output(["-c", script], input: -1) == [])
         var bounds = CagedProgram.Bounds()
-        bounds.hasNetwork = true
+        bounds.port = 443
         let said = try python.output(["-c", script], input: -1, bounds: bounds)
         #expect(String(decoding: said, as: UTF8.self) == "open 2\nopen 10\n")
     }

@@ -13,8 +13,8 @@ struct parley_cage {
     int input;
     int output;
     int errors;
-    /// Whether it may reach other machines. Without it no socket can be made.
-    int has_network;
+    /// The port of other machines that it may call; 0 for none: then it can make no socket.
+    unsigned port;
     /// Bytes of memory that it may write to, and seconds of a processor.
     unsigned long long memory_byte_count;
     unsigned long long processor_seconds;
@@ -24,7 +24,8 @@ struct parley_cage {
 
 /// Starts a program in a cage: it leads a process group of its own, has no file of this process, reads
 /// the system's programs and libraries and its standard input and nothing else, writes to its outputs and
-/// nowhere else, starts no process, and ends with the thread that called.
+/// nowhere else, starts no process, signals none, changes no file's mode, owner, times or attributes, and
+/// ends with the thread that called. It has the system calls that are listed for that, and no others.
 ///
 /// Returns the process, or the error number, negative, of the step that failed: then there is none.
 pid_t parley_cage_start(const struct parley_cage *cage);

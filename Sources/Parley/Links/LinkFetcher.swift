@@ -71,7 +71,7 @@ struct LinkFetcher: Sendable {
         let left = end - ContinuousClock.now
         guard left > .zero else { throw .unreachable }
         var bounds = CagedProgram.Bounds()
-        (bounds.hasNetwork, bounds.time) = (true, left)
+        (bounds.port, bounds.time) = (address.port, left)
         bounds.outputByteCount = Self.headByteCountMax + byteCountMax
         let called = if case .v6 = machine { "[\(machine)]" } else { "\(machine)" }
         let words = [

@@ -27,7 +27,8 @@ struct CagedProgram: Sendable {
         var processorSeconds: UInt64 = 10
         var time: Duration = .seconds(20)
         var outputByteCount = 1 << 20
-        var hasNetwork = false
+        /// The port of other machines that it may call, where it may.
+        var port: UInt16?
     }
 
     /// Where such programs are looked for: a cage opens what the system installed, and nothing else.
@@ -98,7 +99,7 @@ struct CagedProgram: Sendable {
                     var cage = parley_cage(
                         program: program, words: words.baseAddress,
                         environment: environment.baseAddress, input: input, output: output,
-                        errors: -1, has_network: bounds.hasNetwork ? 1 : 0,
+                        errors: -1, port: UInt32(bounds.port ?? 0),
                         memory_byte_count: bounds.memoryByteCount,
                         processor_seconds: bounds.processorSeconds,
                         file_byte_count: UInt64(bounds.outputByteCount))
