@@ -122,7 +122,7 @@ public final class Jury {
             NewcomersGetWhatIsGranted(), LinksExpire(), FilesAreWhole(), SeenStandsAbove(),
             EventsTellAll(),
             ReadWasShown(), TakenUpAgain(), HeldIsKnown(), BlockedAreNotRead(reader),
-            DueOnce(), BlockedAreNotCounted(), DisappearedInTime(), InvitesEnd(),
+            DueOnce(), BlockedAreNotCounted(), DisappearedInTime(), InvitesEnd(), RulesAreKept(),
         ]
     }
 

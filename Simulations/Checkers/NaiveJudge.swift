@@ -6,6 +6,8 @@ import ParleyWire
 struct NaiveAuthor: Equatable {
     var person: PersonID
     var role: Role
+    /// What the rules let them do.
+    var rights: Set<GroupAct> = []
 }
 
 /// Which operations of one log count, gone through from its beginning.
@@ -50,7 +52,7 @@ struct NaiveJudge {
         guard now.counts(log.device, log.lane, operation.sequence, seeing: view, rosters) else {
             return nil
         }
-        return NaiveAuthor(person: person, role: seat.role)
+        return NaiveAuthor(person: person, role: seat.role, rights: view.rights(of: seat.role))
     }
 
     /// Who was in the space by what the author of the next operation had seen; nil where that

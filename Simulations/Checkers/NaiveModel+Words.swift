@@ -15,10 +15,20 @@ extension NaiveModel {
         }
     }
 
-    /// How long new messages stay: the last word, of an admin in a group.
-    mutating func foldLifetime(_ acts: [Act], isGroup: Bool) {
+    /// Whether the rules let somebody do what an operation of this kind does: words that all read, and pins
+    /// with how long messages stay. Of all else they say nothing.
+    static func isEntitled(_ author: NaiveAuthor, to kind: UInt64) -> Bool {
+        switch kind {
+        case 64, 65, 69, 96, 100, 101, 102, 120, 121, 122: author.rights.contains(.write)
+        case 40, 44: author.rights.contains(.pin)
+        default: true
+        }
+    }
+
+    /// How long new messages stay: the last word of those who may say it.
+    mutating func foldLifetime(_ acts: [Act]) {
         for act in acts where act.kind == 44 && act.lane == .shared && act.hasBody {
-            guard act.author.role >= (isGroup ? .admin : .member),
+            guard
                 let said = Payload.decode(PayloadLifetime.self, act.payload),
                 said.seconds <= 31_536_000
             else { continue }

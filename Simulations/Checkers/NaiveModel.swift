@@ -140,7 +140,9 @@ struct NaiveModel {
             var judge = NaiveJudge(control, log)
             for stored in try store.operations(in: log.number, 0...UInt64.max, limit: .max) {
                 let operation = VerifiedOperation(stored: stored, tag: log.tag)
-                guard let author = judge.author(of: operation) else { continue }
+                guard let author = judge.author(of: operation),
+                    Self.isEntitled(author, to: operation.operation.header.kind.rawValue)
+                else { continue }
                 var order = operation.orderKey
                 if log.lane != .receipts {
                     order.stand = try stands.stand(of: log.tag, stored.sequence) ?? 0
@@ -156,8 +158,8 @@ struct NaiveModel {
         if space.kind == .group { foldName(acts) } else { foldProfiles(acts) }
         if space.kind != .own {
             foldMentions(acts, control.now)
-            foldPins(acts, isGroup: space.kind == .group)
-            foldLifetime(acts, isGroup: space.kind == .group)
+            foldPins(acts)
+            foldLifetime(acts)
             foldPolls(acts, authors, forks: forks, isGroup: space.kind == .group)
             foldItems(acts, authors, isGroup: space.kind == .group)
             foldNotes(acts, authors, isGroup: space.kind == .group)
@@ -297,10 +299,10 @@ struct NaiveModel {
     }
 
     /// The last word on each message, of those that are shown and not deleted; of these the last 32.
-    private mutating func foldPins(_ acts: [Act], isGroup: Bool) {
+    private mutating func foldPins(_ acts: [Act]) {
         var pinned: [OperationReference] = []
         for act in acts where act.kind == 40 && act.lane == .shared && act.hasBody {
-            guard act.author.role >= (isGroup ? .admin : .member),
+            guard
                 let message = act.operation.operation.header.references.first,
                 let pin = Payload.decode(PayloadPin.self, act.payload), [1, 2].contains(pin.state)
             else { continue }

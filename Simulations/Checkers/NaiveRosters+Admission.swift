@@ -56,13 +56,14 @@ extension NaiveRosters {
         case .accept: return nil
         case .add, .remove, .setRole, .leave, .settings, .invite: break
         }
-        guard let author = view.owners[act.device],
-            let need = need(of: wish, kind: view.kind), let seat = view.seats[author],
-            seat.role >= need
+        guard let author = view.owners[act.device], let seat = view.seats[author],
+            let need = need(of: wish, view, by: author, seat.role), seat.role >= need
         else { return nil }
         switch wish {
         case .add(let add):
-            guard view.seats[add.newcomer.person] == nil, seat.rank < 254 else { return nil }
+            guard view.seats[add.newcomer.person] == nil, seat.rank < 254 || need == .member else {
+                return nil
+            }
         case .remove(let remove):
             guard let target = view.seats[remove.person], seat.rank < target.rank else {
                 return nil
@@ -77,6 +78,12 @@ extension NaiveRosters {
         case .leave, .settings, .invite, .genesis, .ident, .redeem, .accept: break
         }
         var admission = Admission(author: author, need: need, key: Key(rank: seat.rank, id: act.id))
+        // By the rules of the group, without a rank.
+        if need == .member {
+            admission.key = Key(
+                rank: 254, phase: 1, age: age(of: author, view), depth: size(of: act.past),
+                id: act.id)
+        }
         guard entitle(&admission, by: seat) else { return nil }
         if case .add(let add) = wish {
             guard prove(add.newcomer, view, &admission) else { return nil }
@@ -86,19 +93,25 @@ extension NaiveRosters {
     }
 
     /// The role that something needs; nil where it cannot be in a space of this kind.
-    private func need(of wish: Wish, kind: SpaceKind?) -> Role? {
+    private func need(
+        of wish: Wish, _ view: Fold, by author: PersonID, _ role: Role
+    ) -> Role? {
         if case .settings = wish {
-            switch kind {
+            switch view.kind {
             case .group: return .owner
             case .direct: return .reader
             case .own, nil: return nil
             }
         }
-        guard kind == .group else { return nil }
+        guard view.kind == .group else { return nil }
         switch wish {
-        case .add(let add): return add.role >= .admin ? .owner : .admin
+        case .add(let add): return add.role >= .admin ? .owner : view.need(.add, role)
         case .setRole(let change): return change.role >= .admin ? .owner : .admin
-        case .remove, .invite: return .admin
+        case .remove: return .admin
+        case .invite(.open): return view.need(.invite, role)
+        case .invite(.end(let id)):
+            let maker = number(of: id).flatMap { admissions[$0]?.author }
+            return maker == author ? view.need(.invite, role) : .admin
         case .leave: return .reader
         case .genesis, .ident, .redeem, .settings, .accept: return nil
         }
@@ -258,15 +271,19 @@ extension NaiveRosters {
             let invite = number(of: redeem.invite), view.live.contains(invite),
             case .invite(.open(let key, _, _, _)) = acts[invite].wish,
             view.usesLeft(of: invite, in: self) > 0, let made = admissions[invite],
-            let inviter = view.seats[made.author], inviter.role >= .admin,
-            redeem.isProven(in: space, by: key), redeem.isWanted(in: space),
+            let inviter = view.seats[made.author],
+            inviter.role >= view.need(.invite, inviter.role), redeem.isProven(in: space, by: key),
+            redeem.isWanted(in: space),
             isFresh(redeem, invite, act, view)
         else { return nil }
         var admission = Admission(
-            author: made.author, sponsor: sponsor, isByAdmin: host.role >= .admin, need: .admin,
+            author: made.author, sponsor: sponsor, isByAdmin: host.role >= .admin,
+            need: view.need(.invite, inviter.role),
             key: Key(
-                rank: max(min(host.rank, 254), inviter.rank, made.key.rank), phase: 1,
-                age: view.comings(of: sponsor, in: self).map { size(of: acts[$0].past) }.max() ?? 0,
+                rank: max(min(host.rank, 254), min(inviter.rank, 254), made.key.rank), phase: 1,
+                age: max(
+                    age(of: sponsor, view), made.key.age,
+                    inviter.role < .admin ? age(of: made.author, view) : 0),
                 depth: size(of: act.past), id: act.id))
         admission.horizon = Self.both(redeem.newcomer.horizon, host.horizon)
         admission.seating = host.heads.filter {
@@ -277,6 +294,11 @@ extension NaiveRosters {
             entitle(&admission, by: inviter)
         else { return nil }
         return admission
+    }
+
+    /// How much had been seen by what let a person in.
+    private func age(of person: PersonID, _ view: Fold) -> Int {
+        view.comings(of: person, in: self).map { size(of: acts[$0].past) }.max() ?? 0
     }
 
     /// How many acts of a set rosters are made of.

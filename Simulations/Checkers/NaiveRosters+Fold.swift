@@ -61,12 +61,30 @@ extension NaiveRosters.Fold {
         for person in persons { findFormer(of: person, rosters) }
         settings.history = newest(rosters) { $0.history }
         settings.rotationHours = newest(rosters) { $0.rotationHours }
+        for act in GroupAct.allCases { settings.rules[act] = newest(rosters) { $0.rules[act] } }
         let tips = rosters.newest(of: admitted)
         authority = OperationHash.authority(tips.map { rosters.acts[$0].id })
         let counted = live.filter { rosters.isInDigest($0) }.map { rosters.acts[$0].id }
         digest = ParleySealing.digest(.roster) { hash in
             for id in counted.sorted() { hash.update(id) }
         }
+    }
+
+    /// The role that these acts ask for: of whoever is no admin, what the rules say.
+    func need(_ act: GroupAct, _ role: Role) -> Role {
+        guard role < .admin else { return .admin }
+        return rights(of: role).contains(act) ? .member : .admin
+    }
+
+    /// What somebody with a role may do: unless the owners say otherwise all write, and admins do the rest.
+    func rights(of role: Role) -> Set<GroupAct> {
+        guard role >= .member else { return [] }
+        if kind != .group { return [.write, .pin] }
+        return Set(
+            GroupAct.allCases.filter { act in
+                let isOpen = settings.rules[act].map { $0 == .everybody } ?? (act == .write)
+                return isOpen || role >= .admin
+            })
     }
 
     // MARK: What holds

@@ -161,8 +161,8 @@ extension NaiveRosters.Fold {
     private func invites(_ rosters: NaiveRosters) -> [String] {
         live.compactMap { act -> String? in
             guard case .invite(.open(let key, let role, _, let expires)) = rosters.acts[act].wish,
-                let inviter = rosters.admissions[act]?.author,
-                seats[inviter].map({ $0.role >= .admin }) ?? false
+                let inviter = rosters.admissions[act]?.author, let seat = seats[inviter],
+                seat.role >= need(.invite, seat.role)
             else { return nil }
             let left = usesLeft(of: act, in: rosters)
             let id = rosters.acts[act].id

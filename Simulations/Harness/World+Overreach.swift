@@ -53,6 +53,24 @@ extension World {
         try overreach(liar, in: space) { _, message in Pin(isOn: true).draft(of: message) }
     }
 
+    /// Writes a message, and pins one, whatever the rules of the conversation let the liar do.
+    @discardableResult
+    public func writeAnyway(_ liar: SimulatedNode, in space: SpaceID) throws -> Bool {
+        try forge(liar, in: space) { forgery in
+            let text = TextMessage(text: "\(liar.name) says so anyway at \(now)").draft()
+            let written = try forgery.run(
+                text, at: wall(of: liar), naming: try forgery.causes(of: .content))
+            var isShown = try show(written, by: forgery, in: space)
+            if let message = try forgery.messageOfSomebodyElse() {
+                let pinned = try forgery.run(
+                    Pin(isOn: true).draft(of: message), at: wall(of: liar),
+                    naming: try forgery.causes(of: .shared))
+                isShown = try show(pinned, by: forgery, in: space) || isShown
+            }
+            return isShown
+        }
+    }
+
     /// Names in a control operation what stands in another lane: in the liar's own log, or in that of
     /// somebody else. No roster can be made of it, so it waits, and with it all that the liar writes
     /// there from then on.

@@ -7,13 +7,16 @@ public import ParleyWire
 public struct Author: Equatable, Sendable {
     /// The person.
     public var person: PersonID
-    /// Their rights.
+    /// Their role.
     public var role: Role
+    /// What the rules of the space let them do.
+    public var rights: Set<GroupAct>
 
     /// An author with these fields.
-    public init(person: PersonID, role: Role) {
+    public init(person: PersonID, role: Role, rights: Set<GroupAct> = []) {
         self.person = person
         self.role = role
+        self.rights = rights
     }
 }
 
@@ -192,7 +195,9 @@ public struct Judge: Sendable {
         guard roster.judges(log.device, log.lane, operation.sequence, view: seen) else {
             return .void(.revoked)
         }
-        return .effective(Author(person: member.person, role: member.role))
+        return .effective(
+            Author(
+                person: member.person, role: member.role, rights: seen.rights(of: member.role)))
     }
 }
 

@@ -91,11 +91,17 @@ protocol MergeRule: SendableMetatype {
     static var lane: Lane { get }
     /// The least that the author must be in the space.
     static var role: Role { get }
+    /// What its author must have had the right to, by the rules of the space; nil for nothing.
+    static var act: GroupAct? { get }
     /// Folds an operation into the views. Its author, ``MergeContext/author``, has been checked
-    /// against ``role``.
+    /// against ``role`` and ``act``.
     static func merge(
         _ applied: AppliedOperation, _ context: MergeContext, into store: some MergeStore
     ) throws(StoreError) -> [ViewChange]
+}
+
+extension MergeRule {
+    static var act: GroupAct? { nil }
 }
 
 /// What merge rules are written against.
@@ -123,6 +129,10 @@ public enum Merge {
     private static let rulesByKind = Dictionary(
         uniqueKeysWithValues: rules.map { ($0.kind.rawValue, $0) })
 
+    /// What the rules of a group must allow to whoever writes an operation of this kind; nil where they
+    /// say nothing of it.
+    public static func act(of kind: OperationKind) -> GroupAct? { rulesByKind[kind.rawValue]?.act }
+
     /// Folds one applied operation into the views, if it counts.
     ///
     /// Unknown kinds, and operations that their author was not entitled to, have no effect.
@@ -136,7 +146,7 @@ public enum Merge {
         guard let rule = rulesByKind[kind], rule.lane == applied.log.lane,
             case .effective(let author) = judge.standing(
                 of: applied.operation, in: applied.log, under: view),
-            author.role >= rule.role
+            author.role >= rule.role, rule.act.map(author.rights.contains) ?? true
         else { return [] }
         var context = context
         context.author = author

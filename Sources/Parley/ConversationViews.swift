@@ -23,6 +23,8 @@ public struct ConversationView: Codable, Equatable, Sendable {
     public var isArchived = false
     /// Whether it stands above others in lists, since this person wants that.
     public var isKeptFirst = false
+    /// Whether this person may write messages in it, by their role and its rules: in some groups only admins do.
+    public var mayWrite = true
     /// After how many seconds messages disappear that are written now; nil if they stay.
     public var lifetime: UInt64?
     /// The draft in it; nil if there is none.

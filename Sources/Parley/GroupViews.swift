@@ -14,6 +14,8 @@ public struct GroupView: Codable, Equatable, Sendable {
     public var history: String
     /// Hours after which the keys are replaced; nil for the default.
     public var rotationHours: Int?
+    /// Who may do what.
+    public var rules = GroupRulesView()
     /// Links by which somebody may still come.
     public var invites: [GroupInviteView]
     /// The present keys; nil if this person is no longer in it.

@@ -73,6 +73,7 @@ extension Views {
                     : left.0 > right.0
             }.map(\.1), history: roster.history.word,
             rotationHours: roster.settings.rotationHours.map { Int($0) },
+            rules: rules(of: roster),
             invites: try roster.invites.map { try view($0, roster) },
             epoch: try epoch(of: space), waiting: try marks(on: space, roster))
     }

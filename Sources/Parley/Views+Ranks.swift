@@ -104,13 +104,29 @@ extension Views {
         let able = try roster.participants.filter { $0.role >= needed && $0.person != ownPerson }
             .map { try name(of: $0.person, in: roster) }
         let who = needed == .owner ? "an owner" : "an owner or an admin"
+        let isRuledOut = needed == .admin && Self.isWriting(command) && !mayWrite(by: roster)
         return NodeError(
-            "not-allowed", "Only \(who) of the group may do that.",
+            "not-allowed",
+            isRuledOut
+                ? "Only owners and admins write in that group. You can read, react and vote."
+                : "Only \(who) of the group may do that.",
             hint: able.isEmpty
                 ? "No other member is one. `parley group create NAME PERSON` creates another group."
                 : able.count > Self.namedMax
                     ? "Ask one of them: `parley group show \(space.id.short)` shows who they are."
                     : "Ask \(able.alternatives).")
+    }
+
+    /// Whether the rule decides about it who may write.
+    private static func isWriting(_ command: Command) -> Bool {
+        switch command {
+        case .send, .sendOnce, .importMessages, .edit, .schedule: true
+        case .together(.ask), .together(.begin), .together(.note), .together(.propose),
+            .together(.change), .together(.edit), .together(.write), .together(.retitle):
+            true
+        // What else is refused is refused for another reason.
+        default: false
+        }
     }
 
     /// How many possible helpers are named; for more it says where they are listed.
@@ -124,12 +140,13 @@ extension Views {
             .describe(let id, _), .setPicture(let id, _), .addMember(let id, _, _),
             .removeMember(let id, _), .setRole(let id, _, _), .changeSettings(let id, _),
             .createGroupInvite(let id, _, _, _, _), .endGroupInvite(let id, _),
-            .importMessages(let id, _, _, _, _), .leave(let id, _):
+            .importMessages(let id, _, _, _, _), .leave(let id, _), .setLifetime(let id, _):
             space = try store.space(id)
         case .together(.ask(let id, _)), .together(.begin(let id, _, _)),
             .together(.note(let id, _, _)), .together(.propose(let id, _, _)):
             space = try store.space(id)
-        case .react(let message, _), .pin(let message, _), .together(.vote(let message, _)),
+        case .react(let message, _), .edit(let message, _, _), .pin(let message, _),
+            .together(.vote(let message, _)),
             .together(.change(let message, _)), .together(.edit(let message, _, _)),
             .together(.write(let message, _, _)), .together(.retitle(let message, _)),
             .together(.approve(let message, _)):

@@ -23,7 +23,12 @@ extension Views {
         switch found.standing {
         case .effective(let author):
             let name = try name(of: author.person, in: roster)
-            title = "#\(number.rawValue) counts: \(name) could write it, as \(author.role.word)"
+            let act = Merge.act(of: stored.operation.header.kind)
+            title =
+                act.map(author.rights.contains) ?? true
+                ? "#\(number.rawValue) counts: \(name) could write it, as \(author.role.word)"
+                : "#\(number.rawValue) does not count: \(name) could not write it then, as "
+                    + author.role.word
         case .void(let reason):
             title = "#\(number.rawValue) does not count: \(Self.words(reason))"
         }

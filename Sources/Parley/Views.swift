@@ -128,6 +128,7 @@ struct Views {
             isMarkedUnread: summary.isMarkedUnread,
             isMuted: mute != nil, mutedUntil: mute?.until,
             isArchived: summary.isArchived, isKeptFirst: summary.isKeptFirst,
+            mayWrite: mayWrite(by: roster),
             lifetime: try Overview.messageLifetime(of: summary.space.number, in: store),
             draft: summary.unsentText, newest: summary.newestTime,
             last: try summary.newestNumber.flatMap { try store.operation($0) }.flatMap {

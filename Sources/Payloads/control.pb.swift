@@ -205,6 +205,15 @@ public nonisolated struct PayloadSettings: Sendable {
   /// Clears the value of `rotationHours`. Subsequent reads from it will return its default value.
   public mutating func clearRotationHours() {self._rotationHours = nil}
 
+  /// Who may do what: 1 everybody from member up, 2 admins alone. 0, and a number that is not known, leave it.
+  public var write: UInt32 = 0
+
+  public var add: UInt32 = 0
+
+  public var pin: UInt32 = 0
+
+  public var invite: UInt32 = 0
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -610,7 +619,7 @@ nonisolated extension PayloadIdent: SwiftProtobuf.Message, SwiftProtobuf._Messag
 
 nonisolated extension PayloadSettings: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Settings"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}history\0\u{3}history_days\0\u{3}rotation_hours\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}history\0\u{3}history_days\0\u{3}rotation_hours\0\u{1}write\0\u{1}add\0\u{1}pin\0\u{1}invite\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -621,6 +630,10 @@ nonisolated extension PayloadSettings: SwiftProtobuf.Message, SwiftProtobuf._Mes
       case 1: try { try decoder.decodeSingularUInt32Field(value: &self._history) }()
       case 2: try { try decoder.decodeSingularUInt32Field(value: &self.historyDays) }()
       case 3: try { try decoder.decodeSingularUInt32Field(value: &self._rotationHours) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.write) }()
+      case 5: try { try decoder.decodeSingularUInt32Field(value: &self.add) }()
+      case 6: try { try decoder.decodeSingularUInt32Field(value: &self.pin) }()
+      case 7: try { try decoder.decodeSingularUInt32Field(value: &self.invite) }()
       default: break
       }
     }
@@ -640,6 +653,18 @@ nonisolated extension PayloadSettings: SwiftProtobuf.Message, SwiftProtobuf._Mes
     try { if let v = self._rotationHours {
       try visitor.visitSingularUInt32Field(value: v, fieldNumber: 3)
     } }()
+    if self.write != 0 {
+      try visitor.visitSingularUInt32Field(value: self.write, fieldNumber: 4)
+    }
+    if self.add != 0 {
+      try visitor.visitSingularUInt32Field(value: self.add, fieldNumber: 5)
+    }
+    if self.pin != 0 {
+      try visitor.visitSingularUInt32Field(value: self.pin, fieldNumber: 6)
+    }
+    if self.invite != 0 {
+      try visitor.visitSingularUInt32Field(value: self.invite, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -647,6 +672,10 @@ nonisolated extension PayloadSettings: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if lhs._history != rhs._history {return false}
     if lhs.historyDays != rhs.historyDays {return false}
     if lhs._rotationHours != rhs._rotationHours {return false}
+    if lhs.write != rhs.write {return false}
+    if lhs.add != rhs.add {return false}
+    if lhs.pin != rhs.pin {return false}
+    if lhs.invite != rhs.invite {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -21,11 +21,17 @@ public struct SpaceSettings: Hashable, Sendable {
     public var history: HistoryPolicy?
     /// Hours after which an epoch is replaced. Nil in a roster: the default.
     public var rotationHours: UInt32?
+    /// Who may write, add, pin and invite.
+    public var rules: GroupRules
 
     /// Settings with these fields.
-    public init(history: HistoryPolicy? = nil, rotationHours: UInt32? = nil) {
+    public init(
+        history: HistoryPolicy? = nil, rotationHours: UInt32? = nil,
+        rules: GroupRules = GroupRules()
+    ) {
         self.history = history
         self.rotationHours = rotationHours
+        self.rules = rules
     }
 
     /// The operation for this, yet to be written; at least one field must be set.
@@ -49,6 +55,7 @@ public struct SpaceSettings: Hashable, Sendable {
         case .all: message.history = 2
         }
         if let rotationHours { message.rotationHours = rotationHours }
+        rules.put(in: &message)
         return message
     }
 
@@ -56,6 +63,7 @@ public struct SpaceSettings: Hashable, Sendable {
     init(_ message: PayloadSettings) throws(ControlRejection) {
         history = nil
         rotationHours = nil
+        rules = GroupRules(message)
         if message.hasHistory {
             switch message.history {
             case 0: history = HistoryPolicy.none

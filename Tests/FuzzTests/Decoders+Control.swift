@@ -31,6 +31,8 @@ private struct Deeds: Sendable {
                     key: PrivateLeaf.generate(using: &random).publicKey, by: key)
             ], horizon: Horizon([place]))
         let invite = OperationID { $0[0] = 2 }
+        var rules = GroupRules()
+        for act in GroupAct.allCases { rules[act] = act == .pin ? .everybody : .admins }
         let drafts = [
             AddMember(newcomer, role: .admin).draft(),
             RemoveMember(log.person, cut: Cut([place])).draft(),
@@ -41,7 +43,7 @@ private struct Deeds: Sendable {
                 person: log.person, identity: log.encoded,
                 change: .revoke(key.device, cut: Cut([place]))
             ).draft(),
-            SpaceSettings(history: .days(9), rotationHours: 7).draft(),
+            SpaceSettings(history: .days(9), rotationHours: 7, rules: rules).draft(),
             GroupInvite.open(key: key.device, role: .member, uses: 3, expires: 99).draft(),
             GroupInvite.end(invite).draft(),
             Redeem(

@@ -315,7 +315,8 @@ extension HostileWorld {
                 space,
                 SpaceSettings(
                     history: .days(UInt32(truncatingIfNeeded: random.hostile())),
-                    rotationHours: UInt32(truncatingIfNeeded: random.hostile())))
+                    rotationHours: UInt32(truncatingIfNeeded: random.hostile()),
+                    rules: rules()))
         case 7:
             .chooseRelays([
                 RelayChoice(
@@ -325,6 +326,14 @@ extension HostileWorld {
         default:
             .importMessages(space, fileHash: random.identifier(), rows: rows(), throughLine: line())
         }
+    }
+
+    private func rules() -> GroupRules {
+        var rules = GroupRules()
+        for act in GroupAct.allCases where random.flip() {
+            rules[act] = random.flip() ? .everybody : .admins
+        }
+        return rules
     }
 
     private func line() -> Int { Int(truncatingIfNeeded: random.hostile()) }

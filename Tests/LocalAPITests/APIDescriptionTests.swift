@@ -171,6 +171,7 @@ struct APIDescriptionTests {
         try await check(ArchiveConversation(conversation: "home", on: true))
         try await check(KeepConversationFirst(conversation: "home", on: true))
         try await check(SetMessageLifetime(conversation: "home", seconds: 60))
+        try await check(SetGroupRules(conversation: "home", write: .admins))
         try await check(MarkUnread(conversation: "home", on: true))
         try await check(KeepDraft(conversation: "home", text: "a"))
         try await check(GetConversation(conversation: "home"))

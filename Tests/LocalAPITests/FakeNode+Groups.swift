@@ -56,6 +56,10 @@ extension FakeNode {
         answer(ChangeGroupSettings.self, with: Self.trip) {
             "settings \($0.history ?? "-") \($0.rotationHours.map { "\($0)" } ?? "-")"
         }
+        answer(SetGroupRules.self, with: Self.trip) {
+            "rules \($0.write?.rawValue ?? "-") \($0.add?.rawValue ?? "-")"
+                + " \($0.pin?.rawValue ?? "-") \($0.invite?.rawValue ?? "-")"
+        }
         let link = GroupLinkView(link: "parley:g1:QUJD", invite: Self.trip.invites[0])
         answer(CreateGroupInvite.self, with: link) { "invite \($0.role) \($0.uses) \($0.hours)" }
         answer(JoinGroup.self, with: Self.join) { "join \($0.link)" }

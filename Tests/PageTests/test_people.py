@@ -252,6 +252,11 @@ def test_a_group_lives(nodes, visit):
     dialog.get_by_role('combobox').select_option('the last 7 days')
     press(page, 'Save', dialog)
     expect(page.get_by_text('Newcomers see messages of the last 7 days.')).to_be_visible()
+    press(page, 'Who may do what')
+    dialog.get_by_role('combobox', name='Write').select_option('owners and admins')
+    press(page, 'Save', dialog)
+    expect(page.get_by_text('Write: owners and admins')).to_be_visible()
+    assert ann.ask('group', conversation='our trip')['rules']['write'] == 'admins'
     press(ben_page, 'Change what cleo may do')
     press(ben_page, 'Remove')
     press(ben_page, 'Remove', ben_page.get_by_role('dialog'))

@@ -173,9 +173,12 @@ struct RandomRosterTests {
         case 11:
             return try revocation(of: target, &village)
         case 12:
+            var rules = GroupRules()
+            rules[.add] = role == .reader ? .admins : .everybody
+            rules[.invite] = target % 3 == 0 ? .everybody : role == .member ? .admins : nil
             return SpaceSettings(
                 history: role == .reader ? .days(7) : .all,
-                rotationHours: role == .owner ? 5 : nil
+                rotationHours: role == .owner ? 5 : nil, rules: rules
             ).draft()
         case 13:
             if let invite = invites.randomElement(using: &village.draws),

@@ -1,5 +1,6 @@
 import ParleyConversation
 import ParleyLedger
+import ParleyRoster
 import ParleyWire
 import Testing
 
@@ -45,6 +46,27 @@ extension CheckersCanFailTests {
             try sayByTimer("happy new year", speaker, trial)
             trial.isBroken(isSettled: false)
         }
+    }
+
+    @Test("RulesAreKept: a node writes, and pins, where it may not")
+    func writtenAgainstRules() throws {
+        let trial = try Trial(of: "I47")
+        var rules = GroupRules()
+        rules[.write] = .admins
+        try trial.world.perform(
+            .changeSettings(trial.trip, SpaceSettings(rules: rules)), on: trial.ann)
+        trial.world.run(for: 10_000)
+        try trial.ann.type("news", in: trial.trip)
+        trial.world.run(for: 10_000)
+        try trial.jury.verify()
+        #expect(trial.jury.checkCounts["I47"] ?? 0 > 0)
+        // As if it did not know the rules: what stands in its own log counts, whoever put it there.
+        let forgery = try #require(try Forgery(trial.ben, in: trial.trip))
+        let run = try #require(
+            try forgery.run(TextMessage(text: "on").draft(), at: World.epoch, naming: []))
+        try forgery.keep(run)
+        pretend(.timer(.upkeep(forgery.space.number)), by: trial.ben, [], trial)
+        trial.isBroken(isSettled: false)
     }
 
     @Test("DueOnce: a device never says what it was to say")

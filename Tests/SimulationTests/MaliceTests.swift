@@ -122,6 +122,33 @@ struct MaliceTests {
         #expect(quartet.jury.verdict == nil)
     }
 
+    @Test("Attack 267: what a member writes and pins where only admins may counts for nobody")
+    func writtenAnyway() throws {
+        let quartet = try Quartet(seed: 95)
+        let (world, eve, group) = (quartet.world, quartet.eve, quartet.group)
+        var rules = GroupRules()
+        rules[.write] = .admins
+        try world.perform(
+            .changeSettings(group, SpaceSettings(rules: rules)), on: quartet.honest[0])
+        world.run(for: 15_000)
+        for round in 0..<6 {
+            try world.type("news \(round)", on: quartet.honest[0], in: group)
+            #expect(try world.writeAnyway(eve, in: group))
+            world.run(for: 15_000)
+            quartet.jury.look(at: world)
+        }
+        world.heal()
+        world.run(for: 600_000)
+        quartet.jury.settle(world)
+        try quartet.jury.verify()
+        for node in quartet.honest {
+            let texts = try node.texts(in: group)
+            #expect(texts.contains("news 5") && !texts.contains { $0.contains("anyway") })
+            let space = try #require(try node.store.space(group))
+            #expect(try Overview.pins(in: space.number, store: node.store).isEmpty)
+        }
+    }
+
     @Test("a bit that turns over on its way costs a link at most")
     func flips() throws {
         let quartet = try Quartet(seed: 90)

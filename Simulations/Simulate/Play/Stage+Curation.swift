@@ -1,6 +1,7 @@
 import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
+import ParleyRoster
 import ParleySimulation
 
 /// What people do with messages and conversations that are there.
@@ -34,6 +35,13 @@ extension Stage {
         case .lifetime(let place, let seconds):
             return try space(place, of: node).map {
                 .setLifetime($0.id, seconds: UInt64(max(0, seconds)))
+            }
+        case .rule(let place, let number, let isOpen):
+            let all = GroupAct.allCases
+            var rules = GroupRules()
+            rules[all[abs(number % all.count)]] = isOpen ? .everybody : .admins
+            return try space(place, of: node).map {
+                .changeSettings($0.id, SpaceSettings(rules: rules))
             }
         case .mention(let place, let users, let text, let edited):
             return try mention(users, text, in: place, editing: edited, of: node)

@@ -52,6 +52,8 @@ public enum Deed: Codable, Equatable, Sendable {
     case describe(space: Int, text: String)
     /// Has new messages disappear after so many seconds, or stay: 0.
     case lifetime(space: Int, seconds: Int)
+    /// Has everybody or admins alone do one of the four acts that a group's rules are about.
+    case rule(space: Int, act: Int, everybody: Bool)
     /// Mentions these people, or everybody, in a message or in an edit of one.
     case mention(space: Int, users: [String], text: String, edit: Int?)
     /// Marks the conversation as unread, or ends that.
@@ -289,6 +291,8 @@ public enum Malice: String, Codable, CaseIterable, Sendable {
     case spoilFiles
     /// Pins what others wrote, without the right to.
     case pinAnyway
+    /// Writes a message, and pins one, whatever the rules let it do.
+    case writeAnyway
 
     /// What is drawn for a seed: those before 400 are what they were.
     static func drawn(for seed: UInt64) -> [Malice] {
@@ -296,7 +300,7 @@ public enum Malice: String, Codable, CaseIterable, Sendable {
             .grindHashes, .editOthers, .deleteOthers, .deleteAsBefore, .nameAnyway,
         ]
         return allCases.filter { kind in
-            kind != .spoilFiles && kind != .pinAnyway && !besides.contains(kind)
+            ![.spoilFiles, .pinAnyway, .writeAnyway].contains(kind) && !besides.contains(kind)
                 && (seed >= Scenario.firstLateSeed || !late.contains(kind))
         }
     }

@@ -107,7 +107,8 @@ extension Deed {
             .backUp, .restore, .quit, .govern, .steal, .impersonate, .openGroup, .closeGroup,
             .keepBackup, .befall, .call, .pickUp, .turnDown, .hangUp, .typing, .appear, .ringAndGo,
             .intrude, .consent, .permit, .forward,
-            .star, .pin, .archive, .keepFirst, .unread, .draft, .describe, .lifetime, .profile,
+            .star, .pin, .archive, .keepFirst, .unread, .draft, .describe, .lifetime, .rule,
+            .profile,
             .together,
             .attach, .fetch,
             .forget, .room, .picture, .fillDisk:
@@ -144,6 +145,7 @@ extension Deed {
         case .profile: "profile"
         case .describe: "describe"
         case .lifetime: "lifetime"
+        case .rule: "rule"
         case .mention: "mention"
         case .unread: "unread"
         case .together: "together"

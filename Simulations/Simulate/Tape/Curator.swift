@@ -38,6 +38,11 @@ struct Curator: Occupation {
             // Mostly they stay, or the rest would have nothing to look at.
             let lengths = [0, 0, 0, 20, 300, 3_600]
             return .lifetime(space: space, seconds: lengths[Int(random.next() % 6)])
+        case "rule":
+            let act = Int(random.next() % 4)
+            // Mostly everybody writes, or the rest would have nothing to look at.
+            let isOpen = act == 0 ? random.next() % 4 != 0 : random.next() % 2 == 0
+            return .rule(space: space, act: act, everybody: isOpen)
         case "mention":
             let names = (0..<random.next() % 3).compactMap { _ in
                 others.randomElement(using: &random)

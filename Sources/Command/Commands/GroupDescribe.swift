@@ -37,10 +37,13 @@ struct GroupDescribe: OneGroupCommand {
 extension GroupShow {
     /// Its description, line by line.
     static func description(_ group: GroupView) -> [String] {
-        guard let text = group.description else { return [] }
+        let rules = GroupRulesCommand.lines(of: group.rules)
+        guard let text = group.description else { return rules }
         let lines = text.split(omittingEmptySubsequences: false) { $0.isNewline }
-        return lines.flatMap {
-            Columns.wrap(harmless(String($0)), to: World.current.output.columnCount.map { $0 - 2 })
-        }.map { "  " + $0 }
+        return rules
+            + lines.flatMap {
+                Columns.wrap(
+                    harmless(String($0)), to: World.current.output.columnCount.map { $0 - 2 })
+            }.map { "  " + $0 }
     }
 }

@@ -8,8 +8,8 @@ struct GroupCommand: AsyncParsableCommand {
         abstract: "create groups, and change who is in them",
         discussion: """
             Owners may do everything; admins add, invite and remove members and readers; members \
-            write; readers read. If two members remove each other, the senior one stays. A removed \
-            member keeps what they had and gets nothing new.
+            write; readers read; `parley group rules` changes that. If two members remove each \
+            other, the senior one stays. A removed member keeps what they had and gets nothing new.
 
             Example:
               parley group create trip ben cleo
@@ -17,7 +17,7 @@ struct GroupCommand: AsyncParsableCommand {
         subcommands: [
             GroupCreate.self, GroupShow.self, GroupAdd.self, GroupRemove.self, GroupRole.self,
             GroupLeave.self, GroupRename.self, GroupDescribe.self, GroupPictureCommand.self,
-            GroupSettings.self, GroupInviteCommand.self,
+            GroupSettings.self, GroupRulesCommand.self, GroupInviteCommand.self,
             GroupJoin.self,
         ])
 }

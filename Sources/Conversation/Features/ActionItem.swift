@@ -153,6 +153,7 @@ enum ItemRule: MergeRule {
     static let kind = OperationKind.item
     static let lane = Lane.shared
     static let role = Role.member
+    static let act: GroupAct? = .write
 
     static func merge(
         _ applied: AppliedOperation, _ context: MergeContext, into store: some MergeStore
@@ -172,6 +173,7 @@ enum ItemChangeRule: MergeRule {
     static let kind = OperationKind.itemChange
     static let lane = Lane.shared
     static let role = Role.member
+    static let act: GroupAct? = .write
 
     static func merge(
         _ applied: AppliedOperation, _ context: MergeContext, into store: some MergeStore

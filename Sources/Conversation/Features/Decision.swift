@@ -153,6 +153,7 @@ enum DecisionRule: MergeRule {
     static let kind = OperationKind.decision
     static let lane = Lane.shared
     static let role = Role.member
+    static let act: GroupAct? = .write
 
     static func merge(
         _ applied: AppliedOperation, _ context: MergeContext, into store: some MergeStore

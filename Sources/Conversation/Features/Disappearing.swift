@@ -42,17 +42,17 @@ public struct MessageLifetime: Equatable, Sendable {
     }
 }
 
-/// The last word in order holds: of either in a conversation of two, of an admin in a group.
+/// The last word in order holds: of either in a conversation of two, in a group of whom its rules let.
 enum MessageLifetimeRule: MergeRule {
     static let kind = OperationKind.messageLifetime
     static let lane = Lane.shared
     static let role = Role.member
+    static let act: GroupAct? = .pin
 
     static func merge(
         _ applied: AppliedOperation, _ context: MergeContext, into store: some MergeStore
     ) throws(StoreError) -> [ViewChange] {
-        guard context.roster.kind != .group || context.author.role >= .admin,
-            context.roster.kind != .own,
+        guard context.roster.kind != .own,
             applied.operation.operation.payload.flatMap(MessageLifetime.init) != nil,
             try LastWriter.put(.messageLifetime, by: applied, context, in: store)
         else { return [] }
@@ -66,6 +66,7 @@ enum DisappearingTextRule: MergeRule {
     static let kind = OperationKind.disappearingText
     static let lane = Lane.content
     static let role = Role.member
+    static let act: GroupAct? = .write
 
     static func merge(
         _ applied: AppliedOperation, _ context: MergeContext, into store: some MergeStore

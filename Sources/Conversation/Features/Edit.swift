@@ -50,6 +50,7 @@ enum EditRule: MergeRule {
     static let kind = OperationKind.edit
     static let lane = Lane.content
     static let role = Role.member
+    static let act: GroupAct? = .write
 
     static func merge(
         _ applied: AppliedOperation, _ context: MergeContext, into store: some MergeStore

@@ -172,6 +172,7 @@ enum NoteRule: MergeRule {
     static let kind = OperationKind.note
     static let lane = Lane.notes
     static let role = Role.member
+    static let act: GroupAct? = .write
 
     static func merge(
         _ applied: AppliedOperation, _ context: MergeContext, into store: some MergeStore
@@ -186,6 +187,7 @@ enum NoteEditRule: MergeRule {
     static let kind = OperationKind.noteEdit
     static let lane = Lane.notes
     static let role = Role.member
+    static let act: GroupAct? = .write
 
     static func merge(
         _ applied: AppliedOperation, _ context: MergeContext, into store: some MergeStore
@@ -203,6 +205,7 @@ enum NoteTitleRule: MergeRule {
     static let kind = OperationKind.noteTitle
     static let lane = Lane.notes
     static let role = Role.member
+    static let act: GroupAct? = .write
 
     static func merge(
         _ applied: AppliedOperation, _ context: MergeContext, into store: some MergeStore

@@ -47,7 +47,7 @@ public struct Pin: Equatable, Sendable {
 }
 
 /// Of all pins and unpins of a message the last in order holds, whoever wrote it. In a conversation
-/// of two both may pin, in a group an admin.
+/// of two both may pin, in a group whom its rules let.
 ///
 /// The list is bounded when it is read: a rule that dropped the excess would give different results
 /// after an unpin, depending on the order of arrival.
@@ -55,12 +55,12 @@ enum PinRule: MergeRule {
     static let kind = OperationKind.pin
     static let lane = Lane.shared
     static let role = Role.member
+    static let act: GroupAct? = .pin
 
     static func merge(
         _ applied: AppliedOperation, _ context: MergeContext, into store: some MergeStore
     ) throws(StoreError) -> [ViewChange] {
-        guard context.roster.kind != .group || context.author.role >= .admin,
-            context.roster.kind != .own,
+        guard context.roster.kind != .own,
             let target = applied.operation.operation.header.references.first,
             let pin = applied.operation.operation.payload.flatMap(Pin.init),
             try LastWriter.put(

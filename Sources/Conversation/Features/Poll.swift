@@ -125,6 +125,7 @@ enum PollRule: MergeRule {
     static let kind = OperationKind.poll
     static let lane = Lane.shared
     static let role = Role.member
+    static let act: GroupAct? = .write
 
     static func merge(
         _ applied: AppliedOperation, _ context: MergeContext, into store: some MergeStore

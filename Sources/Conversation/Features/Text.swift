@@ -152,6 +152,7 @@ enum TextRule: MergeRule {
     static let kind = OperationKind.text
     static let lane = Lane.content
     static let role = Role.member
+    static let act: GroupAct? = .write
 
     /// How much older than the newest a message must be to count as late: 5 minutes.
     static let lateness: UInt64 = 5 * 60 * 1000

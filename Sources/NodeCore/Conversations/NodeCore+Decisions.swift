@@ -21,7 +21,9 @@ extension NodeCore {
             case .failure(let refusal): return .failure(refusal)
             }
         }
-        if let refusal = try refusal(sharingIn: space, turn.store) { return .failure(refusal) }
+        if let refusal = try refusal(sharingIn: space, doing: .write, turn.store) {
+            return .failure(refusal)
+        }
         let applied = try write([proposal.draft(from: reference)], in: space, &turn)
         return .success(.messages(applied.filter { $0.isKind(.decision) }.map(\.number)))
     }

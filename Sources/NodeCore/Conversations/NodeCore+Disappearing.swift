@@ -22,10 +22,8 @@ extension NodeCore {
         guard seconds <= Limits.lifetimeSecondsMax else {
             return .failure(.impossibleLifetime(limit: Limits.lifetimeSecondsMax))
         }
-        if let refusal = try refusal(writingIn: space, turn.store) { return .failure(refusal) }
-        let own = try roster(of: space, turn.store)?.member(identity.person)
-        guard space.kind == .direct || own.map({ $0.role >= .admin }) ?? false else {
-            return .failure(.notAllowed)
+        if let refusal = try refusal(writingIn: space, doing: .pin, turn.store) {
+            return .failure(refusal)
         }
         let known = try Overview.messageLifetime(of: space.number, in: turn.store) ?? 0
         if known != seconds {

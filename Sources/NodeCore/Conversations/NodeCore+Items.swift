@@ -32,7 +32,9 @@ extension NodeCore {
             message = OperationReference(
                 tag: log.tag, sequence: stored.sequence, check: stored.id.check)
         }
-        if let refusal = try refusal(sharingIn: space, turn.store) { return .failure(refusal) }
+        if let refusal = try refusal(sharingIn: space, doing: .write, turn.store) {
+            return .failure(refusal)
+        }
         let applied = try write([item.draft(from: message)], in: space, &turn)
         return .success(.messages(applied.filter { $0.isKind(.item) }.map(\.number)))
     }
@@ -46,7 +48,9 @@ extension NodeCore {
         for change in changes {
             if let refusal = try refusal(change, in: space, turn.store) { return .failure(refusal) }
         }
-        if let refusal = try refusal(sharingIn: space, turn.store) { return .failure(refusal) }
+        if let refusal = try refusal(sharingIn: space, doing: .write, turn.store) {
+            return .failure(refusal)
+        }
         let drafts = changes.filter { !Self.holds($0, of: item) }.map {
             $0.draft(of: item.reference, replacing: item.titleReferences)
         }

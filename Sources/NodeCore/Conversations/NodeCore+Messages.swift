@@ -30,7 +30,9 @@ extension NodeCore {
             }
             references = MessageThread.references(answering: target.reference, target.header)
         }
-        if let refusal = try refusal(writingIn: space, turn.store) { return .failure(refusal) }
+        if let refusal = try refusal(writingIn: space, doing: .write, turn.store) {
+            return .failure(refusal)
+        }
         try fetchWhatIsPassedOn(messages, &turn)
         let drafts = messages.map { message in
             var draft = message.draft()
@@ -56,7 +58,9 @@ extension NodeCore {
         guard let space = try conversation(id, turn.store) else {
             return .failure(.unknownConversation)
         }
-        if let refusal = try refusal(writingIn: space, turn.store) { return .failure(refusal) }
+        if let refusal = try refusal(writingIn: space, doing: .write, turn.store) {
+            return .failure(refusal)
+        }
         let messages = try withLifetime(rows.map(\.message), in: space, turn.store)
         let rows = zip(rows, messages).map { row, message in
             var row = row
@@ -129,14 +133,17 @@ extension NodeCore {
     }
 
     /// Why nothing may be written in a space, or nil.
+    ///
+    /// - Parameter act: what its rules must allow besides; nil where they do not matter.
     func refusal(
-        writingIn space: SpaceRecord, _ store: some Store
+        writingIn space: SpaceRecord, doing act: GroupAct? = nil, _ store: some Store
     ) throws(StoreError) -> CommandRefusal? {
         let roster = try knownRoster(of: space, store)
-        guard belongs(to: roster), let own = roster?.member(identity.person) else {
+        guard belongs(to: roster), let roster, let own = roster.member(identity.person) else {
             return outsideRefusal(roster)
         }
         guard own.role >= .member else { return .notAllowed }
+        if let act, !roster.allows(act, to: own) { return .notAllowed }
         guard try holdsOwnControl(of: space, store) else { return .rejoining }
         // Nobody would ever get it, as long as nobody links with them.
         return try isShut(space, store) ? .blocked : nil
@@ -161,7 +168,8 @@ extension NodeCore {
         }
         let isAuthor = target.author == identity.person
         // What waits for somebody who is blocked now can be taken back before it reaches them.
-        if let refusal = try self.refusal(writingIn: target.space, turn.store),
+        let act: GroupAct? = byAuthor == true ? .write : nil
+        if let refusal = try self.refusal(writingIn: target.space, doing: act, turn.store),
             refusal != .blocked || byAuthor != false || !isAuthor
         {
             return .failure(refusal)

@@ -17,7 +17,9 @@ extension NodeCore {
         if text.unicodeScalars.count > Limits.noteScalarCountMax {
             return .failure(.together(.noteFull(limit: Limits.noteScalarCountMax)))
         }
-        if let refusal = try refusal(sharingIn: space, turn.store) { return .failure(refusal) }
+        if let refusal = try refusal(sharingIn: space, doing: .write, turn.store) {
+            return .failure(refusal)
+        }
         let applied = try write([title.draft()], in: space, &turn)
         let begun = applied.filter { $0.isKind(.note) }
         if let note = begun.first, !text.isEmpty {
@@ -38,7 +40,9 @@ extension NodeCore {
         guard let (space, note) = try note(number, turn.store) else {
             return .failure(.together(.unknownNote))
         }
-        if let refusal = try refusal(sharingIn: space, turn.store) { return .failure(refusal) }
+        if let refusal = try refusal(sharingIn: space, doing: .write, turn.store) {
+            return .failure(refusal)
+        }
         let history = try NoteHistory(of: note.reference, in: space.number, store: turn.store)
         let version = version ?? history.heads
         guard let text = history.text(at: version) else {
@@ -72,7 +76,9 @@ extension NodeCore {
             return .failure(.together(.unknownNote))
         }
         if let refusal = Self.refusal(title) { return .failure(refusal) }
-        if let refusal = try refusal(sharingIn: space, turn.store) { return .failure(refusal) }
+        if let refusal = try refusal(sharingIn: space, doing: .write, turn.store) {
+            return .failure(refusal)
+        }
         // A title that it already has need not be written again.
         if note.title != title.text {
             _ = try write([title.draft(of: note.reference)], in: space, &turn)

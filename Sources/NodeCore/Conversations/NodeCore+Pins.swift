@@ -13,10 +13,8 @@ extension NodeCore {
             let space = try turn.store.space(log.space)
         else { return .failure(.unknownMessage) }
         if let refusal = Self.refusal(keeping: stored) { return .failure(refusal) }
-        if let refusal = try refusal(writingIn: space, turn.store) { return .failure(refusal) }
-        let own = try roster(of: space, turn.store)?.member(identity.person)
-        guard space.kind == .direct || own.map({ $0.role >= .admin }) ?? false else {
-            return .failure(.notAllowed)
+        if let refusal = try refusal(writingIn: space, doing: .pin, turn.store) {
+            return .failure(refusal)
         }
         let message = OperationReference(
             tag: log.tag, sequence: stored.sequence, check: stored.id.check)

@@ -46,7 +46,9 @@ extension NodeCore {
             return .failure(.unknownConversation)
         }
         if let refusal = Self.refusal(question, at: turn.now.wall) { return .failure(refusal) }
-        if let refusal = try refusal(sharingIn: space, turn.store) { return .failure(refusal) }
+        if let refusal = try refusal(sharingIn: space, doing: .write, turn.store) {
+            return .failure(refusal)
+        }
         let applied = try write([question.draft()], in: space, &turn)
         try schedulePolls(&turn)
         return .success(.messages(applied.filter { $0.isKind(.poll) }.map(\.number)))
@@ -260,9 +262,9 @@ extension NodeCore {
 
     /// Why nothing may be written there now that has to stand right above what is shown, or nil.
     func refusal(
-        sharingIn space: SpaceRecord, _ store: some Store
+        sharingIn space: SpaceRecord, doing act: GroupAct? = nil, _ store: some Store
     ) throws(StoreError) -> CommandRefusal? {
-        if let refusal = try refusal(writingIn: space, store) { return refusal }
+        if let refusal = try refusal(writingIn: space, doing: act, store) { return refusal }
         return ownHistory.hasGap(in: space.number) ? .awaitsOwn : nil
     }
 

@@ -1,5 +1,6 @@
 public import ParleyConversation
 import ParleyLedger
+import ParleyRoster
 public import ParleyWire
 
 /// Performs commands about messages that are sent later.
@@ -33,7 +34,9 @@ extension NodeCore {
             guard let space = try conversation(found.space, turn.store) else {
                 return .failure(.unknownConversation)
             }
-            if let refusal = try refusal(writingIn: space, turn.store) { return .failure(refusal) }
+            if let refusal = try refusal(writingIn: space, doing: .write, turn.store) {
+                return .failure(refusal)
+            }
             (found.time, found.device, found.state) = (time, identity.device, .waiting)
             try keep(found.preference, &turn)
             return .success(.scheduled(id))
@@ -59,7 +62,9 @@ extension NodeCore {
         guard let space = try conversation(id, turn.store) else {
             return .failure(.unknownConversation)
         }
-        if let refusal = try refusal(writingIn: space, turn.store) { return .failure(refusal) }
+        if let refusal = try refusal(writingIn: space, doing: .write, turn.store) {
+            return .failure(refusal)
+        }
         if let refusal = Self.refusal(message) { return .failure(refusal) }
         guard message.files.isEmpty, !VisibleName.drawsNothing(message.text) else {
             return .failure(.empty)

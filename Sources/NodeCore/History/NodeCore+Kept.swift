@@ -1,5 +1,6 @@
 import ParleyConversation
 public import ParleyLedger
+import ParleyRoster
 import ParleyWire
 
 /// Messages written while a space may not be written in: stored in order, also over a restart, and
@@ -71,7 +72,12 @@ extension NodeCore {
             guard let space = try turn.store.space(number),
                 try refusal(writingIn: space, turn.store) == nil
             else { continue }
-            let drafts = kept.compactMap { KeptDraft($0.value)?.draft }
+            let roster = try knownRoster(of: space, turn.store)
+            let rights = (roster?.member(identity.person)?.role).flatMap { roster?.rights(of: $0) }
+            // The rules may have changed since.
+            let drafts = kept.compactMap { KeptDraft($0.value)?.draft }.filter { draft in
+                Merge.act(of: draft.kind).map { rights?.contains($0) ?? false } ?? true
+            }
             guard !drafts.isEmpty else { continue }
             _ = try write(drafts, in: space, &turn)
         }

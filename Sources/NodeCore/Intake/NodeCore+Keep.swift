@@ -70,8 +70,9 @@ extension NodeCore {
     /// carried, or stores it elsewhere:
     /// 1 before there were mentions, threads, descriptions, profiles, polls and items, 2 before contact
     /// requests were stored in a separate entry, 3 before there were notes and decisions, 5 before there were
-    /// pictures of groups and receipts distinguished branches, 6 before messages could disappear.
-    static let viewGeneration: UInt64 = 7
+    /// pictures of groups and receipts distinguished branches, 6 before messages could disappear, 7 before groups had
+    /// rules.
+    static let viewGeneration: UInt64 = 8
 
     /// Recomputes all spaces if an earlier version computed them: it carried what it did not know,
     /// and showed nothing of that.

@@ -14,7 +14,9 @@ extension NodeCore {
         switch try changeable(id, turn.store) {
         case .failure(let refusal): return .failure(refusal)
         case .success(let (space, roster, own)):
-            guard own.role >= .admin, role <= .member else { return .failure(.notAllowed) }
+            guard roster.allows(.invite, to: own), role <= .member else {
+                return .failure(.notAllowed)
+            }
             guard (1...GroupInvite.useCountMax).contains(uses) else {
                 return .failure(.tooManyUses(limit: Int(GroupInvite.useCountMax)))
             }
@@ -37,10 +39,11 @@ extension NodeCore {
         switch try changeable(id, turn.store) {
         case .failure(let refusal): return .failure(refusal)
         case .success(let (space, roster, own)):
-            guard own.role >= .admin else { return .failure(.notAllowed) }
-            guard roster.invites.contains(where: { $0.operation == invite }) else {
-                return .failure(.unknownInvite)
-            }
+            let found = roster.invites.first { $0.operation == invite }
+            // A member ends the links that they made.
+            let isOwn = found?.inviter == own.person && roster.allows(.invite, to: own)
+            guard own.role >= .admin || isOwn else { return .failure(.notAllowed) }
+            guard found != nil else { return .failure(.unknownInvite) }
             try changeRoster([GroupInvite.end(invite).draft()], in: space, &turn)
             return .success(.done)
         }

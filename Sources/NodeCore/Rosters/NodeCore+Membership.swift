@@ -34,7 +34,8 @@ extension NodeCore {
         case .success(let found): (space, roster, own) = found
         }
         guard roster.member(person) == nil else { return .failure(.alreadyMember) }
-        guard own.role >= (role >= .admin ? .owner : .admin) else { return .failure(.notAllowed) }
+        let mayAdd = role >= .admin ? own.role == .owner : roster.allows(.add, to: own)
+        guard mayAdd else { return .failure(.notAllowed) }
         guard roster.members.count < Limits.memberCountMax else {
             return .failure(.tooManyMembers(limit: Limits.memberCountMax))
         }
@@ -46,7 +47,8 @@ extension NodeCore {
         let name = try Overview.name(of: space.number, in: turn.store) ?? ""
         try changeRoster(
             [AddMember(newcomer, role: role, conversation: name).draft()], in: space, &turn)
-        try nameAnew(space, for: person, by: roster.history, &turn)
+        // What a member says of the name has no effect: the newcomer has it from the addition.
+        if own.role >= .admin { try nameAnew(space, for: person, by: roster.history, &turn) }
         try deleteAnew(for: person, in: space, &turn)
         return .success(.done)
     }
@@ -134,10 +136,20 @@ extension NodeCore {
             return .failure(outsideRefusal(roster))
         }
         guard own.role == .owner else { return .failure(.notAllowed) }
+        guard space.kind == .group || settings.rules.isEmpty else {
+            return .failure(.directConversation)
+        }
         let isNew =
             (settings.history.map { $0 != roster.history } ?? false)
             || (settings.rotationHours.map { $0 != roster.settings.rotationHours } ?? false)
+            || settings.rules.differ(from: roster.settings.rules)
         guard isNew else { return .failure(.unchanged) }
+        var settings = settings
+        // Versions that know no rules would take it for nothing, and part from those that do.
+        if settings.history == nil, settings.rotationHours == nil {
+            settings.rotationHours =
+                roster.settings.rotationHours ?? UInt32(Self.keyLifetime / 3_600_000)
+        }
         try changeRoster([settings.draft()], in: space, &turn)
         return .success(.done)
     }

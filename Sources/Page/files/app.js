@@ -179,7 +179,7 @@ function show(of, at, thread) {
   showList();
 }
 
-/** Nothing can be written any more: what was being written stays, to be copied. */
+/** Nothing can be written any more, or again: what was being written stays, at least to be copied. */
 function showRevoked({ id, composer, panel }) {
   const now = conversation(id);
   if (!now) return;
@@ -335,6 +335,8 @@ async function begin() {
   on("conversations", () => {
     const now = shown && conversation(shown.id);
     if (now) fillHead(shown.head, now);
+    // The rules of a group have changed who writes.
+    if (now && shown.composer.of.mayWrite !== now.mayWrite) showRevoked(shown);
     else if (shown || location.hash.startsWith("#/c/")) route();
     showList();
   });

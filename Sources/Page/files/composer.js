@@ -37,7 +37,8 @@ export class Composer {
       oninput: () => (this.#typed(), this.mentions.typed()), onkeydown: (event) => this.#key(event), onblur: () => this.#keep(),
     });
     this.field.value = typedIn(of.id) ?? this.#kept;
-    this.isOver = Boolean(store.status?.isRevoked);
+    this.isRevoked = Boolean(store.status?.isRevoked);
+    this.isOver = this.isRevoked || of.mayWrite === false;
     this.field.readOnly = this.isOver;
     this.button = h("button", { type: "submit", "aria-label": t("composer.send"), title: t("composer.send") }, icon(paths.send));
     this.mentions = new MentionList(this.field, of);
@@ -46,7 +47,7 @@ export class Composer {
     this.fault = h("p", { class: "fault", role: "alert", hidden: true });
     if (this.isOver) this.files.close();
     this.element = h("form", { class: "composer", onsubmit: (event) => (event.preventDefault(), this.#send()) },
-      this.mentions.element, this.about, this.fault, ...(this.isOver ? [h("p", { class: "hint" }, t("composer.revoked"))] : [this.files.element]),
+      this.mentions.element, this.about, this.fault, ...(this.isOver ? [h("p", { class: "hint" }, t(this.isRevoked ? "composer.revoked" : "composer.admins"))] : [this.files.element]),
       (this.line = h("div", { class: "line" }, this.isOver ? leftover(this.field) : [this.files.button, this.field, form() && iconButton(paths.voice, t("voice.record"), () => this.#record().catch(noteFailure)), this.button])));
     this.line.hidden = this.isOver && !this.field.value;
     this.#ends = [

@@ -79,6 +79,7 @@ export default {
   "composer.editing": "Bearbeiten",
   "composer.tooLong": "Das ist {n} Bytes zu lang.",
   "composer.revoked": "Von diesem Gerät lässt sich nichts mehr senden.",
+  "composer.admins": "Hier schreiben nur Eigentümer und Admins. Du kannst lesen, reagieren und abstimmen.",
   "composer.left": "Was du geschrieben und nicht gesendet hast",
   "dialog.cancel": "Abbrechen",
   "error.failed": "Das hat nicht geklappt: {reason}",

@@ -79,6 +79,7 @@ export default {
   "composer.editing": "Edit",
   "composer.tooLong": "That is {n} bytes too long.",
   "composer.revoked": "Nothing can be sent from this device any more.",
+  "composer.admins": "Only owners and admins write here. You can read, react and vote.",
   "composer.left": "What you wrote and did not send",
   "dialog.cancel": "Cancel",
   "error.failed": "That did not work: {reason}",

@@ -79,6 +79,7 @@ export default {
   "composer.editing": "Editar",
   "composer.tooLong": "Sobran {n} bytes.",
   "composer.revoked": "Desde este dispositivo ya no se puede enviar nada.",
+  "composer.admins": "Aquí solo escriben propietarios y administradores. Puedes leer, reaccionar y votar.",
   "composer.left": "Lo que escribiste y no enviaste",
   "dialog.cancel": "Cancelar",
   "error.failed": "No ha funcionado: {reason}",

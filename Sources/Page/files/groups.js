@@ -52,7 +52,7 @@ addView(/^#\/g\/([0-9a-f]{64})$/, (id) => {
 function drawGroup(view, of, found) {
   view.name(found.name);
   const own = found.members.find((each) => each.isSelf)?.role;
-  const may = { lead: ["admin", "owner"].includes(own) && !of.isOut && of.kind === "group", all: own === "owner" && !of.isOut && of.kind === "group" };
+  const may = { lead: ["admin", "owner"].includes(own) && !of.isOut && of.kind === "group", write: ["member", "admin", "owner"].includes(own) && !of.isOut && of.kind === "group", all: own === "owner" && !of.isOut && of.kind === "group" };
   const actions = conversationActions(of, (body) => view.attempt(body), () => (location.hash = "#/"));
   const head = [
     ...standing(of).map((text) => foreign("p", { class: "warning" }, text)),
@@ -102,7 +102,7 @@ function drawMembers(view, found, may) {
   return group(t("group.members", { n: found.members.length }),
     h("ul", { class: "people" }, found.members.map((each) => memberRow(view, found, each, may))),
     ...others.filter((each) => each.resembles.length).map((each) => lookalikes([each.name, ...each.resembles])),
-    may.lead && choices(button(t("group.add"), () => adds(view, found, may))));
+    (may.lead || (may.write && found.rules?.add === "everybody")) && choices(button(t("group.add"), () => adds(view, found, may))));
 }
 
 function memberRow(view, found, each, may) {
@@ -134,8 +134,9 @@ async function adds(view, { id: conversation, members }, may) {
 
 // MARK: Links and rules
 
-function drawLinks(view, { id: conversation, invites }, may) {
-  if (!may.lead && !invites.length) return [];
+function drawLinks(view, { id: conversation, invites, rules }, may) {
+  const opens = may.lead || (may.write && rules.invite === "everybody");
+  if (!opens && !invites.length) return [];
   const makes = () => {
     view.asks(t("group.link"), [field("role", t("group.role"), roleWords(["member", "reader"]), "member"), ...inviteFields(1, "168")], t("group.linkMake"), async ({ role, uses, hours }) => {
       const made = await rpc("inviteToGroup", { conversation, role, uses: Number(uses), hours: Number(hours) });
@@ -147,20 +148,25 @@ function drawLinks(view, { id: conversation, invites }, may) {
       h("p", {}, t(`role.${each.role}`), " · ", t("invite.left", { n: each.usesLeft }), " · ", t("invite.until", { time: momentTime(each.expires) })),
       h("p", { class: "hint" }, told("group.linkBy", { name: each.inviter })),
       may.lead && choices(view.does(t("invite.end"), "revokeInvite", { id: each.id }))))),
-    may.lead && choices(button(t("group.linkMake"), makes)));
+    opens && choices(button(t("group.linkMake"), makes)));
 }
 
-function drawRules(view, { id: conversation, history, rotationHours }, may) {
+const ruled = ["write", "add", "pin", "invite"];
+
+function drawRules(view, { id: conversation, history, rotationHours, rules }, may) {
   const days = history.endsWith("d") ? history.slice(0, -1) : null;
   const changes = () => view.asks(t("group.rules"), [
     field("history", t("rules.history"), [["none", t("rules.none")], ["7d", t("rules.days", { n: 7 })], ["30d", t("rules.days", { n: 30 })], ["365d", t("rules.days", { n: 365 })], ["all", t("rules.all")],
       ...(days && !["7", "30", "365"].includes(days) ? [[history, t("rules.days", { n: days })]] : [])], history),
     field("rotation", t("rules.rotation"), "number", rotationHours ?? "", { min: 1, max: 87600 }),
   ], t("view.save"), (values) => rpc("changeSettings", { conversation, history: values.history, ...(values.rotation ? { rotationHours: Number(values.rotation) } : {}) }));
+  const decides = () => view.asks(t("rules.who"), ruled.map((act) => field(act, t(`rules.${act}`), ["everybody", "admins"].map((rule) => [rule, t(`rules.${rule}`)]), rules[act])),
+    t("view.save"), (values) => rpc("setGroupRules", { conversation, ...values }), { text: t("rules.whoText") });
   return group(t("group.rules"),
     h("p", {}, t(days ? "rules.daysText" : `rules.${history}Text`, { n: days })),
     rotationHours && h("p", {}, t("rules.rotationText", { n: rotationHours })),
-    may.all && choices(button(t("group.change"), changes, { "aria-label": t("rules.change") })));
+    h("ul", { class: "plain" }, ruled.map((act) => h("li", {}, `${t(`rules.${act}`)}: ${t(`rules.${rules[act]}`)}`))),
+    may.all && choices(button(t("group.change"), changes, { "aria-label": t("rules.change") }), button(t("rules.who"), decides)));
 }
 
 // MARK: What changed

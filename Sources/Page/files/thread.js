@@ -37,7 +37,7 @@ export class ThreadPanel {
       oninput: () => (noteTyped(this.at, this.field.value), this.mentions.typed()), onkeydown: (event) => this.#writingKey(event),
     });
     this.field.value = typedIn(at) ?? "";
-    this.isOver = Boolean(of.isOut || of.isInvited || store.status?.isRevoked);
+    this.isOver = Boolean(of.isOut || of.isInvited || of.mayWrite === false || store.status?.isRevoked);
     this.field.readOnly = this.isOver;
     this.mentions = new MentionList(this.field, of);
     this.fault = h("p", { class: "fault", role: "alert", hidden: true });

@@ -17,6 +17,7 @@ public enum NodeRequests {
         CatchUp.self,
         ChangeGroupPicture.self,
         ChangeGroupSettings.self,
+        SetGroupRules.self,
         ChangeItem.self,
         ChangeNote.self,
         ChangeProfile.self,

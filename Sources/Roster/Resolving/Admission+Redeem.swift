@@ -16,7 +16,8 @@ extension Admission {
         let newcomer = redeem.newcomer
         guard view.standings[newcomer.person] == nil else { throw .alreadyMember }
         guard view.usesLeft(of: invite, index) > 0 else { throw .inviteUsedUp }
-        let right = try right(of: index[invite].author, .admin)
+        let need = need(for: .invite, by: index[invite].author)
+        let right = try right(of: index[invite].author, need)
         if candidate.isProofAsked {
             guard redeem.isProven(in: candidate.space, by: key) else { throw .unprovenInvite }
             guard redeem.isWanted(in: candidate.space) else { throw .unwanted }
@@ -32,17 +33,20 @@ extension Admission {
         }
         let order = order(of: standing, right, invite)
         return try node(
-            right, .admin, .redeem(newcomer.person, invite: invite), order, [testimony], Cut(),
+            right, need, .redeem(newcomer.person, invite: invite), order, [testimony], Cut(),
             sponsor: try self.sponsor(sponsor, standing, order))
     }
 
     /// Where it is heard: as its writer stands, and after the invite. The inviter may stand elsewhere by
     /// now than when they made that.
     private func order(of sponsor: Standing, _ right: Right, _ invite: Int) -> AuthorityKey {
-        let rank = max(
-            min(sponsor.member.rank, AuthorityKey.guestRank), right.rank, index[invite].key.rank)
+        let made = index[invite].key
+        let rank = max(min(max(sponsor.member.rank, right.rank), AuthorityKey.guestRank), made.rank)
+        // Of a member's invite: after what let the inviter in as well.
+        let inviter = right.role < .admin ? view.standings[right.author]?.age ?? 0 : 0
         return AuthorityKey(
-            rank: rank, phase: 1, age: sponsor.age, depth: candidate.past.count, id: candidate.id)
+            rank: rank, phase: 1, age: max(sponsor.age, inviter, made.age),
+            depth: candidate.past.count, id: candidate.id)
     }
 
     private func sponsor(

@@ -61,9 +61,9 @@ struct Admission {
         case .redeem(let redeem): return try self.redeem(redeem, &identities)
         case .add(let newcomer, let role):
             try requireGroup()
-            let need: Role = role >= .admin ? .owner : .admin
+            let need: Role = role >= .admin ? .owner : need(for: .add, by: try author())
             let right = try right(need)
-            guard right.rank <= Self.raiserRankMax else { throw .rankExhausted }
+            guard need == .member || right.rank <= Self.raiserRankMax else { throw .rankExhausted }
             guard view.standings[newcomer.person] == nil else { throw .alreadyMember }
             return try node(
                 right, need, .add(newcomer.person, role),
@@ -126,7 +126,24 @@ struct Admission {
         cut: Cut = Cut()
     ) throws(ControlRejection) -> AuthorityNode {
         let key = AuthorityKey(rank: right.rank, phase: 0, id: candidate.id)
-        return try node(right, need, deed, key, testimonies, cut, sponsor: nil)
+        return try node(
+            right, need, deed, need == .member ? guestKey(of: right.author) : key, testimonies, cut,
+            sponsor: nil)
+    }
+
+    /// The least role that the rules of the view ask of a person who does this. An admin uses that
+    /// right, whatever members may.
+    func need(for act: GroupAct, by person: PersonID) -> Role {
+        let role = view.standings[person]?.member.role ?? .reader
+        return role < .admin ? view.lives.settings.values(index).rules.rule(of: act).role : .admin
+    }
+
+    /// Where is heard what a person does who has no rank: as if they were a sponsor, after what let
+    /// them in.
+    private func guestKey(of person: PersonID) -> AuthorityKey {
+        AuthorityKey(
+            rank: AuthorityKey.guestRank, phase: 1, age: view.standings[person]?.age ?? 0,
+            depth: candidate.past.count, id: candidate.id)
     }
 
     func node(
@@ -266,16 +283,19 @@ struct Admission {
 
     private func invite(_ invite: GroupInvite) throws(ControlRejection) -> AuthorityNode {
         try requireGroup()
-        let right = try right(.admin)
         switch invite {
         case .open(let key, let role, let uses, let expires):
+            let need = need(for: .invite, by: try author())
             return try node(
-                right, .admin, .invite(key: key, role: role, uses: uses, expires: expires))
+                try right(need), need, .invite(key: key, role: role, uses: uses, expires: expires))
         case .end(let id):
-            guard let number = index.byID[id], index.contains(view.set, number),
-                case .invite = index[number].deed
-            else { throw .unknownInvite }
-            return try node(right, .admin, .endInvite(number))
+            let author = try author()
+            let found = index.byID[id].flatMap { index.contains(view.set, $0) ? $0 : nil }
+            let isOwn = found.map { index[$0].author == author } ?? false
+            let need = isOwn ? need(for: .invite, by: author) : Role.admin
+            let right = try right(need)
+            guard let found, case .invite = index[found].deed else { throw .unknownInvite }
+            return try node(right, need, .endInvite(found))
         }
     }
 }

@@ -87,10 +87,12 @@ extension Resolution {
     }
 
     private func invites(_ index: AuthorityIndex) -> [LiveInvite] {
-        holding(index.invites).compactMap { node -> LiveInvite? in
+        let rules = lives.settings.values(index).rules
+        return holding(index.invites).compactMap { node -> LiveInvite? in
             let left = usesLeft(of: node, index)
             guard left > 0, case .invite(let key, let role, _, let expires) = index[node].deed,
-                (standings[index[node].author]?.member.role ?? .reader) >= .admin
+                let inviter = standings[index[node].author]?.member,
+                rules.rights(of: inviter.role).contains(.invite)
             else { return nil }
             return LiveInvite(
                 operation: index[node].id, inviter: index[node].author, key: key, role: role,

@@ -6,6 +6,7 @@ import ParleyWire
 struct SettingRegisters: Sendable {
     private var history = LiveLists()
     private var rotation = LiveLists()
+    private var rules = GroupAct.allCases.map { _ in LiveLists() }
 
     /// Takes one in that holds, or out that holds no more.
     mutating func file(_ node: Int, _ index: AuthorityIndex, isLive: Bool) {
@@ -16,6 +17,9 @@ struct SettingRegisters: Sendable {
         }
         if given.history != nil { put(in: &history) }
         if given.rotationHours != nil { put(in: &rotation) }
+        for (place, act) in GroupAct.allCases.enumerated() where given.rules[act] != nil {
+            put(in: &rules[place])
+        }
     }
 
     func values(_ index: AuthorityIndex) -> SpaceSettings {
@@ -25,6 +29,9 @@ struct SettingRegisters: Sendable {
         var settings = SpaceSettings()
         settings.history = senior(history)?.history
         settings.rotationHours = senior(rotation)?.rotationHours
+        for (place, act) in GroupAct.allCases.enumerated() {
+            settings.rules[act] = senior(rules[place])?.rules[act]
+        }
         return settings
     }
 
