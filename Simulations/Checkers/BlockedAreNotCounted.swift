@@ -37,13 +37,20 @@ final class BlockedAreNotCounted: Checker {
         let person = node.identity.person
         let own = Set(roster.everyDevice(of: person).map { Digest(reinterpreting: $0) })
         let marks = try node.store.marks(.read, in: space.number).filter { own.contains($0.actor) }
+        let quiet = try node.readQuietly(in: space.id)
         let shown = try Timeline(of: space, roster: roster, ownPerson: person)
             .page(limit: .max, in: node.store)
         guard shown.contains(where: { blocked.contains($0.author) }) else { return }
         let unread = shown.filter { message in
-            let isRead = marks.contains {
-                $0.tag == message.reference.tag && $0.places.contains(message.reference.sequence)
-            }
+            let isRead =
+                marks.contains {
+                    $0.tag == message.reference.tag
+                        && $0.places.contains(message.reference.sequence)
+                }
+                || quiet.contains {
+                    $0.tag == message.reference.tag
+                        && $0.places.contains(message.reference.sequence)
+                }
             return message.author != person && !blocked.contains(message.author)
                 && !message.flags.contains(.deleted) && !isRead
         }

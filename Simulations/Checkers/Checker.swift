@@ -123,6 +123,7 @@ public final class Jury {
             EventsTellAll(),
             ReadWasShown(), TakenUpAgain(), HeldIsKnown(), BlockedAreNotRead(reader),
             DueOnce(), BlockedAreNotCounted(), DisappearedInTime(), InvitesEnd(), RulesAreKept(),
+            DiscretionIsKept(),
         ]
     }
 

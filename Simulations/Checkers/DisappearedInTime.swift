@@ -106,7 +106,12 @@ final class DisappearedInTime: Checker {
                     && roster.person(of: device).map(isWanted) ?? false
             }
         }
-        if author != person { return try says(.read) { $0 == person } }
+        if author != person {
+            let isQuiet = try node.readQuietly(in: space.id).contains {
+                $0.tag == log.tag && $0.places.contains(stored.sequence)
+            }
+            return try isQuiet || says(.read) { $0 == person }
+        }
         if !roster.participants.contains(where: { $0.person != person }) { return true }
         for kind in [MarkKind.read, .delivered, .acknowledged]
         where try says(kind, { $0 != person }) { return true }

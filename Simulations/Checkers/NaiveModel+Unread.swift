@@ -20,6 +20,25 @@ extension NaiveModel {
         return !isAbove && unread <= number(value[8...])
     }
 
+    /// The same model of a conversation with what own devices noted as read quietly: after the key 13 and the
+    /// conversation eight bytes of the log and the device's name; run lengths, from place 0, every second of
+    /// them read.
+    func with(quietlyReadBy own: NaiveModel, in space: SpaceID) throws -> NaiveModel {
+        var model = self
+        for (name, value) in own.preferences
+        where name.count == 74 && name.starts(with: [0, 13] + space.bytes) {
+            let tag = LogTag(name[34..<42].reduce(0) { $0 * 256 + UInt64($1) })
+            var reader = ByteReader(value)
+            var (place, isRead) = (0 as UInt64, true)
+            while reader.remaining > 0 {
+                let count = try reader.number()
+                if isRead { model.quiet[tag, default: []].formUnion(place..<place + count) }
+                (place, isRead) = (place + count, !isRead)
+            }
+        }
+        return model
+    }
+
     /// Messages of others that this person has not said to have read, on any of these devices; none of whom
     /// they do not want to hear of.
     func unread(
@@ -31,8 +50,9 @@ extension NaiveModel {
                     isRead: true, actor: Digest(reinterpreting: device), tag: line.place.tag)
                 return progress[key]?.contains(line.place.sequence) ?? false
             }
+            let isQuiet = quiet[line.place.tag]?.contains(line.place.sequence) ?? false
             return line.author != person && !hidden.contains(line.author) && !line.isDeleted
-                && !isRead
+                && !isRead && !isQuiet
         }
     }
 
@@ -48,11 +68,12 @@ extension NaiveModel {
     /// Of these places those that the person has not said to have read, on any of these devices.
     func unread(_ places: [Place], with devices: [DeviceID]) -> [Place] {
         places.filter { place in
-            !devices.contains { device in
-                let key = Progress(
-                    isRead: true, actor: Digest(reinterpreting: device), tag: place.tag)
-                return progress[key]?.contains(place.sequence) ?? false
-            }
+            !(quiet[place.tag]?.contains(place.sequence) ?? false)
+                && !devices.contains { device in
+                    let key = Progress(
+                        isRead: true, actor: Digest(reinterpreting: device), tag: place.tag)
+                    return progress[key]?.contains(place.sequence) ?? false
+                }
         }
     }
 

@@ -57,6 +57,8 @@ struct NaiveModel {
     /// The picture that it shows.
     var picture: [UInt8]?
     var progress: [Progress: Set<UInt64>] = [:]
+    /// What the person has read and tells nobody else, by their own space.
+    var quiet: [LogTag: Set<UInt64>] = [:]
     /// What became of each call, by when it began.
     var calls: [String] = []
     /// Texts and edits that a deletion covers.

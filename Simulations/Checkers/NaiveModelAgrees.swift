@@ -24,6 +24,7 @@ final class NaiveModelAgrees: Checker {
             }
             guard let own = models.first(where: { $0.space.kind == .own }) else { continue }
             for (space, roster, model) in models where space.kind != .own {
+                let model = try model.with(quietlyReadBy: own.model, in: space.id)
                 try lookAtListed(space, roster, model, own: own.model, own.space, of: node)
             }
         }

@@ -59,6 +59,7 @@ final class ReadWasShown: Checker {
         let person = node.identity.person
         let own = Set(roster.everyDevice(of: person).map { Digest(reinterpreting: $0) })
         let marks = try node.store.marks(.read, in: space.number).filter { own.contains($0.actor) }
+        let quiet = try node.readQuietly(in: space.id)
         for number in shown.messages {
             guard let stored = try node.store.operation(number),
                 let log = try node.store.log(stored.log), log.space == space.number,
@@ -67,7 +68,9 @@ final class ReadWasShown: Checker {
                 try space.kind != .group || !node.keepsAway(author)
             else { continue }
             checkCount += 1
-            let said = marks.filter { $0.tag == log.tag }.map(\.places)
+            let said =
+                (marks.map { ($0.tag, $0.places) } + quiet.map { ($0.tag, $0.places) })
+                .filter { $0.0 == log.tag }.map(\.1)
             guard !said.contains(where: { $0.contains(stored.sequence) }),
                 // One receipt names so many stretches of a log at most.
                 !said.contains(where: { $0.ranges.count >= PlaceSet.rangeCountMax })

@@ -61,7 +61,8 @@ extension Trace {
         case .together(let command): add("\(command)")
         // Rare: what it is called is bytes enough.
         case .call, .act, .types, .setPresence, .setPrivacy, .setCallServer, .setAlias, .remind,
-            .schedule, .removeCallServer, .noteRecoveryCheck, .setLinkPreviews, .file,
+            .schedule, .removeCallServer, .noteRecoveryCheck, .setLinkPreviews, .setDisclosure,
+            .file,
             .setPicture, .withdrawJoin:
             add("\(command)")
         }

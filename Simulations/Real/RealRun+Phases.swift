@@ -50,7 +50,7 @@ extension RealRun {
             .link, .nameDevice, .revoke, .keepBackup, .recover, .call, .pickUp, .turnDown, .hangUp,
             .typing, .appear, .confide, .ringAndGo, .ringAt, .shutOut, .intrude, .consent,
             .permit, .forward, .star, .pin, .archive, .keepFirst, .unread, .draft, .mention,
-            .describe, .lifetime, .rule,
+            .describe, .lifetime, .rule, .discreet,
             .profile, .together, .attach, .fetch, .forget, .room, .picture, .fillDisk:
             // Only a simulated disk, clock, wire or liar does this, and no shell says it yet.
             result.notPlayed[act.do.name, default: 0] += 1

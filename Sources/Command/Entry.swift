@@ -265,6 +265,7 @@ struct ParleyCommand: AsyncParsableCommand {
                 subcommands: [
                     InviteCommand.self, Accept.self, Contacts.self, ContactCommand.self,
                     NameCommand.self, ProfileCommand.self, PresenceCommand.self,
+                    PrivacyCommand.self,
                 ]),
             CommandGroup(
                 name: "Read, and keep order:",

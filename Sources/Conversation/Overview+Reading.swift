@@ -83,13 +83,16 @@ extension Overview {
     /// What a receipt must say so that these messages, as they were shown, count as read; nothing
     /// for logs of which it was said already. A log is reported as far as one receipt can.
     ///
-    /// - Parameter ownSpace: where it is recorded whom the person blocked: they are told nothing.
+    /// - Parameters:
+    ///   - isTold: whether others are told; else only own devices are, and it is counted apart.
+    ///   - ownSpace: where it is recorded whom the person blocked: they are told nothing.
     public static func progress(
         reading shown: ShownMessages, in space: SpaceRecord, roster: Roster, by device: DeviceID,
-        ownSpace: SpaceNumber? = nil, _ store: some MergeStore
+        isTold: Bool = true, ownSpace: SpaceNumber? = nil, _ store: some MergeStore
     ) throws(StoreError) -> [Receipts.Progress] {
         guard let ownPerson = roster.person(of: device) else { return [] }
-        let own = roster.everyDevice(of: ownPerson)
+        let own = try OwnReading(
+            in: space, on: roster.everyDevice(of: ownPerson), ownSpace: ownSpace, store)
         var read: [LogNumber: [UInt64]] = [:]
         for number in Set(shown.messages).sorted() {
             guard let stored = try store.operation(number), let log = try store.log(stored.log),
@@ -111,13 +114,16 @@ extension Overview {
                 let author = roster.person(of: log.device), author != ownPerson,
                 try !isHidden(author, in: space, ownSpace: ownSpace, store)
             else { continue }
-            let known = try store.placesRead(of: log.tag, on: own, in: space.number)
+            let known = try own.places(of: log.tag, store)
             var places = PlaceSet()
             for place in read[number] ?? [] where !known.contains(place) {
                 places.insert(place..<place + 1)
             }
             guard !places.isEmpty else { continue }
-            let said = try store.placesRead(of: log.tag, on: [device], in: space.number)
+            let said =
+                try isTold
+                ? store.placesRead(of: log.tag, on: [device], in: space.number)
+                : own.unsaid(of: log.tag, on: device, store)
             var told = said
             told.tell(try joined(places, with: said, in: log, store))
             if told != said { progress.append(.init(tag: log.tag, places: told)) }
@@ -179,12 +185,13 @@ public struct UnreadPlaces {
         of space: SpaceRecord, _ roster: Roster, _ ownPerson: PersonID, _ ownSpace: SpaceNumber?,
         in store: some MergeStore
     ) throws(StoreError) {
-        let own = roster.everyDevice(of: ownPerson)
+        let own = try OwnReading(
+            in: space, on: roster.everyDevice(of: ownPerson), ownSpace: ownSpace, store)
         for log in try store.logs(in: space.number) where log.lane == .content && log.end > 0 {
             guard let person = roster.person(of: log.device), person != ownPerson else {
                 continue
             }
-            let read = try store.placesRead(of: log.tag, on: own, in: space.number)
+            let read = try own.places(of: log.tag, store)
             let gaps = read.gaps(in: 0..<log.end)
             guard !gaps.isEmpty,
                 try !Overview.isHidden(person, in: space, ownSpace: ownSpace, store)

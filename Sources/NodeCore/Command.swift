@@ -126,6 +126,9 @@ public enum Command: Sendable {
     case noteRecoveryCheck(at: UInt64)
     /// Has messages get previews of links without being told, or no longer.
     case setLinkPreviews(Bool)
+    /// Lets others in a conversation know what the person has read, or that they type, or no longer; nil for
+    /// what holds of all others, which a nil for the conversation sets.
+    case setDisclosure(Disclosure, isTold: Bool?, in: SpaceID?)
     /// Does something that a group does together.
     case together(TogetherCommand)
     /// Does something about files of messages.
@@ -367,7 +370,8 @@ extension Command {
             .acceptInvite,
             .requestContact, .answerContact, .markVerified, .addDevice, .revokeDevice,
             .renameDevice, .chooseRelays, .importMessages, .call, .setPrivacy,
-            .setCallServer, .removeCallServer, .noteRecoveryCheck, .setLinkPreviews, .setAlias,
+            .setCallServer, .removeCallServer, .noteRecoveryCheck, .setLinkPreviews, .setDisclosure,
+            .setAlias,
             .star, .pin, .archive, .keepFirst, .markUnread, .keepUnsent, .file, .together, .remind,
             .schedule:
             false

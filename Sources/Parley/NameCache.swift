@@ -14,6 +14,8 @@ final class NameCache {
     var untaken: [SpaceNumber: [OperationReference: [UntakenChange]]] = [:]
     /// Own messages that nobody takes, by space.
     var untakenMessages: [SpaceNumber: [UntakenMessage]] = [:]
+    /// Whether others are told what the person has read, by space.
+    var tellsReading: [SpaceNumber: Bool] = [:]
     /// Whether anybody else came into a group more than once, by space.
     var returns: [SpaceNumber: Bool] = [:]
     /// Undelivered operations of lane 4, by space.

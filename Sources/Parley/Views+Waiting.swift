@@ -79,12 +79,21 @@ extension Views {
     func shown(
         _ state: MessageState, in space: SpaceRecord, _ roster: Roster
     ) throws -> String {
+        if state == .read, try !isShownReading(in: space) { return MessageState.delivered.rawValue }
         guard state < .delivered, mayReachOthers(roster) else { return state.rawValue }
         if core.node.isRevoked { return "unknown" }
         if try isUntold(in: space, roster) { return "untold" }
         guard try refuser(in: roster) == nil else { return "uninvited" }
         if state != .earlier, !roster.awaited(by: ownPerson).isEmpty { return "unaccepted" }
         return try state == .earlier && haveReturned(in: space) ? "returned" : state.rawValue
+    }
+
+    /// Whether the person is shown what others have read: whoever tells nobody, is not.
+    func isShownReading(in space: SpaceRecord) throws -> Bool {
+        if let known = names.tellsReading[space.number] { return known }
+        let found = try discloses(.reading, in: space.id)
+        names.tellsReading[space.number] = found
+        return found
     }
 
     /// Whether anybody else came into a conversation more than once: what is not given to them may be from a time

@@ -45,7 +45,10 @@ extension Views {
                         "its device wrote another one at this place or before it",
                     source: "proven by two signatures"))
         }
-        for device in found.devices {
+        for var device in found.devices {
+            if device.state == .read, device.person != ownPerson, try !isShownReading(in: space) {
+                (device.state, device.since) = (.delivered, nil)
+            }
             var (what, source) = try words(device, in: space, roster)
             if device.state == .saved, stored.operation.isErased {
                 what = "saved, without its text"

@@ -66,6 +66,16 @@ extension Decoder {
             inputs: { [Archive(stand: 1 << 59, unreadCount: 7).bytes] },
             decode: { Archive($0)?.bytes }),
         Decoder(
+            name: "quiet reading", sources: ["Sources/Conversation/Features/Discretion.swift": 1],
+            inputs: {
+                ([[0..<3], [2..<3, 7..<900]] as [[Range<UInt64>]]).map { ranges in
+                    var places = PlaceSet()
+                    for range in ranges { places.insert(range) }
+                    return QuietReading.bytes(places)
+                }
+            },
+            decode: { QuietReading.places($0).map { QuietReading.bytes($0) } }),
+        Decoder(
             name: "codes to compare", sources: ["Sources/NodeCore/People/Codes.swift": 1],
             hasOneSpelling: false,
             inputs: {

@@ -123,7 +123,7 @@ extension HostileWorld {
     }
 
     private func personalCommand(_ space: SpaceID) -> Command {
-        switch random.next() % 15 {
+        switch random.next() % 16 {
         case 0: .setProfile(name: "ann", addresses: random.flip() ? nil : ["\(ann.index)"])
         case 1:
             ProfileField(.status, "s").map { .say($0) } ?? .setProfile(name: "a", addresses: nil)
@@ -143,6 +143,10 @@ extension HostileWorld {
         case 10: .removeCallServer("turn:192.0.2.7:3478")
         case 11: .noteRecoveryCheck(at: random.hostile())
         case 12: .setLinkPreviews(random.flip())
+        case 13:
+            .setDisclosure(
+                random.flip() ? .reading : .typing, isTold: random.flip() ? nil : random.flip(),
+                in: random.flip() ? nil : space)
         default:
             .answerContact(
                 random.happens(onceIn: 4) ? person() : random.identifier(),

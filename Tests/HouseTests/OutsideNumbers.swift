@@ -36,6 +36,7 @@ enum OutsideNumbers {
         "Sources/Ledger/Stand.swift": .init(1, "this device's own rows"),
         "Sources/Ledger/LogView.swift": .init(3, "this device's own rows"),
         "Sources/Conversation/Features/Archive.swift": .init(2, "compared"),
+        "Sources/Conversation/Features/Discretion.swift": .init(1, "counts, checked by PlaceSet"),
         "Sources/Conversation/Features/Star.swift": .init(2, "a tag; a place, checked there"),
         "Sources/Conversation/Features/SentAgain.swift": .init(
             4, "tags; places, checked there"),

@@ -181,6 +181,8 @@ struct APIDescriptionTests {
         try await check(ReadMessages(conversation: "home", limit: 50))
         try await check(GetStatus())
         try await check(ListPresences())
+        try await check(GetDisclosures())
+        try await check(SetDisclosures(conversation: "home", receipts: .off))
         try await check(GetGroup(conversation: "home"))
         try await check(SearchMessages("a"))
         try await check(CheckStore())

@@ -97,6 +97,19 @@ extension FakeNode {
             return NoReply()
         }
         answer(ListPresences.self) { _, _ in report }
+        let disclosed = DisclosureReport(
+            receipts: false, typing: true,
+            conversations: [
+                .init(
+                    conversation: String(repeating: "ab", count: 32), name: "trip", receipts: true,
+                    typing: nil)
+            ])
+        answer(GetDisclosures.self) { _, _ in disclosed }
+        answer(SetDisclosures.self) { state, request in
+            state.calls.append(
+                "disclose \(request.receipts?.rawValue ?? "-") \(request.typing?.rawValue ?? "-")")
+            return disclosed
+        }
         answer(SetPresence.self) { state, request in
             state.calls.append("setPresence \(request.presence)")
             return NoReply()

@@ -231,6 +231,32 @@ struct PreferenceTests {
         #expect(try phone.makesLinkPreviews() == false)
     }
 
+    @Test("Attack 299: what only a newer device understands of receipts and typing tells less")
+    func unknownDisclosure() throws {
+        let desk = try Desk(seed: 909)
+        let space = try #require(try desk.phone.store.spaces().first { $0.kind == .direct }).id
+        func isTold(_ what: Disclosure) throws -> Bool {
+            try desk.phone.observing {
+                try what.isTold(
+                    in: space, ownSpace: desk.phone.core.ownSpace?.number, desk.phone.store)
+            }
+        }
+        for what in Disclosure.allCases {
+            #expect(try isTold(what))
+            try desk.laptop.say(Preference(what.key, [7]).draft(), in: desk.world)
+            desk.world.run(for: 30_000)
+            #expect(try !isTold(what))
+            let own = Preference(what.key, about: space.bytes, [1]).draft()
+            try desk.laptop.say(own, in: desk.world)
+            desk.world.run(for: 30_000)
+            #expect(try isTold(what))
+            try desk.laptop.say(
+                Preference(what.key, about: space.bytes, [1, 1]).draft(), in: desk.world)
+            desk.world.run(for: 30_000)
+            #expect(try !isTold(what))
+        }
+    }
+
     @Test("the recovery code was asked back on all devices, and the last time counts")
     func recoveryCheck() throws {
         let desk = try Desk(seed: 906)

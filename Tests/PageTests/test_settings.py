@@ -173,6 +173,9 @@ def test_settings_are_those_of_the_node(ann, visit):
     press(page, 'Save')
     expect(page.get_by_role('dialog')).to_have_count(0)
     assert ann.ask('presences')['told'] == 'nothing'
+    press(page, 'Turn read receipts off')
+    expect(page.get_by_text('Others do not see what you have read')).to_be_visible()
+    assert not ann.ask('disclosures')['receipts']
     press(page, 'Change the space')
     page.get_by_role('spinbutton', name='Space in gigabytes').fill('2')
     press(page, 'Save')

@@ -69,6 +69,26 @@ extension CheckersCanFailTests {
         trial.isBroken(isSettled: false)
     }
 
+    @Test("DiscretionIsKept: others are told what somebody has read who tells nobody")
+    func toldInSpite() throws {
+        let trial = try Trial(of: "I48")
+        try trial.ann.type("news", in: trial.trip)
+        trial.world.run(for: 10_000)
+        let messages = try trial.ben.messages(in: trial.trip).map(\.number)
+        try trial.world.perform(.markRead(trial.trip, ShownMessages(messages)), on: trial.ben)
+        try trial.jury.verify()
+        #expect(trial.jury.checkCounts["I48"] ?? 0 > 0)
+        try trial.world.perform(
+            .setDisclosure(.reading, isTold: false, in: trial.trip), on: trial.ben)
+        let forgery = try #require(try Forgery(trial.ben, in: trial.trip))
+        let tag = try #require(try trial.ben.messages(in: trial.trip).last).reference.tag
+        let receipts = Receipts(read: [.init(tag: tag, places: PlaceSet(0..<1))])
+        let run = try #require(try forgery.run(receipts.draft(), at: World.epoch, naming: []))
+        try forgery.keep(run)
+        pretend(.timer(.upkeep(forgery.space.number)), by: trial.ben, [], trial)
+        trial.isBroken(isSettled: false)
+    }
+
     @Test("DueOnce: a device never says what it was to say")
     func saidNever() throws {
         let trial = try Trial(of: "I43")

@@ -43,6 +43,11 @@ extension Stage {
             return try space(place, of: node).map {
                 .changeSettings($0.id, SpaceSettings(rules: rules))
             }
+        case .discreet(let place, let isTyping, let how):
+            let space = try place.flatMap { try self.space($0, of: node) }
+            guard place == nil || space != nil else { return nil }
+            return .setDisclosure(
+                isTyping ? .typing : .reading, isTold: how == 2 ? nil : how == 0, in: space?.id)
         case .mention(let place, let users, let text, let edited):
             return try mention(users, text, in: place, editing: edited, of: node)
         case .unread(let place, let isOn):

@@ -30,7 +30,7 @@ extension Stage {
         switch act.do {
         case .write, .reply, .edit, .delete, .react, .read, .rename, .mute, .bringIn, .found,
             .forward, .star, .pin, .archive, .keepFirst, .unread, .draft, .mention, .describe,
-            .lifetime, .rule,
+            .lifetime, .rule, .discreet,
             .profile,
             .nameSelf, .invite, .verify, .ask,
             .answer,
@@ -238,7 +238,7 @@ extension Stage {
         case .call, .pickUp, .turnDown, .hangUp, .typing, .appear, .confide:
             return try talk(for: deed, of: node).map { [(node, $0)] } ?? []
         case .forward, .star, .pin, .archive, .keepFirst, .unread, .draft, .mention, .describe,
-            .lifetime, .rule,
+            .lifetime, .rule, .discreet,
             .profile:
             return try curation(for: deed, of: node).map { [(node, $0)] } ?? []
         case .attach, .fetch, .forget, .room, .picture:

@@ -54,6 +54,9 @@ public enum Deed: Codable, Equatable, Sendable {
     case lifetime(space: Int, seconds: Int)
     /// Has everybody or admins alone do one of the four acts that a group's rules are about.
     case rule(space: Int, act: Int, everybody: Bool)
+    /// Tells others what one reads or that one types, or does not, or as everywhere: 0, 1 or 2; in a
+    /// conversation, or where it is nil in all that have no setting of their own.
+    case discreet(space: Int?, typing: Bool, how: Int)
     /// Mentions these people, or everybody, in a message or in an edit of one.
     case mention(space: Int, users: [String], text: String, edit: Int?)
     /// Marks the conversation as unread, or ends that.

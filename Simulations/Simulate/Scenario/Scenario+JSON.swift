@@ -108,6 +108,7 @@ extension Deed {
             .keepBackup, .befall, .call, .pickUp, .turnDown, .hangUp, .typing, .appear, .ringAndGo,
             .intrude, .consent, .permit, .forward,
             .star, .pin, .archive, .keepFirst, .unread, .draft, .describe, .lifetime, .rule,
+            .discreet,
             .profile,
             .together,
             .attach, .fetch,
@@ -146,6 +147,7 @@ extension Deed {
         case .describe: "describe"
         case .lifetime: "lifetime"
         case .rule: "rule"
+        case .discreet: "discreet"
         case .mention: "mention"
         case .unread: "unread"
         case .together: "together"

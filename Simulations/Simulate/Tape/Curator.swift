@@ -43,6 +43,11 @@ struct Curator: Occupation {
             // Mostly everybody writes, or the rest would have nothing to look at.
             let isOpen = act == 0 ? random.next() % 4 != 0 : random.next() % 2 == 0
             return .rule(space: space, act: act, everybody: isOpen)
+        case "discreet":
+            let number = random.next()
+            return .discreet(
+                space: number % 3 == 0 ? nil : space, typing: number % 2 == 0,
+                how: Int(random.next() % 3))
         case "mention":
             let names = (0..<random.next() % 3).compactMap { _ in
                 others.randomElement(using: &random)

@@ -130,15 +130,15 @@ extension Overview {
     /// Of these logs the places of disappearing messages whose time runs: another person's, once this person has
     /// read them; this person's own, once a device of somebody else holds them or nobody is to have them.
     ///
-    /// - Parameter isHidden: whether what a person writes is shown to nobody here: it is never read.
     /// - Returns: the places of each log of the space; all of them where it has no record here.
     public static func begunToDisappear(
         in tags: [LogTag], of space: SpaceRecord, roster: Roster, ownPerson: PersonID,
-        store: some MergeStore, isHidden: (PersonID) throws(StoreError) -> Bool
+        ownSpace: SpaceNumber?, store: some MergeStore
     ) throws(StoreError) -> [LogTag: PlaceSet] {
         let states = try MessageStates(
             in: space, roster: roster, besides: ownPerson, store: store)
-        let devices = roster.everyDevice(of: ownPerson)
+        let own = try OwnReading(
+            in: space, on: roster.everyDevice(of: ownPerson), ownSpace: ownSpace, store)
         let all = PlaceSet(0..<UInt64.max)
         var begun: [LogTag: PlaceSet] = [:]
         for tag in tags {
@@ -148,10 +148,13 @@ extension Overview {
             }
             if states.isOwn(tag) {
                 begun[tag] = states.hasOthers ? states.left(in: tag) : all
-            } else if let author = roster.person(of: log.device), try isHidden(author) {
+            } else if let author = roster.person(of: log.device),
+                try isHidden(author, in: space, ownSpace: ownSpace, store)
+            {
+                // What is shown to nobody here is never read.
                 begun[tag] = all
             } else {
-                begun[tag] = try store.placesRead(of: tag, on: devices, in: space.number)
+                begun[tag] = try own.places(of: tag, store)
             }
         }
         return begun

@@ -48,6 +48,7 @@ public struct PreferenceKey: RawRepresentable, Hashable, Sendable {
     public static let all: [PreferenceKey] = [
         .presence, .callServer, .deleted, .readOutside, .recoveryCheck, .archived, .unread,
         .unsent, .sentAgain, .linkPreviews, .reminder, .scheduled, .keptFirst,
+        .readingTold, .typingTold, .readQuietly,
     ]
 
     /// Those that hold words which the person takes back by setting others, or none.
@@ -55,7 +56,7 @@ public struct PreferenceKey: RawRepresentable, Hashable, Sendable {
 
     /// Those that change how a conversation is listed.
     fileprivate static let ofLists: Set<PreferenceKey> = [
-        .readOutside, .archived, .unread, .unsent, .keptFirst,
+        .readOutside, .archived, .unread, .unsent, .keptFirst, .readingTold, .readQuietly,
     ]
 }
 
@@ -130,7 +131,9 @@ extension Preference: OwnNote {
     func changes(
         _ context: MergeContext, in store: some MergeStore
     ) throws(StoreError) -> [ViewChange] {
-        guard PreferenceKey.ofLists.contains(key), let id = SpaceID(topic),
+        // A topic may say more about a conversation, behind its name.
+        guard PreferenceKey.ofLists.contains(key),
+            let id = SpaceID(Array(topic.prefix(SpaceID.byteCount))),
             let space = try store.space(id)
         else { return [.preference(key)] }
         return [.preference(key), .conversation(space.number)]

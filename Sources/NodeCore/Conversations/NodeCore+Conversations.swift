@@ -215,15 +215,23 @@ extension NodeCore {
             return .success(.count(before - min(before, try unreadCount())))
         }
         guard belongs(to: roster) else { return .failure(outsideRefusal(roster)) }
+        let isTold = try Disclosure.reading.isTold(
+            in: id, ownSpace: ownSpace?.number, turn.store)
         let progress = try Overview.progress(
-            reading: shown, in: space, roster: roster, by: identity.device,
+            reading: shown, in: space, roster: roster, by: identity.device, isTold: isTold,
             ownSpace: ownSpace?.number, turn.store)
         guard !progress.isEmpty else { return .success(.count(0)) }
         let before = try unreadCount()
-        let read = try checked(
-            FormerMarks.complete(progress, .read, in: space, turn.store), .read, in: space.number,
-            turn.store)
-        _ = try write([Receipts(read: read).draft()], in: space, &turn)
+        if isTold {
+            let read = try checked(
+                FormerMarks.complete(progress, .read, in: space, turn.store), .read,
+                in: space.number, turn.store)
+            _ = try write([Receipts(read: read).draft()], in: space, &turn)
+        } else {
+            for said in QuietReading.preferences(of: progress, by: identity.device, in: id) {
+                try keep(said, &turn)
+            }
+        }
         turn.emit(.changed([.conversation(space.number)]))
         return .success(.count(before - min(before, try unreadCount())))
     }

@@ -126,11 +126,7 @@ extension NodeCore {
             }
             let places = try Overview.begunToDisappear(
                 in: logs.map(\.tag).sorted(), of: space, roster: roster,
-                ownPerson: identity.person, store: store
-            ) { person throws(StoreError) in
-                guard space.kind == .group else { return false }
-                return try contact(person, store)?.isBlocked == true
-            }
+                ownPerson: identity.person, ownSpace: ownSpace?.number, store: store)
             for log in logs { begun[log] = places[log.tag] }
         }
         return begun

@@ -20,7 +20,8 @@ extension NodeCore {
         return value.map(privacy)
     }
 
-    private static let recoveredKey = Array("recovered".utf8)
+    /// Where it is noted that this device came back by the recovery code alone.
+    public static let recoveredKey = Array("recovered".utf8)
 
     /// Notes that this device came back by the recovery code alone: what the person had set, it does not
     /// know.
@@ -123,6 +124,11 @@ extension NodeCore {
             // Off is said as well: a device on which they were on before must not take that for the
             // default.
             try keep(Preference(.linkPreviews, [isOn ? 1 : 2]), &turn)
+        case .setDisclosure(let what, let isTold, let id):
+            if let id, try conversation(id, turn.store) == nil {
+                return .failure(.unknownConversation)
+            }
+            try keep(what.preference(isTold, in: id), &turn)
         default: preconditionFailure("a command that is about no preference")
         }
         return .success(.done)
@@ -145,6 +151,19 @@ extension NodeCore {
         if keys.contains(.deleted) { try forgetDeleted(&turn) }
         if keys.contains(.reminder) { try scheduleRinging(&turn) }
         if keys.contains(.scheduled) { try scheduleSending(&turn) }
+    }
+}
+
+extension Disclosure {
+    /// Whether others in a conversation are let know it. A device that does not know what was set tells
+    /// nothing.
+    public func isTold(
+        in space: SpaceID, ownSpace: SpaceNumber?, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        guard let ownSpace else { return true }
+        return try Overview.discloses(
+            self, in: space, unsaid: store.value(.profile, NodeCore.recoveredKey) == nil,
+            ownSpace: ownSpace, store)
     }
 }
 

@@ -220,7 +220,9 @@ extension NodeCore {
             return .failure(.unknownConversation)
         }
         if let refusal = try refusal(writingIn: space, turn.store) { return .failure(refusal) }
-        if desk.typing.types(isTyping, in: id, at: turn.now.monotonic) {
+        let isTold = try Disclosure.typing.isTold(
+            in: id, ownSpace: ownSpace?.number, turn.store)
+        if isTold, desk.typing.types(isTyping, in: id, at: turn.now.monotonic) {
             try say(.typing(isTyping), in: space, to: .everyone, &turn)
         }
         return .success(.done)

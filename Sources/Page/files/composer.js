@@ -47,7 +47,7 @@ export class Composer {
     this.fault = h("p", { class: "fault", role: "alert", hidden: true });
     if (this.isOver) this.files.close();
     this.element = h("form", { class: "composer", onsubmit: (event) => (event.preventDefault(), this.#send()) },
-      this.mentions.element, this.about, this.fault, ...(this.isOver ? [h("p", { class: "hint" }, t(this.isRevoked ? "composer.revoked" : "composer.admins"))] : [this.files.element]),
+      this.mentions.element, this.about, this.fault, ...(this.isOver ? [h("p", { class: "hint" }, t(this.isRevoked ? "composer.revoked" : "composer.readOnly"))] : [this.files.element]),
       (this.line = h("div", { class: "line" }, this.isOver ? leftover(this.field) : [this.files.button, this.field, form() && iconButton(paths.voice, t("voice.record"), () => this.#record().catch(noteFailure)), this.button])));
     this.line.hidden = this.isOver && !this.field.value;
     this.#ends = [

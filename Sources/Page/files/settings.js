@@ -79,7 +79,7 @@ addView(/^#\/relays$/, () => {
 
 // MARK: Settings
 
-function drawSettings(view, { presences, links, room, status }) {
+function drawSettings(view, { presences, disclosures, links, room, status }) {
   const gigabyte = 1e9;
   return [
     h("p", { class: "links" }, [["me", "me.title"], ["devices", "devices.title"], ["relays", "relays.title"], ["status", "status.title"]]
@@ -87,6 +87,9 @@ function drawSettings(view, { presences, links, room, status }) {
     ...group(t("settings.told"), h("p", {}, t(`told.${presences.told}`)), choices(button(t("settings.toldChange"), () => view.asks(t("settings.told"), [
       field("told", t("settings.told"), ["everything", "now", "nothing"].map((each) => [each, t(`told.${each}`)]), presences.told),
     ], t("view.save"), ({ told }) => rpc("setPrivacy", { told }))))),
+    ...group(t("settings.disclosed"), h("p", {}, t(disclosures.receipts ? "disclosed.receipts" : "disclosed.noReceipts")), h("p", {}, t(disclosures.typing ? "disclosed.typing" : "disclosed.noTyping")),
+      choices(view.does(t(disclosures.receipts ? "disclosed.endReceipts" : "disclosed.beginReceipts"), "setDisclosures", { receipts: disclosures.receipts ? "off" : "on" }, { "data-key": "receipts" }),
+        view.does(t(disclosures.typing ? "disclosed.endTyping" : "disclosed.beginTyping"), "setDisclosures", { typing: disclosures.typing ? "off" : "on" }, { "data-key": "typing" }))),
     ...group(t("settings.links"), h("p", {}, t(links.isOn ? "settings.linksOn" : "settings.linksOff")),
       choices(view.does(t(links.isOn ? "settings.linksEnd" : "settings.linksBegin"), "setLinkSettings", { isOn: !links.isOn }, { "data-key": "links" }))),
     ...group(t("settings.room"),
@@ -109,8 +112,8 @@ addView(/^#\/settings$/, () => {
   const view = new View(t("settings.title"));
   view.add(...hereSettings());
   view.part(async () => {
-    const [{ told }, links, room, { isOffline, recoveryCheckTime }] = await Promise.all(["presences", "linkSettings", "fileRoom", "status"].map((each) => rpc(each)));
-    return { presences: { told }, links, room, status: { isOffline, recoveryCheckTime } };
+    const [{ told }, disclosures, links, room, { isOffline, recoveryCheckTime }] = await Promise.all(["presences", "disclosures", "linkSettings", "fileRoom", "status"].map((each) => rpc(each)));
+    return { presences: { told }, disclosures, links, room, status: { isOffline, recoveryCheckTime } };
   }, (found) => drawSettings(view, found), "preferences");
   return view;
 });

@@ -125,8 +125,11 @@ extension Views {
         guard let record = try? store.space(space), let roster = try? roster(of: record) else {
             return nil
         }
+        // Whoever tells nobody that they type is shown nobody who does; nor where that cannot be read.
+        let isShown = (try? discloses(.typing, in: record.id)) ?? false
+        let persons = isShown ? core.typing.persons(in: record.id) : []
         // Nor is somebody shown whose name cannot be read.
-        let names = core.typing.persons(in: record.id).compactMap { try? name(of: $0, in: roster) }
+        let names = persons.compactMap { try? name(of: $0, in: roster) }
         return ChangeView(kind: "typing", conversation: record.id.description, typing: names)
     }
 

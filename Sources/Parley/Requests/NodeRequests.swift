@@ -159,7 +159,7 @@ public enum NodeRequests {
         SendLines.self,
         SendMessages.self,
         SendScheduled.self,
-        SetAdditionPolicy.self,
+        SetAdditionPolicy.self, GetDisclosures.self, SetDisclosures.self,
         SetAlias.self,
         SetCallMedia.self,
         SetFileRoom.self,
