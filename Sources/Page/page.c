@@ -205,6 +205,24 @@ static const unsigned char badge_js[] = {
 static const unsigned char notify_js[] = {
 #embed "files/notify.js"
 };
+static const unsigned char agenda_js[] = {
+#embed "files/agenda.js"
+};
+static const unsigned char when_js[] = {
+#embed "files/when.js"
+};
+static const unsigned char scheduled_js[] = {
+#embed "files/scheduled.js"
+};
+static const unsigned char reminders_js[] = {
+#embed "files/reminders.js"
+};
+static const unsigned char chatmenu_js[] = {
+#embed "files/chatmenu.js"
+};
+static const unsigned char popup_js[] = {
+#embed "files/popup.js"
+};
 static const unsigned char mask_svg[] = {
 #embed "files/mask.svg"
 };
@@ -277,6 +295,12 @@ static const struct parley_page_file files[] = {
     FILE_OF("/outbox.js", SCRIPT, outbox_js),
     FILE_OF("/badge.js", SCRIPT, badge_js),
     FILE_OF("/notify.js", SCRIPT, notify_js),
+    FILE_OF("/agenda.js", SCRIPT, agenda_js),
+    FILE_OF("/when.js", SCRIPT, when_js),
+    FILE_OF("/scheduled.js", SCRIPT, scheduled_js),
+    FILE_OF("/reminders.js", SCRIPT, reminders_js),
+    FILE_OF("/chatmenu.js", SCRIPT, chatmenu_js),
+    FILE_OF("/popup.js", SCRIPT, popup_js),
     FILE_OF("/mask.svg", SVG, mask_svg),
 };
 

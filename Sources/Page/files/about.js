@@ -1,4 +1,5 @@
 // What one asks of a message now and then: where to forward it, its earlier texts, and what is known of it.
+import { load } from "./api.js";
 import { foreign, h } from "./dom.js";
 import { noteFailure, store } from "./store.js";
 import { button, choices, field, openDialog, rpc, told, wordsOf } from "./views.js";
@@ -51,3 +52,5 @@ export async function why(message) {
     h("p", { class: "hint" }, foreign("bdi", {}, each.source), each.since && ` · ${momentTime(each.since)}`)))),
   choices(button(t("view.done"), () => element.close(), { autofocus: true })));
 }
+
+export const remind = async (message) => (await load("./reminders.js")).remindOf({ message: message.id });

@@ -1,13 +1,14 @@
 // Where the page begins: lets the browser in, shows the list and one conversation, and says how the node is.
+import { agendaLines, scheduledIn, watchAgenda } from "./agenda.js";
 import { Away, Locked, enter, leave, load } from "./api.js";
 import { canCall, followCalled, startCall, watchCalls } from "./callwatch.js";
 import { showBadge } from "./badge.js";
 import { choice } from "./choice.js";
 import { Composer } from "./composer.js";
 import { announce, foreign, h, icon, iconButton, namesOf, paths } from "./dom.js";
-import { conversationActions, fillHead } from "./head.js";
+import { fillHead } from "./head.js";
 import { allKept, beginKeeping, forgetKept, wasKept } from "./keep.js";
-import { actor, popupMenu } from "./menu.js";
+import { actor } from "./menu.js";
 import { Search, hasCondition } from "./search.js";
 import { outgoing, takeOwn } from "./outbox.js";
 import { conversation, follow, noteFailure, on, store, takeShown } from "./store.js";
@@ -29,7 +30,7 @@ const side = h("nav", { "aria-label": t("app.conversations") },
   h("header", {}, h("h1", {}, "Parley"), iconLink("#/people", paths.people, t("people.title")), iconLink("#/meet", paths.add, t("meet.title")),
     iconButton(paths.close, t("app.leave"), () => lock())),
   h("div", { class: "find" }, find, search.filters,
-    h("p", { class: "shelf" }, h("a", { href: "#/mentions" }, t("mentions.title")), h("a", { href: "#/stars" }, t("stars.title")))), rows);
+    h("p", { class: "shelf" }, h("a", { href: "#/mentions" }, t("mentions.title")), h("a", { href: "#/stars" }, t("stars.title")), h("a", { href: "#/reminders" }, t("remind.all")))), rows);
 let shown = null;
 let view = null;
 let wasAway = false;
@@ -93,8 +94,10 @@ async function attempt(body) {
   }
 }
 
+const actionsOf = async (of, gone) => (await load("./chatmenu.js")).conversationActions(of, attempt, gone);
+
 function conversationMenu(of) {
-  menu(of.name, conversationActions(of, attempt, () => shown?.id === of.id && (location.hash = "#/")));
+  actionsOf(of, () => shown?.id === of.id && (location.hash = "#/")).then((actions) => menu(of.name, actions)).catch(report);
 }
 
 function showList() {
@@ -106,7 +109,7 @@ function showList() {
   const away = found.filter((each) => each.isArchived);
   const held = rows.contains(document.activeElement) ? document.activeElement.closest("li")?.dataset.id : null;
   const waits = words ? null : waitingLine();
-  rows.replaceChildren(...(waits ? [waits] : []), ...current.map(line),
+  rows.replaceChildren(...(words ? [] : agendaLines()), ...(waits ? [waits] : []), ...current.map(line),
     ...(away.length ? [h("li", { class: "heading" }, h("h2", {}, t("list.archive"))), ...away.map(line)] : []));
   if (!found.length && !messages.length && !hasCondition(words)) rows.append(h("li", { class: "hint none" }, t(words ? "app.noneFound" : "app.none"), " ", !words && h("a", { href: "#/meet" }, t("meet.title"))));
   rows.append(...messages);
@@ -167,11 +170,12 @@ function show(of, at, thread) {
   const composer = new Composer(of, timeline);
   const typing = h("p", { class: "typing hint", "aria-live": "off" });
   const head = h("div", {});
+  const [strip, endStrip] = scheduledIn(of.id);
   fillHead(head, of);
-  shown = { id: of.id, name: of.name, timeline, composer, typing, head, panel: null, ends: [followThreads(of.id, (threads) => timeline.setThreads(threads)), followCalled(of.id, (calls) => timeline.setCalls(calls))] };
+  shown = { id: of.id, name: of.name, timeline, composer, typing, head, panel: null, ends: [followThreads(of.id, (threads) => timeline.setThreads(threads)), followCalled(of.id, (calls) => timeline.setCalls(calls)), endStrip] };
   pane.replaceChildren(
     h("header", {}, h("a", { href: "#/", class: "back", "aria-label": t("app.back") }, icon(paths.back)), head, tools(of)),
-    timeline.element, typing, composer.element);
+    timeline.element, h("div", {}, typing, strip), composer.element);
   document.body.classList.add("has-conversation");
   timeline.open(at).catch(report);
   if (thread) openThread(of, at).catch(report);
@@ -221,12 +225,12 @@ function closeThread() {
 
 /** What one looks for in a conversation, and does with it. */
 function tools(of) {
-  const more = iconButton(paths.more, t("chat.more"), () => popupMenu(t("chat.more"), [
+  const more = iconButton(paths.more, t("chat.more"), async () => (await load("./popup.js")).popupMenu(t("chat.more"), [
     [t("threads.title"), () => (location.hash = `#/threads/${of.id}`)],
     [t("pins.title"), () => (location.hash = `#/pins/${of.id}`)],
     [t("gallery.title"), () => (location.hash = `#/files/${of.id}`)],
     [t("day.title"), () => load("./marked.js").then(({ askDay }) => askDay(of, shown.timeline)).catch(report)],
-    ...conversationActions(conversation(of.id) ?? of, attempt, () => (location.hash = "#/")),
+    ...(await actionsOf(conversation(of.id) ?? of, () => (location.hash = "#/")).catch((error) => (report(error), []))),
   ], more), { "aria-haspopup": "menu" });
   const call = (path, words, withCamera) => canCall(of) && iconButton(path, t(words), () => startCall(of, withCamera).catch(report));
   return h("div", { class: "tools" }, call(paths.phone, "call.voice", false), call(paths.camera, "call.video", true), iconButton(paths.search, t("search.here"), () => search.within(of)), more);
@@ -346,6 +350,7 @@ async function begin() {
   });
   on("notice", showList);
   watchCalls();
+  watchAgenda(showList);
   if (choice("notify") === "on") load("./notify.js").then(({ watchNotices }) => watchNotices()).catch(report);
   navigator.serviceWorker?.addEventListener("message", ({ data }) => data.kind === "show" && (location.hash = data.address));
   watchWaiting(() => {

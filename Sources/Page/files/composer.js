@@ -41,6 +41,7 @@ export class Composer {
     this.isOver = this.isRevoked || of.mayWrite === false;
     this.field.readOnly = this.isOver;
     this.button = h("button", { type: "submit", "aria-label": t("composer.send"), title: t("composer.send") }, icon(paths.send));
+    this.later = iconButton(paths.clock, t("later.send"), () => this.#sendLater().catch((error) => this.fail(error)), { class: "quiet later", hidden: true });
     this.mentions = new MentionList(this.field, of);
     this.files = new Attachments(of, this.field, attachedChanged);
     this.about = h("div", { class: "about", hidden: true });
@@ -48,7 +49,7 @@ export class Composer {
     if (this.isOver) this.files.close();
     this.element = h("form", { class: "composer", onsubmit: (event) => (event.preventDefault(), this.#send()) },
       this.mentions.element, this.about, this.fault, ...(this.isOver ? [h("p", { class: "hint" }, t(this.isRevoked ? "composer.revoked" : "composer.readOnly"))] : [this.files.element]),
-      (this.line = h("div", { class: "line" }, this.isOver ? leftover(this.field) : [this.files.button, this.field, form() && iconButton(paths.voice, t("voice.record"), () => this.#record().catch(noteFailure)), this.button])));
+      (this.line = h("div", { class: "line" }, this.isOver ? leftover(this.field) : [this.files.button, this.field, form() && iconButton(paths.voice, t("voice.record"), () => this.#record().catch(noteFailure), { class: "quiet record" }), this.later, this.button])));
     this.line.hidden = this.isOver && !this.field.value;
     this.#ends = [
       on("conversations", () => this.#takeDraft()),
@@ -136,6 +137,7 @@ export class Composer {
   }
 
   #fit() {
+    this.later.hidden = this.isOver || Boolean(this.#edit) || !this.field.value.trim();
     this.field.style.height = "auto";
     this.field.style.height = `${Math.min(this.field.scrollHeight + 2, innerHeight * 0.4)}px`;
   }
@@ -213,6 +215,18 @@ export class Composer {
     await flush();
     // Sending ends the draft, where there was one.
     this.#keep();
+  }
+
+  async #sendLater() {
+    const text = this.field.value.trim();
+    if (this.#reply || !this.files.isEmpty) return this.fail({ message: t("later.plain") });
+    const { sendLater } = await load("./scheduled.js");
+    sendLater(this.of, text, () => {
+      noteTyped(this.of.id, "");
+      this.field.value = "";
+      this.#cancel();
+      this.#keep();
+    });
   }
 
   async #save(text) {

@@ -1,6 +1,7 @@
 // Groups: a new one, who is in one and what holds there.
 import { foreign, h } from "./dom.js";
-import { conversationActions, standing } from "./head.js";
+import { conversationActions } from "./chatmenu.js";
+import { standing } from "./head.js";
 import { inviteFields, pictureButtons, shownLink } from "./people.js";
 import { picture } from "./pictures.js";
 import { conversation } from "./store.js";

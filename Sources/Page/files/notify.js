@@ -78,9 +78,19 @@ function hear({ kind, isNew, message }) {
   tellSoon(message.conversation);
 }
 
+/** What rang, and what could not be sent when its time had come. */
+async function hearOf({ kind, reminder, scheduled }) {
+  const each = reminder ?? scheduled;
+  if (!each || !["reminder", "scheduled"].includes(kind) || !isTeller) return;
+  const isShown = shows() === "text" && !each.isHidden;
+  await (await worker()).showNotification(shows() === "nothing" ? "Parley" : t(`notify.${kind}`), {
+    body: isShown ? each.text.slice(0, textLengthMax) : "", tag: `${kind} ${each.id}`, icon, dir: "auto", data: reminder ? "#/reminders" : "#/scheduled",
+  });
+}
+
 /** What was read, here or on another device, is told no more. */
 async function takeBack() {
-  const isRead = (id) => id !== "call" && !conversation(id)?.unread;
+  const isRead = (id) => /^[0-9a-f]{64}$/.test(id) && !conversation(id)?.unread;
   for (const id of fresh.keys()) if (isRead(id)) fresh.delete(id);
   if (isTeller) for (const each of await (await worker()).getNotifications()) if (isRead(each.tag) && !fresh.has(each.tag)) each.close();
 }
@@ -105,6 +115,7 @@ export function watchNotices() {
   navigator.locks.request("notifier", () => ((isTeller = true), new Promise(() => {})));
   const wanted = (body) => (value) => isNotifying() && body(value);
   on("event", wanted(hear));
+  on("event", wanted(hearOf));
   on("conversations", wanted(takeBack));
   on("notice", wanted(ring));
   hold();

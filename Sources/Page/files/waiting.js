@@ -34,8 +34,11 @@ export function waitingLine() {
   if (!count) words = told("waiting.joins", { name: joins[0].name });
   else if (count === 1 && asks.length) words = told("waiting.asks", { name: asks[0].name });
   else if (count === 1) words = told("waiting.invites", { name: invitations[0].inviter, group: groupName(invitations[0].name) });
-  return h("li", { class: "waiting-line", "data-id": "waiting" }, h("a", { href: "#/waiting", "aria-current": location.hash === "#/waiting" ? "page" : null },
-    h("span", { class: "name" }, words), count > 0 && h("span", { class: "count" }, count)));
+  return lineOf("waiting", "#/waiting", words, count);
 }
+
+/** A line of the list that says what waits: its key, where it leads, and how many there are. */
+export const lineOf = (key, address, words, count) => h("li", { class: "waiting-line", "data-id": key }, h("a", { href: address, "aria-current": location.hash === address ? "page" : null },
+  h("span", { class: "name" }, words), count > 0 && h("span", { class: "count" }, count)));
 
 export const groupName = (name) => name || t("waiting.unnamed");
