@@ -217,6 +217,18 @@ static const unsigned char scheduled_js[] = {
 static const unsigned char reminders_js[] = {
 #embed "files/reminders.js"
 };
+static const unsigned char together_js[] = {
+#embed "files/together.js"
+};
+static const unsigned char decisions_js[] = {
+#embed "files/decisions.js"
+};
+static const unsigned char notes_js[] = {
+#embed "files/notes.js"
+};
+static const unsigned char weave_js[] = {
+#embed "files/weave.js"
+};
 static const unsigned char chatmenu_js[] = {
 #embed "files/chatmenu.js"
 };
@@ -299,6 +311,10 @@ static const struct parley_page_file files[] = {
     FILE_OF("/when.js", SCRIPT, when_js),
     FILE_OF("/scheduled.js", SCRIPT, scheduled_js),
     FILE_OF("/reminders.js", SCRIPT, reminders_js),
+    FILE_OF("/together.js", SCRIPT, together_js),
+    FILE_OF("/decisions.js", SCRIPT, decisions_js),
+    FILE_OF("/notes.js", SCRIPT, notes_js),
+    FILE_OF("/weave.js", SCRIPT, weave_js),
     FILE_OF("/chatmenu.js", SCRIPT, chatmenu_js),
     FILE_OF("/popup.js", SCRIPT, popup_js),
     FILE_OF("/mask.svg", SVG, mask_svg),

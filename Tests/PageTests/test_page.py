@@ -148,7 +148,7 @@ def test_two_people_talk(pair, visit):
 def test_the_head_of_a_conversation_says_no_more_than_it_means(pair, visit):
     page = visit(pair[0])
     show(page, 'ben')
-    expect(page.locator('.pane > header')).to_have_text('benPolls and items')
+    expect(page.locator('.pane > header')).to_have_text('benTogether')
 
 
 def test_a_node_that_goes_and_comes_loses_nothing(ann, visit):

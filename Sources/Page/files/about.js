@@ -54,3 +54,5 @@ export async function why(message) {
 }
 
 export const remind = async (message) => (await load("./reminders.js")).remindOf({ message: message.id });
+
+export const decide = async (message) => (await load("./decisions.js")).decide(message);

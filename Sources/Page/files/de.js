@@ -112,7 +112,7 @@ export default {
   "message.disappears": "verschwindet, nachdem sie gelesen wurde",
   "message.disappearsAt": "verschwindet {time}",
   "message.disappeared": "Sie ist verschwunden.",
-  "together.title": "Umfragen und Aufgaben",
+  "together.title": "Gemeinsam",
   "file.attach": "Dateien anhängen",
   "file.attached": "Was mitgeht",
   "file.drop": "Dateien hier ablegen, um sie an {name} zu senden",

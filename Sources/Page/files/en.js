@@ -112,7 +112,7 @@ export default {
   "message.disappears": "disappears after it is read",
   "message.disappearsAt": "disappears {time}",
   "message.disappeared": "It has disappeared.",
-  "together.title": "Polls and items",
+  "together.title": "Together",
   "file.attach": "Attach files",
   "file.attached": "Attached files",
   "file.drop": "Drop files to send them to {name}",

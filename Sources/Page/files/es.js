@@ -112,7 +112,7 @@ export default {
   "message.disappears": "desaparece después de leerse",
   "message.disappearsAt": "desaparece {time}",
   "message.disappeared": "Ha desaparecido.",
-  "together.title": "Encuestas y tareas",
+  "together.title": "En común",
   "file.attach": "Adjuntar archivos",
   "file.attached": "Lo que va junto",
   "file.drop": "Suelta archivos para enviarlos a {name}",

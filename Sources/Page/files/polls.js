@@ -1,7 +1,9 @@
 // What a conversation decides and does together: polls and items, on a view of their own.
+import { load } from "./api.js";
 import { foreign, h } from "./dom.js";
 import { conversation } from "./store.js";
-import { View, addView, button, choices, field, group, rpc, told } from "./views.js";
+import { hiddenCard, togetherView } from "./together.js";
+import { addView, button, choices, field, group, rpc, told } from "./views.js";
 import { listed, momentTime, t } from "./words.js";
 
 const lines = (text) => text.split("\n").map((each) => each.trim()).filter(Boolean);
@@ -20,16 +22,23 @@ function answer(view, poll) {
   return h("fieldset", { class: "poll" }, foreign("legend", { class: "name" }, poll.question), ...boxes);
 }
 
-const hiddenCard = () => h("div", { class: "card" }, h("p", { class: "hint" }, t("message.hidden")));
-
 function pollCard(view, poll) {
   if (poll.isHidden) return hiddenCard();
   return h("div", { class: "card" }, answer(view, poll),
     h("p", { class: "hint" }, told("poll.by", { name: poll.author }), " · ", poll.state !== "open" ? t("poll.closed")
       : poll.until ? t("poll.until", { time: momentTime(poll.until) }) : t("poll.open")),
     choices(
+      poll.state === "closed" && button(t("decision.ofPoll"), () => decideOn(poll), { "data-key": `decide ${poll.id}` }),
       poll.mayClose && poll.state === "open" && view.does(t("poll.close"), "closePoll", { poll: poll.id }),
       poll.isOwn && button(t("poll.delete"), () => view.sure(t("poll.deleteAsk"), t("poll.deleteText"), t("poll.delete"), "deletePoll", { poll: poll.id }), { "data-key": `delete ${poll.id}` })));
+}
+
+/** Proposes what a poll chose; where that is not one answer, its person says what. */
+async function decideOn(poll) {
+  const { propose } = await load("./decisions.js");
+  const best = Math.max(...poll.options.map((each) => each.count));
+  const chosen = best > 0 ? poll.options.filter((each) => each.count === best).map((each) => each.text) : [];
+  propose(poll.conversation, `${poll.question} ${chosen.length === 1 ? chosen[0] : ""}`.trim(), { poll: poll.id }, () => (location.hash = `#/decisions/${poll.conversation}`));
 }
 
 function askPoll(view, id) {
@@ -44,14 +53,25 @@ function askPoll(view, id) {
 
 // MARK: Items
 
-function itemFields(item = {}) {
-  return [field("title", t("item.name"), "text", item.title ?? ""), field("due", t("item.due"), "date", item.due ?? ""), field("notes", t("item.notes"), "long", item.notes ?? "")];
+/** Who may do it: who is in the conversation, and who did once they were asked. */
+function whoField(id, assignees) {
+  const names = [...new Set([...(conversation(id)?.members ?? []), ...assignees])];
+  return h("fieldset", { class: "poll people-choice" }, h("legend", { class: "hint" }, t("item.who")), names.map((name) => h("label", { class: "choice" },
+    h("input", { type: "checkbox", name: "assignees", value: name, checked: assignees.includes(name) }), foreign("span", {}, name))));
+}
+
+function itemFields(id, item = { assignees: [] }) {
+  return [field("title", t("item.name"), "text", item.title ?? ""), whoField(id, item.assignees), field("due", t("item.due"), "date", item.due ?? ""), field("notes", t("item.notes"), "long", item.notes ?? "")];
 }
 
 function itemCard(view, item) {
   if (item.isHidden) return hiddenCard();
-  const change = () => view.asks(t("item.change"), itemFields(item), t("view.save"), (values) => {
+  const change = () => view.asks(t("item.change"), itemFields(item.conversation, item), t("view.save"), ({ assignees = [], ...values }) => {
     const changed = Object.fromEntries(Object.entries(values).filter(([key, value]) => value !== (item[key] ?? "")));
+    const without = (names, others) => names.filter((each) => !others.includes(each));
+    const [adding, removing] = [without(assignees, item.assignees), without(item.assignees, assignees)];
+    if (adding.length) changed.adding = adding;
+    if (removing.length) changed.removing = removing;
     return Object.keys(changed).length ? rpc("changeItem", { item: item.id, ...changed }) : null;
   });
   const isDone = item.doneBy !== undefined;
@@ -68,12 +88,11 @@ function itemCard(view, item) {
 }
 
 addView(/^#\/together\/([0-9a-f]{64})$/, (id) => {
-  const of = conversation(id);
-  const view = new View(of ? of.name : t("together.title"), `#/c/${id}`);
+  const view = togetherView(id, "together");
   view.add(choices(
     button(t("poll.new"), () => askPoll(view, id), { class: "lead" }),
-    button(t("item.new"), () => view.asks(t("item.new"), itemFields(), t("item.make"), ({ title, due, notes }) =>
-      rpc("createItem", { conversation: id, title, assignees: [], ...(due && { due }), ...(notes && { notes }) })), { class: "lead" })));
+    button(t("item.new"), () => view.asks(t("item.new"), itemFields(id), t("item.make"), ({ title, due, notes, assignees = [] }) =>
+      rpc("createItem", { conversation: id, title, assignees, ...(due && { due }), ...(notes && { notes }) })), { class: "lead" })));
   view.part(async () => {
     const [polls, items] = await Promise.all([rpc("polls", { conversation: id }), rpc("items", { conversation: id })]);
     return { polls, items };

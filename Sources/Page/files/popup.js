@@ -62,6 +62,7 @@ export function showMenu(message, anchor, act) {
     mayWrite() && [t(message.isPinned ? "menu.unpin" : "menu.pin"), does("pin")],
     mayWrite() && [t(message.isStarred ? "menu.unstar" : "menu.star"), does("star"), "S"],
     mayWrite() && [t("menu.remind"), does("remind")],
+    mayWrite() && hasText && message.text !== "" && [t("menu.decide"), does("decide")],
     mayWrite() && isSaidByOneself(message) && hasText && [t("message.edit"), does("edit"), "E"],
     message.editCount > 0 && [t("menu.history"), does("history")],
     [t(message.isOwn ? "menu.how" : "menu.why"), does("why")],

@@ -9,8 +9,8 @@ const known = [];
 /** Where the views of an address are. */
 const modules = [
   [/^#\/(waiting|people|me|meet|p\/.*)$/, "./people.js"], [/^#\/(group|g\/.*)$/, "./groups.js"],
-  [/^#\/(stars|mentions|pins\/.*|threads\/.*)$/, "./marked.js"], [/^#\/together\/.*$/, "./polls.js"],
-  [/^#\/scheduled$/, "./scheduled.js"], [/^#\/reminders$/, "./reminders.js"],
+  [/^#\/(stars|mentions|pins\/.*|threads\/.*)$/, "./marked.js"], [/^#\/together\/.*$/, "./polls.js"], [/^#\/decisions\/.*$/, "./decisions.js"],
+  [/^#\/notes?\/.*$/, "./notes.js"], [/^#\/scheduled$/, "./scheduled.js"], [/^#\/reminders$/, "./reminders.js"],
   [/^#\/files\/.*$/, "./gallery.js"], [/^#\/(devices|relays|settings|status)$/, "./settings.js"],
 ];
 
