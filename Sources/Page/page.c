@@ -235,6 +235,12 @@ static const unsigned char chatmenu_js[] = {
 static const unsigned char popup_js[] = {
 #embed "files/popup.js"
 };
+static const unsigned char keys_js[] = {
+#embed "files/keys.js"
+};
+static const unsigned char called_js[] = {
+#embed "files/called.js"
+};
 static const unsigned char mask_svg[] = {
 #embed "files/mask.svg"
 };
@@ -317,6 +323,8 @@ static const struct parley_page_file files[] = {
     FILE_OF("/weave.js", SCRIPT, weave_js),
     FILE_OF("/chatmenu.js", SCRIPT, chatmenu_js),
     FILE_OF("/popup.js", SCRIPT, popup_js),
+    FILE_OF("/keys.js", SCRIPT, keys_js),
+    FILE_OF("/called.js", SCRIPT, called_js),
     FILE_OF("/mask.svg", SVG, mask_svg),
 };
 

@@ -111,6 +111,11 @@ def test_an_item_is_assigned_and_due(pair, talk, visit):
     press(other, 'Save', other.get_by_role('dialog'))
     expect(card(page, 'book the hut')).to_contain_text('· ann')
     assert ann.ask('items', conversation=talk)[0]['assignees'] == ['ann']
+    # Who is to do it is not who may delete it.
+    expect(card(other, 'book the hut').get_by_role('button', name='Delete')).to_have_count(0)
+    press(page, 'Delete', card(page, 'book the hut'))
+    press(page, 'Delete', page.get_by_role('dialog'))
+    expect(card(other, 'book the hut')).to_have_count(0)
 
 
 def note(node, talk, title, text):

@@ -30,7 +30,7 @@ const side = h("nav", { "aria-label": t("app.conversations") },
   h("header", {}, h("h1", {}, "Parley"), iconLink("#/people", paths.people, t("people.title")), iconLink("#/meet", paths.add, t("meet.title")),
     iconButton(paths.close, t("app.leave"), () => lock())),
   h("div", { class: "find" }, find, search.filters,
-    h("p", { class: "shelf" }, h("a", { href: "#/mentions" }, t("mentions.title")), h("a", { href: "#/stars" }, t("stars.title")), h("a", { href: "#/reminders" }, t("remind.all")))), rows);
+    h("p", { class: "shelf" }, h("a", { href: "#/mentions" }, t("mentions.title")), h("a", { href: "#/stars" }, t("stars.title")), h("a", { href: "#/reminders" }, t("remind.all")), h("a", { href: "#/calls" }, t("calls.title")))), rows);
 let shown = null;
 let view = null;
 let wasAway = false;

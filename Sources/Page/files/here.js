@@ -1,8 +1,10 @@
 // What holds for this browser alone: the language and the look of the page, and what it tells of.
+import { load } from "./api.js";
 import { choice, choose } from "./choice.js";
 import { h } from "./dom.js";
 import { allKept } from "./keep.js";
 import { canNotify, isNotifying, watchNotices } from "./notify.js";
+import { noteFailure } from "./store.js";
 import { button, choices, field, group } from "./views.js";
 import { languages, t } from "./words.js";
 
@@ -58,6 +60,7 @@ function notices() {
 
 /** What one chooses for this browser. */
 export const hereSettings = () => [
-  h("section", {}, group(t("settings.here"), h("p", { class: "hint" }, t("settings.hereText")), h("div", { class: "form" }, language(), theme()))),
+  h("section", {}, group(t("settings.here"), h("p", { class: "hint" }, t("settings.hereText")), h("div", { class: "form" }, language(), theme()),
+    choices(button(t("keys.title"), () => load("./keys.js").then(({ showKeys }) => showKeys(), noteFailure))))),
   notices(),
 ];

@@ -112,7 +112,7 @@ function actions(message, act) {
 }
 
 /** What became of calls, a line each; of some there is nothing to say. */
-function calledLines(calls) {
+export function calledLines(calls) {
   return calls.map((each) => {
     const what = each.isMissed ? "missed" : each.isDeclined ? "declinedByYou" : each.declinedBy ? "declinedBy" : each.outcome;
     const words = told(`called.${what}`, {

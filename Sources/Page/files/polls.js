@@ -3,7 +3,7 @@ import { load } from "./api.js";
 import { foreign, h } from "./dom.js";
 import { conversation } from "./store.js";
 import { hiddenCard, togetherView } from "./together.js";
-import { addView, button, choices, field, group, rpc, told } from "./views.js";
+import { addView, button, choices, field, group, ownName, rpc, told } from "./views.js";
 import { listed, momentTime, t } from "./words.js";
 
 const lines = (text) => text.split("\n").map((each) => each.trim()).filter(Boolean);
@@ -84,7 +84,7 @@ function itemCard(view, item) {
     h("p", { class: "hint" }, isDone ? told("item.doneBy", { name: item.doneBy }) : item.due ? t("item.dueOn", { time: item.due }) : t("item.noDue"),
       item.assignees.length > 0 && foreign("bdi", {}, ` · ${listed(item.assignees)}`)),
     choices(button(t("item.change"), change, { "data-key": `change ${item.id}` }),
-      item.isOwn && button(t("item.delete"), () => view.sure(t("item.deleteAsk"), t("item.deleteText"), t("item.delete"), "deleteItem", { item: item.id }), { "data-key": `delete ${item.id}` })));
+      item.author === ownName() && button(t("item.delete"), () => view.sure(t("item.deleteAsk"), t("item.deleteText"), t("item.delete"), "deleteItem", { item: item.id }), { "data-key": `delete ${item.id}` })));
 }
 
 addView(/^#\/together\/([0-9a-f]{64})$/, (id) => {

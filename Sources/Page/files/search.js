@@ -1,4 +1,5 @@
 // Search: one field for conversations by their names and for messages by their words and what they mean.
+import { load } from "./api.js";
 import { foreign, h, later } from "./dom.js";
 import { isSaidByOneself } from "./message.js";
 import { noteFailure } from "./store.js";
@@ -106,6 +107,7 @@ export class Search {
     const isTyped = event.target.closest?.("input, textarea, select, dialog, [role=menu]");
     const isSlash = event.key === "/" && !isTyped && !event.ctrlKey && !event.metaKey && !event.altKey;
     const isK = event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !event.shiftKey && !document.querySelector("dialog[open]");
+    if (event.key === "?" && !isTyped && !event.ctrlKey && !event.metaKey && !event.altKey) load("./keys.js").then(({ showKeys }) => showKeys(), noteFailure);
     if (!isSlash && !isK) return;
     event.preventDefault();
     this.#open();

@@ -84,6 +84,8 @@ function drawSettings(view, { presences, disclosures, links, room, status }) {
   return [
     h("p", { class: "links" }, [["me", "me.title"], ["devices", "devices.title"], ["relays", "relays.title"], ["status", "status.title"]]
       .map(([to, words]) => h("a", { href: `#/${to}` }, t(words)))),
+    ...group(t("settings.presence"), h("p", {}, t(`presence.own.${presences.own}`)), choices(...["online", "away", "offline"].map((presence) =>
+      view.does(t(`presence.be.${presence}`), "setPresence", { presence }, { "aria-pressed": String(presences.own === presence) })))),
     ...group(t("settings.told"), h("p", {}, t(`told.${presences.told}`)), choices(button(t("settings.toldChange"), () => view.asks(t("settings.told"), [
       field("told", t("settings.told"), ["everything", "now", "nothing"].map((each) => [each, t(`told.${each}`)]), presences.told),
     ], t("view.save"), ({ told }) => rpc("setPrivacy", { told }))))),
@@ -112,8 +114,8 @@ addView(/^#\/settings$/, () => {
   const view = new View(t("settings.title"));
   view.add(...hereSettings());
   view.part(async () => {
-    const [{ told }, disclosures, links, room, { isOffline, recoveryCheckTime }] = await Promise.all(["presences", "disclosures", "linkSettings", "fileRoom", "status"].map((each) => rpc(each)));
-    return { presences: { told }, disclosures, links, room, status: { isOffline, recoveryCheckTime } };
+    const [{ own, told }, disclosures, links, room, { isOffline, recoveryCheckTime }] = await Promise.all(["presences", "disclosures", "linkSettings", "fileRoom", "status"].map((each) => rpc(each)));
+    return { presences: { own, told }, disclosures, links, room, status: { isOffline, recoveryCheckTime } };
   }, (found) => drawSettings(view, found), "preferences");
   return view;
 });

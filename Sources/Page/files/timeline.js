@@ -1,6 +1,6 @@
 // The messages of one conversation: all of them are in the list, those in sight are fetched.
 import { rpc } from "./api.js";
-import { h, iconButton, later, paths } from "./dom.js";
+import { announce, h, iconButton, isolated, later, paths } from "./dom.js";
 import { VirtualList } from "./list.js";
 import { prepareKeys, rowKey } from "./menu.js";
 import { callsRow, isSaidByOneself, messageRow, placeholderRow } from "./message.js";
@@ -53,6 +53,7 @@ export class Timeline {
     this.#ends = [
       on("change", (change) => {
         if (!isOurs(change)) return;
+        if (change.isNew) this.#hear(change.message);
         if (!change.message) again();
         else if (this.#places.has(change.message.id)) this.#replace(change.message);
         else this.tail();
@@ -65,6 +66,20 @@ export class Timeline {
     addEventListener("focus", this.focused);
     document.addEventListener("visibilitychange", this.focused);
   }
+
+  #heard = [];
+
+  /** Says to who does not see the page what others write; of much at once how much it is. */
+  #hear(message) {
+    if (!message || message.isOwn || message.isImported || message.isHidden) return;
+    this.#heard.push(message);
+    this.#sayHeard();
+  }
+
+  #sayHeard = later(() => {
+    const [{ author, text }, ...more] = this.#heard.splice(0);
+    announce(more.length ? t("timeline.several", { n: more.length + 1 }) : t("search.said", { name: isolated(author) }) + ` ${(text || t("file.attached")).slice(0, 300)}`);
+  }, 400);
 
   close() {
     this.#isClosed = true;
