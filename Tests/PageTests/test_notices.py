@@ -3,6 +3,7 @@ import pytest
 from playwright.sync_api import expect
 
 from conftest import wait
+from test_agenda import soon
 from test_page import rows, show
 from test_people import at, press
 
@@ -139,3 +140,25 @@ def test_one_chooses_what_is_told_and_shown(told):
     at(page, 'settings')
     press(page, 'Turn notifications on')
     expect(page.get_by_role('combobox', name='What they show')).to_have_value('nothing')
+
+
+def test_what_rings_and_what_was_not_sent_is_told(told):
+    ann, _, page, ids = told
+    at(page, 'settings')
+    press(page, 'Turn notifications on')
+    expect(page.get_by_text('While this page is open')).to_be_visible()
+    ann.ask('remind', text='the <b>stove</b>', time=soon(1))
+    club = ann.ask('newConversation', name='club', members=[])['id']
+    ann.ask('schedule', conversation=club, text='good morning', time=soon(2))
+    ann.ask('leave', conversation=club, anyway=True)
+
+    def of(title):
+        return next((each for each in shown(page).values() if each['title'] == title), None)
+
+    found = wait('it rings', lambda: of('Reminder'))
+    assert (found['body'], found['data']) == ('the <b>stove</b>', '#/reminders')
+    found = wait('it was not sent', lambda: of('Could not be sent'))
+    assert (found['body'], found['data']) == ('good morning', '#/scheduled')
+    # Reading something else takes neither back.
+    show(page, 'ben')
+    assert of('Reminder') and of('Could not be sent')
