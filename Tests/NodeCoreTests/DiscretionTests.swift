@@ -1,6 +1,7 @@
 import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
+import ParleySignalling
 import ParleyRoster
 import ParleySimulation
 import ParleyWire
