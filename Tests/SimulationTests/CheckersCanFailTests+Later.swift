@@ -53,7 +53,7 @@ extension CheckersCanFailTests {
         let trial = try Trial(of: "I47")
         var rules = GroupRules()
         rules[.write] = .admins
-        try trial.world.perform(
+        _ = try trial.world.perform(
             .changeSettings(trial.trip, SpaceSettings(rules: rules)), on: trial.ann)
         trial.world.run(for: 10_000)
         try trial.ann.type("news", in: trial.trip)
@@ -75,10 +75,10 @@ extension CheckersCanFailTests {
         try trial.ann.type("news", in: trial.trip)
         trial.world.run(for: 10_000)
         let messages = try trial.ben.messages(in: trial.trip).map(\.number)
-        try trial.world.perform(.markRead(trial.trip, ShownMessages(messages)), on: trial.ben)
+        _ = try trial.world.perform(.markRead(trial.trip, ShownMessages(messages)), on: trial.ben)
         try trial.jury.verify()
         #expect(trial.jury.checkCounts["I48"] ?? 0 > 0)
-        try trial.world.perform(
+        _ = try trial.world.perform(
             .setDisclosure(.reading, isTold: false, in: trial.trip), on: trial.ben)
         let forgery = try #require(try Forgery(trial.ben, in: trial.trip))
         let tag = try #require(try trial.ben.messages(in: trial.trip).last).reference.tag

@@ -128,7 +128,7 @@ struct MaliceTests {
         let (world, eve, group) = (quartet.world, quartet.eve, quartet.group)
         var rules = GroupRules()
         rules[.write] = .admins
-        try world.perform(
+        _ = try world.perform(
             .changeSettings(group, SpaceSettings(rules: rules)), on: quartet.honest[0])
         world.run(for: 15_000)
         for round in 0..<6 {
