@@ -21,12 +21,32 @@ struct MediaFormTests {
         }
     }
 
+    @Test("Attack 306: in videos nothing is left of it at any depth, nor between what is shown")
+    func depths() throws {
+        for (bytes, container, count) in [
+            (Samples.mp4(), MediaForm.Container.isoMedia, 50), (Samples.pieces(), .isoMedia, 4),
+            (Samples.webm, .matroska, 12), (Samples.heic(), .isoMedia, 10),
+        ] {
+            let places = bytes.indices.filter { bytes[$0...].starts(with: Samples.secret) }
+            #expect(places.count > count)
+            let kept = try #require(cleaned(bytes, as: container))
+            #expect(kept.count == bytes.count)
+            #expect(!kept.contains(Samples.secret) && !kept.contains(Samples.ascii("SECR")))
+        }
+        // Where it is not said what a piece of sound takes, what lies between stays.
+        var sound = Samples.mp4()
+        let sizes = try #require(sound.ranges(of: Samples.ascii("stsz")).dropFirst(2).first)
+        sound[sizes.upperBound + 7] = 6
+        let kept = try #require(cleaned(sound, as: .isoMedia))
+        #expect(kept.contains(Samples.secret))
+    }
+
     @Test("their measures are those that are shown, and stay")
     func measures() throws {
         let expected: [String: [UInt32]] = [
             "jpeg": [480, 640, 0], "png": [480, 640, 0], "gif": [640, 480, 0],
             "webp": [480, 640, 0], "heic": [640, 480, 0], "mp4": [480, 640, 2_500],
-            "jxl": [0, 0, 0], "webm": [640, 480, 2_500], "wav": [0, 0, 2_500],
+            "jxl": [0, 0, 0], "pieces": [0, 0, 0], "webm": [640, 480, 2_500], "wav": [0, 0, 2_500],
             "opus": [0, 0, 2_500],
         ]
         for (name, container, bytes) in Samples.all {
@@ -71,7 +91,13 @@ struct MediaFormTests {
         #expect(gif.contains(Array("NETSCAPE2.0".utf8)) && gif.last == 0x3B)
         let mp4 = try #require(cleaned(Samples.mp4(), as: .isoMedia))
         #expect(mp4.count == Samples.mp4().count, "nothing moves")
-        #expect(mp4.contains([UInt8](repeating: 7, count: 12) + [UInt8](repeating: 0, count: 12)))
+        #expect(mp4.contains([UInt8](repeating: 7, count: 12) + [UInt8](repeating: 0, count: 18)))
+        #expect(mp4.contains([UInt8](repeating: 8, count: 12) + [UInt8](repeating: 0, count: 24)))
+        #expect(mp4.contains(Samples.box("avcC", [1, 2, 3, 4])))
+        #expect(mp4.contains(Samples.box("esds", [5, 6, 7, 8])))
+        let webm = try #require(cleaned(Samples.webm, as: .matroska))
+        #expect(webm.count == Samples.webm.count && webm.contains([0x80, 7, 7, 7]))
+        #expect(webm.contains([0, 9, 9, 9]))
         let heic = try #require(cleaned(Samples.heic(), as: .isoMedia))
         #expect(heic.count == Samples.heic().count)
         #expect(heic.contains([UInt8](repeating: 7, count: 10) + [0, 0, 0, 0, 0x4D, 0x4D]))

@@ -7,6 +7,7 @@ enum MediaSamples {
     static let all: [(name: String, container: MediaForm.Container, bytes: [UInt8])] = [
         ("jpeg", .jpeg, jpeg()), ("png", .png, png()), ("gif", .gif, gif), ("webp", .webp, webp()),
         ("heic", .isoMedia, heic()), ("mp4", .isoMedia, mp4()), ("jxl", .isoMedia, jxl),
+        ("pieces", .isoMedia, pieces()),
         ("webm", .matroska, webm), ("wav", .wav, wav), ("opus", .ogg, opus),
     ]
 
@@ -94,9 +95,10 @@ enum MediaSamples {
     static func heic() -> [UInt8] {
         let start = box("ftyp", ascii("heic") + big(0, 4) + ascii("mif1"))
         let entries =
-            full("infe", big(1, 2) + big(0, 2) + ascii("hvc1") + [0], version: 2)
+            full("infe", big(1, 2) + big(0, 2) + ascii("hvc1") + secret + [0], version: 2)
             + full("infe", big(2, 2) + big(0, 2) + ascii("Exif") + [0], version: 2)
             + full("infe", big(3, 2) + big(0, 2) + ascii("mime") + [0], version: 2)
+        let shown = full("ispe", big(640, 4) + big(480, 4)) + full("udes", secret)
         func meta(_ place: Int) -> [UInt8] {
             func item(_ number: Int, _ method: Int, _ place: Int, _ count: Int) -> [UInt8] {
                 big(number, 2) + big(method, 2) + big(0, 2) + big(1, 2) + big(place, 4)
@@ -110,7 +112,7 @@ enum MediaSamples {
             return full(
                 "meta",
                 handler("pict") + full("iinf", big(3, 2) + entries) + places + box("idat", secret)
-                    + box("iprp", box("ipco", full("ispe", big(640, 4) + big(480, 4))))
+                    + box("iprp", box("ipco", shown) + box("uuid", secret))
                     + box("udta", secret))
         }
         let place = start.count + meta(0).count + 8
@@ -125,22 +127,40 @@ enum MediaSamples {
 
     // MARK: Videos and sound
 
+    /// A box of a track that says how its samples are coded: with the name of a camera.
+    static func coding(_ kind: String) -> [UInt8] {
+        let maker = big(0, 4) + secret.prefix(4) + big(0, 8)
+        let video =
+            maker + big(640, 2) + big(480, 2) + big(0, 14) + [6] + secret + big(0, 25)
+            + big(24, 2) + [0xFF, 0xFF] + box("avcC", [1, 2, 3, 4]) + box("uuid", secret)
+        let sound = maker + big(0, 4) + box("esds", [5, 6, 7, 8]) + box("meta", secret)
+        return full(
+            "stsd",
+            big(1, 4)
+                + box("code", big(0, 6) + big(1, 2) + (kind == "soun" ? sound : video)))
+    }
+
     static func track(_ kind: String, samplesAt place: Int, name: [UInt8] = []) -> [UInt8] {
         let table =
-            full("stsz", big(0, 4) + big(2, 4) + big(6, 4) + big(6, 4))
+            coding(kind) + full("stsz", big(0, 4) + big(2, 4) + big(6, 4) + big(6, 4))
             + full("stsc", big(1, 4) + big(1, 4) + big(2, 4) + big(1, 4))
-            + full("stco", big(1, 4) + big(place, 4))
+            + full("stco", big(1, 4) + big(place, 4)) + box("udta", secret)
         let matrix = [0, 1, 0, -1, 0, 0, 0, 0, 1].flatMap { big($0 << 16, 4) }
+        let places = full("dref", big(2, 4) + full("url ", secret) + full("alis", secret))
+        let media =
+            handler("alis") + box("dinf", places) + box("stbl", table) + box("meta", secret)
+            + box("gmhd", box("text", secret))
         return box(
             "trak",
             full(
                 "tkhd",
                 big(9, 4) + big(9, 4) + big(1, 4) + big(0, 24) + matrix
                     + big(640 << 16, 4) + big(480 << 16, 4))
+                + box("edts", box("udta", secret))
                 + box(
                     "mdia",
                     full("mdhd", big(9, 4) + big(9, 4) + big(1_000, 4) + big(2_500, 4) + big(0, 4))
-                        + handler(kind) + box("minf", box("stbl", table)))
+                        + handler(kind) + box("minf", media))
                 + box("udta", secret) + box("meta", secret))
     }
 
@@ -151,15 +171,42 @@ enum MediaSamples {
                 "moov",
                 full("mvhd", big(9, 4) + big(9, 4) + big(1_000, 4) + big(2_500, 4) + big(0, 80))
                     + track("vide", samplesAt: place) + track("meta", samplesAt: place + 12)
+                    + track("soun", samplesAt: place + 30) + track("tmcd", samplesAt: place + 48)
                     + box("udta", box("loci", secret)) + box("meta", secret))
         }
         let place = start.count + movie(0).count + 8
-        let data = [UInt8](repeating: 7, count: 12) + secret + secret
-        return start + movie(place) + box("mdat", data) + box("free", secret) + box("uuid", secret)
+        // What lies between samples, and behind them, belongs to no track.
+        let data = [UInt8](repeating: 7, count: 12) + secret + secret + secret
+        let sound = [UInt8](repeating: 8, count: 12) + secret + secret + secret + secret
+        return start + movie(place) + box("mdat", data + sound) + box("free", secret)
+            + box("uuid", secret)
+    }
+
+    /// A movie whose samples come in pieces.
+    static func pieces() -> [UInt8] {
+        let movie = full("mvhd", big(9, 4) + big(9, 4) + big(1_000, 4) + big(0, 84))
+        let piece =
+            full("mfhd", big(1, 4)) + box("udta", secret)
+            + box("traf", full("tfhd", big(1, 4)) + box("uuid", secret) + box("meta", secret))
+        return box("ftyp", ascii("isom") + big(0, 4))
+            + box("moov", movie + box("mvex", full("trex", big(0, 20)) + box("udta", secret)))
+            + box("moof", piece) + box("mdat", [7, 7, 7])
+            + box("mfra", full("mfro", big(16, 4)) + box("udta", secret))
     }
 
     static func element(_ id: [UInt8], _ content: [UInt8]) -> [UInt8] {
         id + [0x40 | UInt8(content.count >> 8), UInt8(content.count & 0xFF)] + content
+    }
+
+    /// A track with this number, of this kind.
+    static func entry(_ number: UInt8, _ kind: UInt8) -> [UInt8] {
+        let shown =
+            element([0xB0], big(640, 2)) + element([0xBA], big(480, 2)) + element([0xEC], secret)
+        return element(
+            [0xAE],
+            element([0xD7], [number]) + element([0x83], [kind]) + element([0x53, 0x6E], secret)
+                + element([0x25, 0x86, 0x88], secret) + element([0x86], ascii("V_VP8"))
+                + (kind == 1 ? element([0xE0], shown) : []))
     }
 
     static let webm: [UInt8] =
@@ -170,15 +217,17 @@ enum MediaSamples {
                 [0x15, 0x49, 0xA9, 0x66],
                 element([0x2A, 0xD7, 0xB1], [0x0F, 0x42, 0x40])
                     + element([0x44, 0x89], big(Int(Float(2_500).bitPattern), 4))
-                    + element([0x57, 0x41], secret))
-                + element(
-                    [0x16, 0x54, 0xAE, 0x6B],
-                    element(
-                        [0xAE],
-                        element([0xE0], element([0xB0], big(640, 2)) + element([0xBA], big(480, 2)))
-                    ))
+                    + element([0x57, 0x41], secret) + element([0x73, 0x84], secret)
+                    + element([0x3C, 0x83, 0xAB], secret) + element([0xBF], [1, 2, 3, 4]))
+                + element([0x16, 0x54, 0xAE, 0x6B], entry(1, 1) + entry(2, 0x11))
                 + element([0x12, 0x54, 0xC3, 0x67], secret + [UInt8](repeating: 1, count: 200))
-                + element([0x1F, 0x43, 0xB6, 0x75], [1, 2, 3]))
+                + element([0x10, 0x43, 0xA7, 0x70], secret) + element([0xEC], secret)
+                + element(
+                    [0x1F, 0x43, 0xB6, 0x75],
+                    element([0xE7], [0]) + element([0xA3], [0x81, 0, 0, 0x80, 7, 7, 7])
+                        + element([0xA3], [0x82, 0, 0, 0x80] + secret)
+                        + element([0xA0], element([0xA1], [0x82, 0, 0, 0] + secret))
+                        + element([0xA0], element([0xA1], [0x81, 0, 0, 0, 9, 9, 9]))))
 
     static let wav: [UInt8] =
         ascii("RIFF") + little(44, 4) + ascii("WAVE")

@@ -101,6 +101,35 @@ struct OutgoingFileTests {
         }
     }
 
+    @Test("Attack 307: no kind of picture goes uncleaned because nobody here knows it")
+    func unknownKinds() throws {
+        func code(_ start: [UInt8], _ name: String = "x") throws -> String? {
+            do {
+                let bytes = start + [0, 1] + Array("SECRET".utf8)
+                let file = try OutgoingFile(source(bytes), called: name, FileWish(), folders: [])
+                return file.note.map { $0.contains("removes nothing") ? "told" : $0 }
+            } catch let error as NodeError { return error.code }
+        }
+        for start in [
+            [0, 0, 0, 12] + Array("jP  ".utf8) + [13, 10, 0x87, 10], Array("gimp xcf v011".utf8),
+            [0xFF, 0x4F, 0xFF, 0x51], Array("II+\0".utf8), Array("MM\0+".utf8),
+            [0x76, 0x2F, 0x31, 1], Array("II\u{1A}\0\0\0HEAPCCDR".utf8), Array("\0MRM".utf8),
+            Array("8BPS\0\u{2}".utf8), [0x49, 0x49, 0xBC, 1], Array("#?RADIANCE\n".utf8),
+            [UInt8](repeating: 0, count: 128) + Array("DICM".utf8), [6, 0x0E, 0x2B, 0x34],
+        ] { #expect(try code(start) == "not-cleaned", "\(start.prefix(8))") }
+        // What is called a picture, and begins like none, is none that can be cleaned.
+        for name in ["a.JPG", "b.mrw", "c.d.insp", ".braw"] {
+            #expect(try code([7, 7], name) == "not-cleaned", "\(name)")
+        }
+        // Of what else is not known the person is told that nothing is removed of it.
+        #expect(try code([7, 7], "a.bin") == "told" && code([7, 7], "jpg") == "told")
+        #expect(try code(Array("%PDF-1.7".utf8), "a.pdf") == nil)
+        var wish = FileWish()
+        wish.keepsMetadata = true
+        let kept = try OutgoingFile(source([7, 7, 0]), called: "a.jpg", wish, folders: [])
+        #expect(kept.note == nil)
+    }
+
     @Test("what it takes of its message is what it may")
     func room() throws {
         let small = try source([UInt8](repeating: 1, count: 20_000))

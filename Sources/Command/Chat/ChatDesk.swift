@@ -258,6 +258,7 @@ actor ChatDesk {
             file = try await node.perform(GetStagedFile(ticket: file.ticket))
         }
         if let failure = file.failure { throw failure }
+        if let note = file.note { tell(.said(harmless(note))) }
         return file.ticket
     }
 

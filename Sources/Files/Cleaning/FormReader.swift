@@ -46,12 +46,21 @@ struct FormReader {
         place += count
     }
 
+    /// Reads from this place on.
+    mutating func move(to other: UInt64) { place = other }
+
     /// Reads from an earlier place once more.
     mutating func goBack(to earlier: UInt64) { place = min(place, earlier) }
 
     /// A number of up to eight bytes, the highest first.
     mutating func bigEndian(_ count: Int) throws -> UInt64 {
         try bytes(count).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    /// Its first bytes as a number, the highest first.
+    func first(_ count: Int) throws -> UInt64 {
+        var reader = self
+        return try reader.bigEndian(count)
     }
 
     /// A number of up to eight bytes, the lowest first.

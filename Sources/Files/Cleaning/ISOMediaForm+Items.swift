@@ -8,6 +8,15 @@ extension ISOMediaForm {
         "hvc1", "av01", "jpeg", "avc1", "vvc1", "lhv1", "grid", "iden", "iovl", "tmap", "unci",
         "j2k1",
     ]
+    /// How pictures are coded, put together and shown: what they are called, and when they were made, is
+    /// not among it.
+    private static let properties: Set<String> = [
+        "ispe", "pixi", "colr", "pasp", "clap", "irot", "imir", "iscl", "rloc", "auxC", "lsel",
+        "a1op",
+        "a1lx", "hvcC", "lhvC", "av1C", "avcC", "vvcC", "evcC", "jpgC", "j2kH", "cmpd", "cmpC",
+        "uncC",
+        "clli", "mdcv", "cclv", "amve", "oinf", "tols", "rref",
+    ]
     private static let itemCountMax = 65_536
     private static let empty: [String: [UInt8]] = [
         "Exif": [0, 0, 0, 0, 0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0],
@@ -23,20 +32,20 @@ extension ISOMediaForm {
         else { return false }
         var reader = try handler.reader(of: file, at: 8)
         guard try reader.name() == "pict" else { return false }
-        try reader.skip(12)
-        form.blank(reader.place, handler.end)
+        try blankNames(handler)
         for part in parts where !Self.parts.contains(part.name) { form.silence(part) }
         var others: [UInt64: String] = [:]
         for (item, kind) in try items(parts) where !Self.pictures.contains(kind) {
             others[item] = kind
         }
         if !others.isEmpty { try blank(others, parts) }
-        if let properties = parts.first("iprp"), form.width == 0 { try measure(properties) }
+        for box in parts where box.name == "iprp" { try readProperties(box) }
+        for box in parts where box.name == "dinf" { try keepKnown(box) }
         return true
     }
 
-    /// Every item with its kind.
-    private func items(_ parts: [ISOBox]) throws -> [(UInt64, String)] {
+    /// Every item with its kind. Their names are blanked.
+    private mutating func items(_ parts: [ISOBox]) throws -> [(UInt64, String)] {
         guard let list = parts.first("iinf") else { return [] }
         var reader = try list.reader(of: file)
         let isLong = try reader.bigEndian(4) >> 24 > 0
@@ -49,7 +58,9 @@ extension ISOMediaForm {
             }
             let item = try reader.bigEndian(version == 2 ? 2 : 4)
             try reader.skip(2)
-            return (item, try reader.name())
+            let kind = try reader.name()
+            form.blank(reader.place, entry.end)
+            return (item, kind)
         }
     }
 
@@ -103,14 +114,22 @@ extension ISOMediaForm {
         }
     }
 
-    /// How large the largest picture is.
-    private mutating func measure(_ properties: ISOBox) throws {
-        guard let list = try properties.boxes(in: file).first("ipco") else { return }
-        for box in try list.boxes(in: file) where box.name == "ispe" {
-            var reader = try box.reader(of: file, at: 4)
-            let (width, height) = (try reader.bigEndian(4), try reader.bigEndian(4))
-            if width * height > UInt64(form.width) * UInt64(form.height) {
-                (form.width, form.height) = (UInt32(width), UInt32(height))
+    /// Silences what is not known of pictures, and reads how large the largest is.
+    private mutating func readProperties(_ properties: ISOBox) throws {
+        let isMeasured = form.width > 0
+        for list in try properties.boxes(in: file) where list.name != "ipma" {
+            guard list.name == "ipco" else {
+                form.silence(list)
+                continue
+            }
+            for box in try list.boxes(in: file) {
+                if !Self.properties.contains(box.name) { form.silence(box) }
+                guard box.name == "ispe", !isMeasured else { continue }
+                var reader = try box.reader(of: file, at: 4)
+                let (width, height) = (try reader.bigEndian(4), try reader.bigEndian(4))
+                if width * height > UInt64(form.width) * UInt64(form.height) {
+                    (form.width, form.height) = (UInt32(width), UInt32(height))
+                }
             }
         }
     }

@@ -1,13 +1,13 @@
 /// Videos: a movie with tracks.
 extension ISOMediaForm {
     private static let movie: Set<String> = [
-        "mvhd", "trak", "mvex", "iods", "ctab", "clip", "pssh",
+        "iods", "ctab", "clip", "pssh",
     ]
     private static let track: Set<String> = [
         "tkhd", "edts", "mdia", "tref", "tapt", "load", "imap", "clip", "matt",
     ]
-    /// Video, audio and timing.
-    private static let shown: Set<String> = ["vide", "soun", "tmcd", "pict", "auxv"]
+    /// Video and audio.
+    private static let shown: Set<String> = ["vide", "soun", "pict", "auxv"]
     /// Samples of a track that goes.
     private static let sampleCountMax = 1 << 22
 
@@ -18,6 +18,8 @@ extension ISOMediaForm {
                 try readTimes(box, isMovie: true)
             case "trak":
                 try readTrack(box)
+            case "mvex":
+                try keepKnown(box)
             case let name where Self.movie.contains(name): break
             default: form.silence(box)
             }
@@ -47,14 +49,19 @@ extension ISOMediaForm {
         var reader = try handler.reader(of: file, at: 8)
         let kind = try reader.name()
         guard Self.shown.contains(kind) else { return try remove(track, parts) }
-        try reader.skip(12)
-        // What the program or the camera calls itself.
-        form.blank(reader.place, handler.end)
-        for box in boxes where !Self.track.contains(box.name) { form.silence(box) }
+        try blankNames(handler)
+        for box in boxes {
+            if Self.track.contains(box.name) {
+                try keepKnown(box)
+            } else {
+                form.silence(box)
+            }
+        }
         for box in parts {
             switch box.name {
             case "mdhd": try readTimes(box)
-            case "hdlr", "minf", "elng": break
+            case "minf": try keepKnown(box, of: kind)
+            case "hdlr", "elng": break
             default: form.silence(box)
             }
         }
@@ -62,6 +69,7 @@ extension ISOMediaForm {
             try readTimes(box)
             if kind == "vide" { try measure(box) }
         }
+        noteSamples(parts, of: kind)
     }
 
     /// How large a video is shown.
@@ -86,22 +94,52 @@ extension ISOMediaForm {
         guard !boxes.contains(where: { $0.name == "moof" }) else { throw FormFailure.uncleanable }
         let table = try media.first("minf")?.boxes(in: file).first("stbl")?.boxes(in: file)
         guard let table else { throw FormFailure.uncleanable }
+        for part in try sampleRanges(table) {
+            try blankData(part.lowerBound, UInt64(part.count))
+        }
+        form.silence(track)
+    }
+
+    // MARK: Samples
+
+    /// Notes where the samples of a track are that stays.
+    private mutating func noteSamples(_ media: [ISOBox], of kind: String) {
+        // Where tables are of another form, what lies between samples is not looked for.
+        let table = try? media.first("minf")?.boxes(in: file).first("stbl")?.boxes(in: file)
+        // Notes on samples lie among them.
+        guard let table, table.first("saio") == nil, let sizes = table.first("stsz"),
+            // In QuickTime the size of a sample of sound may be that of a part of it.
+            let size = try? sizes.reader(of: file, at: 4).first(4), kind != "soun" || size == 0,
+            // As above.
+            let ranges = try? sampleRanges(table)
+        else {
+            samples = nil
+            return
+        }
+        samples?.append(contentsOf: ranges)
+    }
+
+    /// Where the samples of a track are: a part for each chunk.
+    private func sampleRanges(_ table: [ISOBox]) throws -> [Range<UInt64>] {
         let sizes = try sampleSizes(table)
         let chunks = try chunkPlaces(table)
         let runs = try chunkRuns(table)
         guard chunks.isEmpty || runs.first?.first == 1 else { throw FormFailure.broken }
+        var ranges: [Range<UInt64>] = []
         var (sample, run) = (0, 0)
         for (index, place) in chunks.enumerated() {
             // Each run holds until the next one begins.
             while run + 1 < runs.count, runs[run + 1].first <= index + 1 { run += 1 }
             let count = min(runs[run].count, sizes.count - sample)
             let byteCount = sizes[sample..<sample + count].reduce(0) { $0 + UInt64($1) }
-            try blankData(place, byteCount)
+            let (end, isTooFar) = place.addingReportingOverflow(byteCount)
+            guard !isTooFar else { throw FormFailure.broken }
+            if byteCount > 0 { ranges.append(place..<end) }
             sample += count
         }
         // What is nowhere cannot be found.
         guard sample == sizes.count else { throw FormFailure.broken }
-        form.silence(track)
+        return ranges
     }
 
     private func sampleSizes(_ table: [ISOBox]) throws -> [UInt32] {

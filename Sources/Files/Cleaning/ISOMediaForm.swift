@@ -2,10 +2,10 @@
 ///
 /// Nothing is cut out, because absolute offsets occur all over the file: removed parts are filled
 /// with zeros. Tracks that are neither video nor audio are removed with their data: cameras store
-/// their track and their settings in such.
+/// their track, their settings and the time of day in such.
 struct ISOMediaForm {
     private static let top: Set<String> = [
-        "ftyp", "styp", "mdat", "moof", "mfra", "sidx", "ssix", "pdin", "wide",
+        "ftyp", "styp", "mdat", "sidx", "ssix", "pdin", "wide",
     ]
     /// Of JPEG XL, whose boxes lie side by side.
     private static let stillParts: Set<String> = ["JXL ", "ftyp", "jxll", "jxlc", "jxlp", "jxli"]
@@ -18,8 +18,10 @@ struct ISOMediaForm {
     let file: any PlacedBytes
     let boxes: [ISOBox]
     /// Those with video and audio.
-    private let data: [ISOBox]
+    let data: [ISOBox]
     var form = MediaForm()
+    /// Where the samples of the tracks are that stay; nil where that is not known of all.
+    var samples: [Range<UInt64>]? = []
 
     private init(_ file: any PlacedBytes) throws {
         self.file = file
@@ -47,12 +49,14 @@ struct ISOMediaForm {
         for box in boxes {
             switch box.name {
             case "moov": try readMovie(box)
+            case "moof", "mfra": try keepKnown(box)
             case "meta":
                 if try !readItems(box) { form.silence(box) }
             case let name where Self.top.contains(name): break
             default: form.silence(box)
             }
         }
+        blankBetween(samples)
         // Four bytes that are no box.
         if let last = boxes.last { form.blank(last.end, file.byteCount) }
         return form

@@ -24,6 +24,20 @@ public enum FileKind {
         (0, Array("IIU\0".utf8), "image/x-raw"), (0, Array("FUJIFILMCCD-RAW".utf8), "image/x-raw"),
         (0, Array("FOVb".utf8), "image/x-raw"),
         (0, Array("8BPS\0\u{1}".utf8), "image/vnd.adobe.photoshop"),
+        // Kinds that nobody here cleans, to be refused: JPEG 2000, JPEG XR, BigTIFF, raw pictures, what
+        // programs for pictures keep, and pictures of doctors and astronomers.
+        (4, Array("jP  \r\n\u{87}\n".unicodeScalars.map { UInt8($0.value) }), "image/jp2"),
+        (0, [0xFF, 0x4F, 0xFF, 0x51], "image/jp2"), (0, [0x49, 0x49, 0xBC, 0x01], "image/jxr"),
+        (0, Array("II+\0".utf8), "image/tiff"), (0, Array("MM\0+".utf8), "image/tiff"),
+        (6, Array("HEAPCCDR".utf8), "image/x-raw"), (0, Array("\0MRM".utf8), "image/x-raw"),
+        (0, Array("gimp xcf".utf8), "image/x-xcf"), (0, [0x76, 0x2F, 0x31, 0x01], "image/x-exr"),
+        (0, Array("8BPS\0\u{2}".utf8), "image/vnd.adobe.photoshop"),
+        (0, [0x8A, 0x4D, 0x4E, 0x47], "video/x-mng"), (0, [0x8B, 0x4A, 0x4E, 0x47], "image/x-jng"),
+        (0, [0x42, 0x50, 0x47, 0xFB], "image/bpg"), (0, Array("FLIF".utf8), "image/flif"),
+        (0, Array("#?RADIANCE".utf8), "image/vnd.radiance"),
+        (0, Array("SIMPLE  =".utf8), "image/fits"), (128, Array("DICM".utf8), "image/dicom"),
+        (0, Array(".RMF\0".utf8), "video/vnd.rn-realmedia"), (0, [0, 0, 1, 0xB3], "video/mpeg"),
+        (0, [0x06, 0x0E, 0x2B, 0x34], "video/mxf"),
         (8, Array("AVI ".utf8), "video/x-msvideo"), (0, Array("FLV\u{1}".utf8), "video/x-flv"),
         (0, [0x30, 0x26, 0xB2, 0x75, 0x8E, 0x66, 0xCF, 0x11], "video/x-ms-asf"),
         (0, [0, 0, 1, 0xBA], "video/mpeg"),
@@ -86,6 +100,25 @@ public enum FileKind {
     static func mayTellPlaces(_ type: String) -> Bool {
         type.hasPrefix("image/") || type.hasPrefix("video/") || type == "audio/mp4"
     }
+
+    /// Whether a file with this name, whose first bytes say nothing, is called as pictures and videos are.
+    static func isCalledPicture(_ name: String) -> Bool {
+        guard let dot = name.lastIndex(of: ".") else { return false }
+        return pictureEndings.contains(name[name.index(after: dot)...].lowercased())
+    }
+
+    private static let pictureEndings: Set<String> = [
+        "jpg", "jpeg", "png", "gif", "webp", "heic", "heif", "avif", "jxl", "tif", "tiff", "jp2",
+        "j2k",
+        "jpx", "jpf", "jxr", "wdp", "hdp", "bmp", "tga", "pcx", "psd", "psb", "xcf", "kra", "exr",
+        "hdr",
+        "dcm", "fits", "dng", "nef", "nrw", "cr2", "cr3", "crw", "arw", "srf", "sr2", "raf", "orf",
+        "rw2",
+        "pef", "srw", "x3f", "mrw", "dcr", "kdc", "erf", "3fr", "iiq", "mos", "rwl", "gpr", "insp",
+        "mp4", "m4v", "mov", "mkv", "webm", "avi", "mts", "m2ts", "mpg", "mpeg", "vob", "wmv",
+        "flv",
+        "mxf", "3gp", "3g2", "ogv", "rm", "dv", "insv", "lrv", "braw", "r3d",
+    ]
 
     private static func isText(_ start: [UInt8]) -> Bool {
         guard !start.isEmpty,

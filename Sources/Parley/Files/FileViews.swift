@@ -99,7 +99,8 @@ public struct StagedFile: Codable, Equatable, Sendable {
     public var isReady: Bool
     /// Whether a small picture of it goes along.
     public var hasPreview: Bool
-    /// Why something that could be expected is missing; nil if nothing is.
+    /// What the person has to know before it is sent: why something that could be expected is missing, or
+    /// that nothing is removed of it; nil if there is nothing.
     public var note: String?
     /// Why it cannot; nil while it can, or may yet.
     public var failure: NodeError?

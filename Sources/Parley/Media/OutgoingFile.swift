@@ -68,6 +68,10 @@ struct OutgoingFile: Sendable {
         content = EditedFile(source, wish.keepsMetadata ? [] : form?.edits ?? [])
         (look.width, look.height) = (form?.width ?? 0, form?.height ?? 0)
         look.duration = form?.duration ?? 0
+        if type.isEmpty, source.byteCount > 0, !wish.keepsMetadata {
+            note =
+                "“\(name)” goes as it is: Parley does not know its kind, and removes nothing of it."
+        }
         measure(source, folders)
         if source.byteCount > Self.smallByteCountMax, wish.previewByteCount > 0 {
             makePreview(of: source, called: name, wish, folders)
@@ -82,21 +86,27 @@ struct OutgoingFile: Sendable {
             if let container = FileKind.container(of: type) {
                 return try MediaForm.read(source, as: container)
             }
-            guard FileKind.mayTellPlaces(type) else { return nil }
+            guard mayTellPlaces(type, name) else { return nil }
             throw FormFailure.uncleanable
         } catch let failure as FormFailure {
-            guard FileKind.mayTellPlaces(type), !wish.keepsMetadata else { return nil }
+            guard mayTellPlaces(type, name), !wish.keepsMetadata else { return nil }
             throw NodeError(
                 "not-cleaned",
                 failure == .broken
                     ? "“\(name)” begins like a picture or a video, but continues differently: "
                         + "its metadata, such as place and camera, cannot be removed."
-                    : "“\(name)” (\(type)) may hold metadata, such as place and camera, and "
+                    : "“\(name)” (\(type.isEmpty ? "of an unknown kind" : type)) may hold metadata, "
+                        + "such as place and camera, and "
                         + "Parley cannot remove it.",
                 hint:
                     "--keep-metadata sends it as it is; most programs for pictures can save it as "
                     + "JPEG or PNG.")
         }
+    }
+
+    /// Its name decides nothing except this: of what is called a picture nobody expects a place in it.
+    private static func mayTellPlaces(_ type: String, _ name: String) -> Bool {
+        FileKind.mayTellPlaces(type) || type.isEmpty && FileKind.isCalledPicture(name)
     }
 
     /// Asks a program for what the form does not say.
