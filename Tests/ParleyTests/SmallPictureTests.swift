@@ -67,4 +67,27 @@ struct SmallPictureTests {
         let fake = [0xFF, 0xD8, 0xFF, 0xE0] + [UInt8](repeating: 0, count: 20_000)
         #expect(try refusal(of: file(fake)) == "no-picture")
     }
+
+    @Test("Attack 308: a picture of a person or a group is cleaned, whichever program gave it")
+    func cleaning() throws {
+        // A real one, without the long remark that makes it too large.
+        let jpeg = RealPicture.jpeg()
+        let remark = try #require(jpeg.firstRange(of: [0xFF, 0xFE]))
+        let small = Array(jpeg[..<remark.lowerBound] + jpeg[(remark.upperBound + 40_002)...])
+        #expect(small.contains(Array("SECRET".utf8)))
+        #expect(small.count < Limits.inlineFileByteCountMax)
+        let taken = try PictureView.bytes(Data(small).base64EncodedString())
+        #expect(!taken.contains(Array("SECRET".utf8)) && FileKind.type(of: taken) == "image/jpeg")
+        #expect(try PictureView.bytes(Data(taken).base64EncodedString()) == taken)
+        #expect(try PictureView.bytes("").isEmpty)
+        for bytes in [
+            Array(small.prefix(60)), [0xFF, 0xD8, 0xFF, 0xE0] + [UInt8](repeating: 7, count: 200),
+            Array("II*\0".utf8), Array("GIF89a".utf8), Array("#!/bin/sh".utf8),
+            small + [UInt8](repeating: 0, count: Limits.inlineFileByteCountMax),
+        ] {
+            #expect(throws: NodeError.self) {
+                try PictureView.bytes(Data(bytes).base64EncodedString())
+            }
+        }
+    }
 }

@@ -63,8 +63,13 @@ struct ProfileProcessTests {
         #expect(
             refused.output.contains("Only an owner or an admin of the group may do that."),
             "\(refused)")
-        let picture = Data([0xFF, 0xD8, 0xFF, 0xE0] + [UInt8](repeating: 7, count: 30_000))
-        let shown = picture.base64EncodedString()
+        let remark = [0xFF, 0xFE, 0, 8] + Array("SECRET".utf8)
+        let frame: [UInt8] = [0xFF, 0xC0, 0, 11, 8, 0, 48, 0, 64, 1, 1, 0x11, 0]
+        let scan =
+            [0xFF, 0xDA, 0, 8, 1, 1, 0, 0, 63, 0] + [UInt8](repeating: 7, count: 30_000)
+            + [0xFF, 0xD9]
+        let picture = Data([0xFF, 0xD8] + frame + scan)
+        let shown = Data([0xFF, 0xD8] + remark + frame + scan).base64EncodedString()
         let ann = try await all.client(all.ann)
         try await ann.perform(ChangeGroupPicture(conversation: "club", picture: shown))
         try await eventually("ben is shown it", on: [all.ben]) {

@@ -1,5 +1,6 @@
 import Foundation
 import ParleyConversation
+import ParleyFiles
 import ParleyLedger
 import ParleyNodeCore
 import ParleyStorage
@@ -75,14 +76,23 @@ public struct PictureView: Codable, Equatable, Sendable {
         type = bytes.isEmpty ? "" : FileKind.type(of: Array(bytes.prefix(512)))
     }
 
-    /// The bytes of a small picture that a person or a group is to show; none for no picture.
+    /// The bytes of a small picture that a person or a group is to show, without where, when and with what
+    /// it was made; none for no picture.
     ///
-    /// - Throws: ``NodeError`` if it is none, or too large.
+    /// - Throws: ``NodeError`` if it is none, cannot be cleaned, or is too large.
     static func bytes(_ base64: String) throws -> [UInt8] {
-        guard let data = Data(base64Encoded: base64), data.count <= Limits.inlineFileByteCountMax,
-            data.isEmpty || types.contains(FileKind.type(of: Array(data.prefix(512))))
+        guard let data = Data(base64Encoded: base64), data.count <= Limits.inlineFileByteCountMax
         else { throw NodeError.badPicture }
-        return Array(data)
+        if data.isEmpty { return [] }
+        let type = FileKind.type(of: Array(data.prefix(FileKind.startByteCount)))
+        guard types.contains(type), let container = FileKind.container(of: type) else {
+            throw NodeError.badPicture
+        }
+        do {
+            let file = try MemoryFile(Array(data))
+            var cleaned = EditedFile(file, try MediaForm.read(file, as: container).edits)
+            return try cleaned.next(Int(cleaned.byteCount))
+        } catch { throw NodeError.badPicture }
     }
 }
 
