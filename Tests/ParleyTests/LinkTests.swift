@@ -309,6 +309,38 @@ struct LinkTests {
         #expect(long?.title.hasSuffix("ä…") == true)
     }
 
+    @Test("Attack 309: runs of marks and flags, slow to compose and to shorten, are read in time")
+    func slowCharacters() {
+        // Each a single character, or one whose beginning is far away.
+        for run in [
+            "\u{300}\u{323}", "\u{1F1E9}\u{1F1EA}", "\u{200D}\u{1F468}", "\u{C0}\u{345}",
+        ] {
+            for begin in [
+                "<title>a", "<meta property=og:title content=a", "<meta content=b name=a",
+                "<meta a", "<meta property=og:image content='a", "<title>&#97;&", "<a b=a",
+            ] {
+                let bytes =
+                    Array(begin.utf8)
+                    + Array(run.utf8).repeated(LinkFetcher.pageByteCountMax / run.utf8.count)
+                let start = ContinuousClock.now
+                _ = LinkPage(bytes)
+                #expect(ContinuousClock.now - start < .seconds(10), "\(begin)")
+            }
+            let head = "HTTP/1.1 200 OK\r\na"
+            for line in ["", "\r\nb:", "\r\nlocation: a", "\r\ncontent-type: a"] {
+                let bytes =
+                    Array((head + line).utf8) + Array(run.utf8).repeated(8_000) + [13, 10, 13, 10]
+                let start = ContinuousClock.now
+                let answer = LinkAnswer(bytes, headByteCountMax: 1 << 20)
+                #expect(answer?.field("location") == nil && answer?.field("content-type") == nil)
+                #expect(ContinuousClock.now - start < .seconds(2), "\(line)")
+            }
+        }
+        // What is cut stays whole characters.
+        #expect(LinkPage.cleaned(String(repeating: "\u{1F1E9}\u{1F1EA}", count: 9), 20).count == 3)
+        #expect(LinkPage.cleaned("  a \n b ", 20) == "a b")
+    }
+
     @Test("Attack 246: pages made to be slow are read in time")
     func slowPages() {
         let parts = [

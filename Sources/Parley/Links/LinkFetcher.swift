@@ -145,6 +145,9 @@ private final class ResolvedNames: Sendable {
 
 /// A server's answer: a status, fields, and a body.
 struct LinkAnswer {
+    /// Longer lines are passed over: an address is the longest that counts.
+    private static let lineByteCountMax = Limits.linkAddressByteCountMax + 64
+
     private(set) var status = 0
     private var fields: [(name: String, value: String)] = []
     private(set) var body: ArraySlice<UInt8> = []
@@ -164,15 +167,20 @@ struct LinkAnswer {
     }
 
     private mutating func read(_ head: ArraySlice<UInt8>) -> Bool {
-        let lines = String(decoding: head, as: UTF8.self).split(separator: "\r\n")
-        guard let first = lines.first, first.hasPrefix("HTTP/"), lines.count <= 200,
+        // Bytes are counted before a line is a text: characters may be of any size, and slow to compare.
+        let lines = head.split(separator: 10).map { $0.last == 13 ? $0.dropLast() : $0 }
+            .filter { $0.count <= Self.lineByteCountMax }
+        guard let first = lines.first.map({ String(decoding: $0, as: UTF8.self) }),
+            first.hasPrefix("HTTP/"), lines.count <= 200,
             let status = first.split(separator: " ").dropFirst().first.flatMap({ Int($0) })
         else { return false }
         self.status = status
         fields = lines.dropFirst().compactMap { line in
-            guard let colon = line.firstIndex(of: ":") else { return nil }
-            let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
-            return (line[..<colon].lowercased(), value)
+            guard let colon = line.firstIndex(of: 0x3A), line[..<colon].allSatisfy({ $0 < 0x80 })
+            else { return nil }
+            let name = String(decoding: line[..<colon], as: UTF8.self)
+            let value = String(decoding: line[line.index(after: colon)...], as: UTF8.self)
+            return (name.lowercased(), value.trimmingCharacters(in: .whitespaces))
         }
         return true
     }

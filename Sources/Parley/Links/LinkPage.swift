@@ -37,9 +37,10 @@ struct LinkPage: Equatable {
     }
 
     private mutating func read(_ attributes: [String: String]) {
-        let name = (attributes["property"] ?? attributes["name"] ?? "").lowercased()
-        guard let content = attributes["content"] else { return }
-        switch name {
+        let name = attributes["property"] ?? attributes["name"] ?? ""
+        guard let content = attributes["content"], name.utf8.count <= TagScanner.nameByteCountMax
+        else { return }
+        switch name.lowercased() {
         case "og:title": note("title", content, rank: 3)
         case "twitter:title": note("title", content, rank: 2)
         case "og:description": note("description", content, rank: 3)
@@ -55,20 +56,36 @@ struct LinkPage: Equatable {
 
     private mutating func note(_ field: String, _ raw: String, rank: Int) {
         guard rank > ranks[field] ?? 0 else { return }
-        let decoded = TagScanner.decoded(raw)
         switch field {
-        case "title": title = Self.cleaned(decoded, Limits.linkTitleByteCountMax)
-        case "description": description = Self.cleaned(decoded, Limits.linkDescriptionByteCountMax)
-        case "site": site = Self.cleaned(decoded, Limits.linkSiteByteCountMax)
-        default: picture = decoded.trimmingCharacters(in: .whitespacesAndNewlines)
+        case "title": title = Self.line(raw, Limits.linkTitleByteCountMax)
+        case "description": description = Self.line(raw, Limits.linkDescriptionByteCountMax)
+        case "site": site = Self.line(raw, Limits.linkSiteByteCountMax)
+        default:
+            let address = TagScanner.decoded(Self.start(raw, Limits.linkAddressByteCountMax))
+                .trimmingCharacters(in: .whitespacesAndNewlines)
+            picture = address.utf8.count <= Limits.linkAddressByteCountMax ? address : nil
         }
         ranks[field] = rank
+    }
+
+    private static func line(_ raw: String, _ byteCountMax: Int) -> String {
+        cleaned(TagScanner.decoded(start(raw, byteCountMax)), byteCountMax)
+    }
+
+    /// The part of a text that may count: characters can be written by names longer than they are.
+    ///
+    /// A run of marks is one character of any size, and what compares, composes or shortens it takes a time
+    /// that grows with its square: only scalars are safe to count.
+    private static func start(_ text: String, _ byteCountMax: Int) -> String {
+        let scalars = text.unicodeScalars.drop { $0.properties.isWhitespace }
+        return String(String.UnicodeScalarView(scalars.prefix(4 * byteCountMax)))
     }
 
     /// One line, without marks that nobody sees or that turn the direction, of so many bytes.
     static func cleaned(_ text: String, _ byteCountMax: Int) -> String {
         var kept = String.UnicodeScalarView()
-        for scalar in text.precomposedStringWithCanonicalMapping.unicodeScalars {
+        for scalar in start(text, byteCountMax).precomposedStringWithCanonicalMapping.unicodeScalars
+        {
             switch scalar.properties.generalCategory {
             case .control, .lineSeparator, .paragraphSeparator, .spaceSeparator: kept.append(" ")
             case .format, .surrogate, .privateUse, .unassigned:
@@ -77,10 +94,14 @@ struct LinkPage: Equatable {
             default: kept.append(scalar)
             }
         }
-        var line = String(kept).split(separator: " ").joined(separator: " ")
+        let line = String(kept).split(separator: " ").joined(separator: " ")
         guard line.utf8.count > byteCountMax else { return line }
-        while line.utf8.count > byteCountMax - 3 { line.removeLast() }
-        return line + "…"
+        var byteCount = 0
+        let end = line.indices.first { index in
+            byteCount += line[index].utf8.count
+            return byteCount > byteCountMax - 3
+        }
+        return line[..<(end ?? line.endIndex)] + "…"
     }
 }
 
@@ -93,6 +114,8 @@ struct TagScanner {
     }
 
     private static let attributeCountMax = 64
+    /// Names beyond it, and names in values, mean nothing here.
+    static let nameByteCountMax = 64
     private var rest: Substring.UTF8View
 
     init(_ text: String) { rest = text[...].utf8 }
@@ -130,6 +153,7 @@ struct TagScanner {
                 _ = word(Self.isBlank)
                 value = self.value()
             }
+            guard attribute.utf8.count <= Self.nameByteCountMax else { continue }
             let key = attribute.lowercased()
             if tag.attributes[key] == nil { tag.attributes[key] = value }
         }
