@@ -132,6 +132,10 @@ struct FileCommandTests {
             ("a.desktop", "x"), ("photo.jpg", "#!/bin/sh\nid"), ("photo.png", "\u{7F}ELF\u{2}"),
             ("a.txt", "\n\n[Desktop Entry]\nExec=id"), ("a", "MZ\u{0}"), ("b.SH", "id"),
             ("c.pdf", " <!DOCTYPE html><p>"), ("d.txt", "<svg onload=alert(1)>"), ("e.HTML", "x"),
+            // Pages, office files that carry programs, and what leads to other machines.
+            ("f.mhtml", "x"), ("g.mht", "x"), ("h.docm", "x"), ("i.XLSM", "x"), ("j.pptm", "x"),
+            ("k.webloc", "x"), ("l.rdp", "x"), ("m.vnc", "x"), ("n.torrent", "x"), ("o.ps", "x"),
+            ("p.eps", "x"), ("q.m3u", "x"), ("r.pls", "x"), ("s.xspf", "x"), ("t.iso", "x"),
         ] {
             #expect(try why(name, text) != nil, "\(name)")
         }

@@ -103,6 +103,34 @@ struct BlockedTogetherTests {
         try await all.end()
     }
 
+    @Test("Attack 314: no file of a blocked person is given out, nor its preview")
+    func files() async throws {
+        let all = try await club()
+        let path = all.folder.home("secret.txt")
+        try "secret".write(toFile: path, atomically: true, encoding: .utf8)
+        let sent = try Program(["send", "club", "look", "--file", path, "--home", all.ben.home])
+        #expect(try await sent.ended() == 0, "\(sent.output)")
+        let (ann, cara) = (try await all.client(all.ann), try await all.client(all.cara))
+        try await eventually("ann has it through cara", on: [all.ann, all.cara]) {
+            try await ann.perform(ReadMessages(conversation: "club", limit: 9)).messages.count == 1
+        }
+        let page = try await ann.perform(ReadMessages(conversation: "club", limit: 1))
+        let message = MessageReference(try #require(page.messages.first).number)
+        func code(_ ask: () async throws -> Void) async throws -> String? {
+            do { try await ask() } catch let error as NodeError { return error.code }
+            return nil
+        }
+        let read = ReadFile(message: message, offset: 0, count: 9)
+        #expect(try await code { _ = try await ann.perform(read) } == "hidden")
+        let preview = ReadPreview(message: message, number: 1)
+        #expect(try await code { _ = try await ann.perform(preview) } == "hidden")
+        try await ann.perform(AnswerContact(person: "ben", decision: .unblock))
+        #expect(try await code { _ = try await ann.perform(read) } == nil)
+        let theirs = try await cara.perform(ReadMessages(conversation: "club", limit: 1))
+        #expect(theirs.messages.first?.files.first?.name == "secret.txt")
+        try await all.end()
+    }
+
     /// One thing at a time, by its number.
     private func lookCloser(_ all: Neighbours) async throws {
         let ann = try await all.client(all.ann)

@@ -114,15 +114,17 @@ enum OpenedFiles {
     private static let ageMax: TimeInterval = 86_400
     /// Kinds of files that start something, by how their names end.
     private static let endings: Set<String> = [
-        "appimage", "application", "bash", "bat", "cmd", "com", "cpl", "deb", "desktop",
-        "dll",
-        "elf", "exe", "fish", "flatpak", "flatpakref", "hta", "htm", "html", "jar", "jnlp", "js",
-        "jse",
-        "ksh", "lnk", "lua", "mjs", "msi", "msp", "php", "pif", "pl", "ps1", "py", "pyc",
-        "pyw",
-        "rb", "reg", "rpm", "run", "scpt", "scr", "service", "sh", "shtml", "snap", "so", "svg",
-        "tcl",
-        "url", "vb", "vbe", "vbs", "wsf", "wsh", "xhtml", "zsh",
+        "accdb", "ade", "adp", "apk", "appimage", "application", "asx", "awk", "bash", "bat",
+        "chm", "cmd", "com", "command", "cpl", "crx", "deb", "desktop", "dll", "dmg", "docm",
+        "dotm", "elf", "eps", "exe", "fileloc", "fish", "flatpak", "flatpakref", "gadget", "hlp",
+        "hta", "htm", "html", "ica", "inetloc", "ipa", "ipynb", "iqy", "iso", "jar", "jnlp", "js",
+        "jse", "ksh", "library", "lnk", "lua", "m3u", "m3u8", "mht", "mhtml", "mjs", "msc", "msi",
+        "msp", "nix", "php", "pif", "pkg", "pl", "pls", "potm", "ppam", "pptm", "ps", "ps1",
+        "ps1xml", "psd1", "psm1", "py", "pyc", "pyw", "rb", "rdp", "reg", "rpm", "run", "scpt",
+        "scr", "sct", "service", "settingcontent", "sh", "shtml", "slk", "snap", "so", "svg",
+        "swf", "tcl", "torrent", "url", "vb", "vbe", "vbs", "vhd", "vhdx", "vnc", "webloc",
+        "workflow", "wsc", "wsf", "wsh", "xht", "xhtml", "xlam", "xll", "xlsm", "xltm", "xpi",
+        "xspf", "zsh",
     ]
     /// How files begin that start something: ELF, a script, Windows, Mach-O, Java.
     private static let beginnings: [[UInt8]] = [

@@ -98,13 +98,14 @@ extension Views {
         return files[(number ?? 1) - 1]
     }
 
-    /// A message that was not deleted.
+    /// A message that was not deleted, and is shown.
     private func content(of reference: MessageReference) throws -> Message {
         let found = try message(reference)
         guard let space = try conversation(of: found), let roster = try roster(of: space),
             let message = try timeline(of: space, roster).message(found, in: store)
         else { throw NodeError(.unknownMessage) }
         if message.flags.contains(.deleted) { throw NodeError(.deleted) }
+        if try hides(message.author, in: space) { throw NodeError.hidden }
         return message
     }
 
