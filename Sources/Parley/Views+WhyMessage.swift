@@ -14,6 +14,8 @@ extension Views {
             let space = try store.space(log.space), space.kind != .own,
             Self.whyKinds.contains(stored.operation.header.kind)
         else { throw NodeError(.unknownMessage) }
+        // Of one that was deleted it is told who has heard of that.
+        if hasDisappeared(stored), found.deletion == nil { throw NodeError(.disappeared) }
         let roster = try roster(of: space)
         let reference = OperationReference(
             tag: log.tag, sequence: stored.sequence, check: stored.id.check)
@@ -119,7 +121,7 @@ extension Views {
 
     /// Shared things are explained like messages.
     static let whyKinds: [OperationKind] = [
-        .text, .poll, .item, .note, .decision,
+        .text, .disappearingText, .poll, .item, .note, .decision,
     ]
 
     /// What one did about something that people do together, and that waits or that nobody takes.

@@ -41,7 +41,7 @@ struct ThreadCommand: NodeCommand {
             ReadThread(message: message.reference, limit: limit, before: before))
         let root = page.root.map { [$0] } ?? []
         var text = MessageLines.text(root + page.answers)
-        if root.isEmpty { text = "(the first message is not here)\n" + text }
+        if root.isEmpty { text = Self.absent(page.rootHasDisappeared) + "\n" + text }
         try Output.show(page, json: output.json, as: text)
         if !output.json {
             if page.answerCount == 0 { World.current.say("no answers") }
@@ -55,6 +55,14 @@ struct ThreadCommand: NodeCommand {
             try await ReadMarks.mark(
                 root + page.answers, in: page.conversation, last: page.last, on: node)
         }
+    }
+}
+
+extension ThreadCommand {
+    /// In place of the message that a thread begins with, where it is not here.
+    static func absent(_ hasDisappeared: Bool?) -> String {
+        hasDisappeared == true
+            ? "(the first message has disappeared)" : "(the first message is not here)"
     }
 }
 
@@ -102,7 +110,8 @@ struct ThreadsCommand: NodeCommand {
     private static func text(_ list: ThreadList) -> String {
         list.threads.map { thread in
             let root =
-                thread.root.map { MessageLines.text([$0]) } ?? "  (the first message is not here)"
+                thread.root.map { MessageLines.text([$0]) }
+                ?? "  " + ThreadCommand.absent(thread.rootHasDisappeared)
             let news = thread.unreadCount > 0 ? ", \(thread.unreadCount) new" : ""
             return harmless(thread.title) + "\n" + root + "\n  "
                 + counted(thread.answerCount, "answer") + news

@@ -248,7 +248,34 @@ public struct DeleteMessage: NodeRequest {
 
     /// Answers the request.
     public func perform(on node: Node) async throws -> MessageView {
-        try await node.changed(node.performFreeing(.delete(node.number(of: message))))
+        let number = try await node.number(of: message)
+        let before = try await node.read { try $0.message(number) }
+        let reply = try await node.performFreeing(.delete(number))
+        if let shown = try await node.messages(reply).first { return shown }
+        // One that disappears is no row any more, and told as any other that was deleted.
+        guard let before else { throw NodeError(.unknownMessage) }
+        return try await node.read { try $0.deleted(before) }
+    }
+}
+
+extension Views {
+    /// A message that the person has just deleted and that is not here any more.
+    fileprivate func deleted(_ message: MessageView) throws -> MessageView {
+        var deleted = message.withoutContent()
+        (deleted.isHidden, deleted.isDeleted) = (false, true)
+        (deleted.isPinned, deleted.isStarred, deleted.reactions) = (false, false, [])
+        (deleted.lifetime, deleted.disappears, deleted.state) = (nil, nil, nil)
+        deleted.waiting = []
+        if let space = try conversation(of: OperationNumber(message.number)),
+            let roster = try roster(of: space), mayReachOthers(roster)
+        {
+            deleted.waiting = [
+                MessageView.Waiting(
+                    change: WaitingChange.Subject.deletion.rawValue,
+                    state: try shown(.saved, in: space, roster))
+            ]
+        }
+        return deleted
     }
 }
 

@@ -76,6 +76,8 @@ public struct ThreadPage: Codable, Equatable, Sendable {
     public var rootID: String
     /// That message as it is now; nil where it is not here.
     public var root: MessageView?
+    /// True where it is not here because it has disappeared; else nil.
+    public var rootHasDisappeared: Bool?
     /// Answers, oldest first.
     public var answers: [MessageView]
     /// The value of `before` for the page above this one; nil if there is none.
@@ -102,6 +104,8 @@ public struct ThreadList: Codable, Equatable, Sendable {
         public var rootID: String
         /// That message as it is now; nil where it is not here.
         public var root: MessageView?
+        /// True where it is not here because it has disappeared; else nil.
+        public var rootHasDisappeared: Bool?
         /// The newest answer.
         public var newest: MessageView
         /// How many answers there are.
@@ -196,6 +200,7 @@ extension Views {
         return ThreadPage(
             conversation: space.id.description, rootID: id,
             root: try held.flatMap { try message($0.number) },
+            rootHasDisappeared: held.map(hasDisappeared) == true ? true : nil,
             answers: shown.reversed().map(\.view),
             cursor: above > 0 ? shown.last?.view.id : nil, aboveCount: above,
             answerCount: summary?.answerCount ?? 0, unreadCount: summary?.unreadCount ?? 0,
@@ -239,7 +244,8 @@ extension Views {
         let (id, held) = try answered(thread.root, in: space.number)
         return ThreadList.Entry(
             title: try title(of: space, roster), conversation: space.id.description, rootID: id,
-            root: try held.flatMap { try message($0.number) }, newest: newest,
+            root: try held.flatMap { try message($0.number) },
+            rootHasDisappeared: held.map(hasDisappeared) == true ? true : nil, newest: newest,
             answerCount: thread.answerCount, unreadCount: thread.unreadCount)
     }
 }
