@@ -2,7 +2,7 @@ public import ParleyLedger
 public import ParleyRoster
 public import ParleyWire
 
-/// How far others are with the own logs of lanes 1, 3 and 4 of a space.
+/// How far others are with the own logs of lanes 0, 1, 3 and 4 of a space.
 ///
 /// Receipts name the places that somebody has. An acknowledgement only says how far: a newcomer
 /// does not hold what lies below their horizon, and for a member who came back nobody knows how
@@ -31,7 +31,7 @@ struct MessageStates {
         hasOthers = areInvited || roster.participants.contains { $0.person != ownPerson }
         var authors: [LogTag: (device: DeviceID, lane: Lane)] = [:]
         for device in roster.everyDevice(of: ownPerson) {
-            for lane in [Lane.content] + SharedWord.lanes {
+            for lane in [Lane.content] + SharedWord.acknowledgedLanes {
                 let id = OperationHash.log(space: space.id, device: device, lane: lane)
                 authors[LogTag(id)] = (device, lane)
                 guard let log = try store.log(LogTag(id), in: space.number) else { continue }
@@ -43,7 +43,9 @@ struct MessageStates {
             for mark in try store.marks(kind, in: space.number) {
                 let device = DeviceID(reinterpreting: mark.actor)
                 guard let author = authors[mark.tag], let log = logs[mark.tag],
-                    let person = roster.person(of: device), person != ownPerson
+                    let person = roster.person(of: device), person != ownPerson,
+                    // Whoever is asked into a group, or put out of it, does nothing by what is about the group.
+                    author.lane != .control || areInvited || roster.takesPart(device)
                 else { continue }
                 var first: UInt64 = 0
                 if kind == .acknowledged {

@@ -8,8 +8,10 @@ public struct WaitingCounts: Equatable, Sendable {
     public var saved = 0
     /// Messages that a relay holds.
     public var relayed = 0
-    /// Edits, deletions and reactions, and operations of lanes 3 and 4, here or on a relay.
+    /// Edits, deletions and reactions, and operations of lanes 0, 3 and 4, here or on a relay.
     public var changes = 0
+    /// As many of these as are about who is in a group and what they may do.
+    public var control = 0
     /// As many of these changes as a relay holds.
     public var relayedChanges = 0
     /// What stays here for good: this device wrote it above the fork of its log, and nobody accepts
@@ -18,6 +20,8 @@ public struct WaitingCounts: Equatable, Sendable {
 
     /// All that wait.
     public var total: Int { saved + relayed + changes }
+    /// All that wait and would not be given to those who have not accepted an invitation.
+    public var words: Int { total - control }
 }
 
 extension Overview {
@@ -27,7 +31,7 @@ extension Overview {
     /// How many own messages, and changes of messages, no device of another person has.
     ///
     /// - Parameters:
-    ///   - known: from which place on that is known of own logs of lanes 3 and 4.
+    ///   - known: from which place on that is known of own logs of lanes 0, 3 and 4.
     ///   - device: whose branch is counted as stranded; none where it is nil.
     ///   - relayed: which places of own logs relays have on their disks.
     public static func waitingCounts(
@@ -40,15 +44,19 @@ extension Overview {
         // Who is invited was told the name.
         let told: SharedWord.Subject? = states.areInvited ? .name : nil
         for log in try store.logs(in: space.number) where states.isOwn(log.tag) {
-            for range in log.device == device ? states.stranded(in: log) : [] {
+            // Of lane 0 others may still take what is above a fork.
+            let isStranded = log.device == device && log.lane != .control
+            for range in isStranded ? states.stranded(in: log) : [] {
                 counts.stranded += try writtenCount(in: log, range, store)
             }
             for gap in states.waiting(in: log) {
                 let onRelays = (relayed[log.tag] ?? []).map { $0.clamped(to: gap) }
                     .filter { !$0.isEmpty }
-                if SharedWord.lanes.contains(log.lane) {
+                if SharedWord.acknowledgedLanes.contains(log.lane) {
                     guard let first = known[log.tag] else { continue }
-                    counts.changes += try wordCount(in: log, from: first, gap, told, store)
+                    let count = try wordCount(in: log, from: first, gap, told, store)
+                    counts.changes += count
+                    if log.lane == .control { counts.control += count }
                     for places in onRelays {
                         counts.relayedChanges += try wordCount(
                             in: log, from: first, places, told, store)
@@ -73,7 +81,7 @@ extension Overview {
         return counts
     }
 
-    /// The words of a log of lane 3 or 4 in a range, as far as it is known from this place on.
+    /// The words of a log of lane 0, 3 or 4 in a range, as far as it is known from this place on.
     private static func wordCount(
         in log: LogRecord, from first: UInt64, _ range: Range<UInt64>,
         _ told: SharedWord.Subject?, _ store: some MergeStore

@@ -2,10 +2,14 @@ public import ParleyLedger
 public import ParleyRoster
 public import ParleyWire
 
-/// Something that a person did in lane 3 or 4 for a conversation to see, and that screens show as done.
+/// Something that a person did in lane 3 or 4 for a conversation to see, or in lane 0 of a group about the group,
+/// and that screens show as done.
 public struct SharedWord: Equatable, Sendable {
-    /// Where such things are written.
+    /// Where such things are written beside those that are about the group.
     public static let lanes: [Lane] = [.notes, .shared]
+    /// The same, and where those are: of neither do receipts tell, and each is known to be delivered by
+    /// acknowledgements alone.
+    public static let acknowledgedLanes: [Lane] = [.control] + lanes
 
     /// The deed.
     public enum Subject: String, CaseIterable, Sendable {
@@ -41,6 +45,32 @@ public struct SharedWord: Equatable, Sendable {
         case description
         /// A picture of it was chosen.
         case picture
+        /// It was set how long its messages stay.
+        case lifetime
+        /// A group was begun, and those who are in it from the beginning were asked.
+        case group
+        /// Somebody was asked into it.
+        case addition
+        /// Somebody was taken out.
+        case removal
+        /// Somebody was given another role.
+        case role
+        /// What newcomers see, or when keys change, was set.
+        case settings
+        /// A link into it was made, or ended.
+        case link
+        /// The invitation into it was accepted.
+        case acceptance
+
+        /// Whether it is about who is in the group and what they may do.
+        public var isControl: Bool {
+            switch self {
+            case .group, .addition, .removal, .role, .settings, .link, .acceptance: true
+            case .poll, .vote, .close, .deletion, .item, .change, .note, .noteEdit, .title,
+                .decision, .approval, .settling, .pin, .name, .description, .picture, .lifetime:
+                false
+            }
+        }
     }
 
     /// The deed.
@@ -58,7 +88,9 @@ public struct SharedWord: Equatable, Sendable {
         switch subject {
         case .vote, .close, .deletion, .change, .noteEdit, .title, .approval, .settling, .pin:
             operation.operation.header.references.first
-        case .poll, .item, .note, .decision, .name, .description, .picture: nil
+        case .poll, .item, .note, .decision, .name, .description, .picture, .lifetime, .group,
+            .addition, .removal, .role, .settings, .link, .acceptance:
+            nil
         }
     }
 
@@ -133,6 +165,14 @@ public struct SharedWord: Equatable, Sendable {
         case .name: .name
         case .groupDescription: .description
         case .groupPicture: .picture
+        case .messageLifetime: .lifetime
+        case .genesis: .group
+        case .addMember: .addition
+        case .removeMember: .removal
+        case .setRole: .role
+        case .settings: .settings
+        case .groupInvite: .link
+        case .accept: .acceptance
         // Kinds are numbers: the others are about nothing that a conversation shows.
         default: nil
         }
@@ -141,7 +181,9 @@ public struct SharedWord: Equatable, Sendable {
 
 extension SharedWord {
     /// The logs in which a device writes them in a space.
-    public static func logs(of space: SpaceID, by device: DeviceID) -> [LogTag] {
+    public static func logs(
+        of space: SpaceID, by device: DeviceID, in lanes: [Lane] = SharedWord.lanes
+    ) -> [LogTag] {
         lanes.map { LogTag(OperationHash.log(space: space, device: device, lane: $0)) }
     }
 }
@@ -172,7 +214,7 @@ extension Overview {
         return found
     }
 
-    /// What a person did in lanes 3 and 4 and no device of another person holds, log by log.
+    /// What a person did in lanes 0, 3 and 4 and no device of another person holds, log by log.
     ///
     /// - Parameters:
     ///   - known: from which place of own logs on that is known; of others it is not.
@@ -186,7 +228,7 @@ extension Overview {
         guard states.hasOthers else { return [] }
         var found: [SharedWord] = []
         for log in try store.logs(in: space.number)
-        where SharedWord.lanes.contains(log.lane) && states.isOwn(log.tag) {
+        where SharedWord.acknowledgedLanes.contains(log.lane) && states.isOwn(log.tag) {
             guard let first = known[log.tag] else { continue }
             for gap in states.waiting(in: log) where first < gap.upperBound {
                 let gap = max(first, gap.lowerBound)..<gap.upperBound
@@ -204,7 +246,7 @@ extension Overview {
         return found
     }
 
-    /// How many of these places of a log in lane 3 or 4 hold something that screens show.
+    /// How many of these places of a log in lane 0, 3 or 4 hold something that screens show.
     static func wordCount(
         in log: LogRecord, _ range: Range<UInt64>, besides subject: SharedWord.Subject? = nil,
         _ store: some MergeStore

@@ -20,7 +20,7 @@ public struct GroupView: Codable, Equatable, Sendable {
     public var invites: [GroupInviteView]
     /// The present keys; nil if this person is no longer in it.
     public var epoch: EpochView? = nil
-    /// A name, a description or a picture that one gave it and that is not delivered.
+    /// What one changed of its name, description, members and settings, and what is not delivered.
     public var waiting: [MessageView.Waiting] = []
 }
 

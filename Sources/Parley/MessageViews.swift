@@ -45,7 +45,9 @@ public struct MessageView: Codable, Equatable, Sendable {
     /// What one did oneself, and what no device of another person holds yet.
     public struct Waiting: Codable, Equatable, Sendable {
         /// `edit`, `deletion`, `reaction` or `pin` of a message; `poll`, `vote` or `close` of a poll, `item`
-        /// or `change` of something to be done; `name`, `description` or `picture` of a conversation.
+        /// or `change` of something to be done; `name`, `description`, `picture` or `lifetime` of a conversation;
+        /// `group` (that it was begun), `addition`, `removal`, `role`, `settings`, `link` or `acceptance` of a
+        /// group.
         public var change: String
         /// `saved` or `relayed`; `earlier`, `returned`, `unknown`, `untold`, `uninvited` and `unaccepted` as
         /// with ``MessageView/state``;

@@ -24,7 +24,7 @@ public struct OutboxView: Codable, Equatable, Sendable {
     /// Messages that a relay has, and no device of another person.
     public var relayedCount: Int
     /// Edits, deletions and reactions, and polls, answers, things to be done, pins, names and descriptions,
-    /// that no device of another person has.
+    /// and changes of a group's members and settings, that no device of another person has.
     public var changeCount: Int
     /// As many of these changes as a relay has.
     public var relayedChangeCount = 0

@@ -44,10 +44,13 @@ extension Views {
                 conversation: space.id.description, name: try title(of: space, roster),
                 savedCount: 0, relayedCount: 0, changeCount: 0, keptCount: kept)
             // What one writes for oneself alone has nobody to go to.
+            var controlCount = 0
             if mayReachOthers(roster) {
-                try count(into: &view, space, roster)
+                controlCount = try count(into: &view, space, roster)
             }
-            let isWritten = view.savedCount + view.relayedCount + view.changeCount > 0
+            // What is about the group goes to the invited themselves.
+            let isWritten =
+                view.savedCount + view.relayedCount + view.changeCount > controlCount
             view.waiting =
                 try self.waiting(in: space, roster) ?? (isWritten ? awaiting(in: roster) : nil)
             try countUntaken(into: &view, space, roster)
@@ -65,7 +68,9 @@ extension Views {
             !isOut(of: roster), mayReachOthers(roster)
         else { return nil }
         let counts = try waitingCounts(in: space, roster)
-        let parts = [(counts.saved + counts.relayed, "message"), (counts.changes, "change")]
+        // What is about the group goes with the Leave.
+        let changes = counts.changes - counts.control
+        let parts = [(counts.saved + counts.relayed, "message"), (changes, "change")]
             .filter { $0.0 > 0 }.map { counted($0, $1) }
         if parts.isEmpty { return nil }
         let what = parts.joined(separator: " and ")
@@ -74,7 +79,7 @@ extension Views {
             roster.awaited(by: ownPerson).isEmpty
                 ? "Nobody in this group has \(what) of yours yet, and once you have left others may "
                     + "not accept them."
-                : "\(what) of yours still \(counts.total == 1 ? "waits" : "wait") for somebody to "
+                : "\(what) of yours still \(counts.words == 1 ? "waits" : "wait") for somebody to "
                     + "accept the invitation, and once you have left they may not get that.",
             hint:
                 "`parley outbox` shows what waits, and for what. "
@@ -93,14 +98,15 @@ extension Views {
             known: wordsKnown(in: space), relayed: relayed(of: space), in: store)
     }
 
+    /// Counts it, and returns how much of it is about who is in the group.
     private func count(
         into view: inout OutboxView, _ space: SpaceRecord, _ roster: Roster
-    ) throws {
+    ) throws -> Int {
         let counts = try waitingCounts(in: space, roster)
         view.strandedCount = counts.stranded
         view.isLeaving = try isLeaving(space, roster)
         // Nobody tells a former member what arrives: it would wait forever.
-        if isOut(of: roster), !view.isLeaving { return }
+        if isOut(of: roster), !view.isLeaving { return 0 }
         if core.node.isRevoked {
             view.unknownCount = try counts.total + revokedCount(in: space)
         } else {
@@ -112,6 +118,7 @@ extension Views {
                 view.fullRelayNames = try full.map { try shownName(of: $0) }
             }
         }
+        return counts.control
     }
 
     /// A device that was revoked counts them among what may have arrived.

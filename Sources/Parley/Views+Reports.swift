@@ -95,8 +95,9 @@ extension Views {
             if try !isUntold(in: space, roster) { pending += counts.total }
             pending += try revokedCount(in: space)
             if try isLeaving(space, roster) { pending += 1 }
-            if counts.total > 0, let answer = try awaiting(in: roster) {
-                awaited.append("\(counts.total) in “\(try title(of: space, roster))” \(answer)")
+            // What is about the group goes to the invited themselves.
+            if counts.words > 0, let answer = try awaiting(in: roster) {
+                awaited.append("\(counts.words) in “\(try title(of: space, roster))” \(answer)")
             }
             stranded += counts.stranded
             if counts.total > 0, let person = try refuser(in: roster) {

@@ -43,17 +43,32 @@ extension Views {
             in: space, roster: roster, ownPerson: ownPerson, known: wordsKnown(in: space),
             relayed: relayed(of: space), store: store)
         for word in waiting where !untaken.contains(word.operation.number) {
-            found.append(
-                UndeliveredWord(word: word, state: try shown(word.state, in: space, roster)))
+            var state = try shown(word.state, in: space, roster)
+            // What is about the group goes to the invited themselves.
+            if word.subject.isControl, state == "unaccepted" { state = word.state.rawValue }
+            found.append(UndeliveredWord(word: word, state: state))
         }
         names.undelivered[space.number] = found
         return found
     }
 
-    /// The place from which it is known whether this device's operations of lanes 3 and 4 are
-    /// delivered.
+    /// The place from which it is known whether this device's operations of lanes 0, 3 and 4 are
+    /// delivered. Where nobody else takes part, and a relay has an invitation for everybody who is asked, what
+    /// these are told in lane 0 has gone to them.
     func wordsKnown(in space: SpaceRecord) throws -> [LogTag: UInt64] {
-        try NodeCore.wordsKnown(of: space, by: core.node.device, in: store)
+        var known = try NodeCore.wordsKnown(of: space, by: core.node.device, in: store)
+        let awaited = try roster(of: space)?.awaited(by: ownPerson) ?? []
+        let isTold = try awaited.allSatisfy { member in
+            try member.devices.contains {
+                try store.value(.welcome, space.id.bytes + $0.device.bytes) != nil
+            }
+        }
+        if !awaited.isEmpty, isTold {
+            let control = OperationHash.log(
+                space: space.id, device: core.node.device, lane: .control)
+            known[LogTag(control)] = nil
+        }
+        return known
     }
 
     /// The state of something that this person began, or changed: each kind of change once, by its
@@ -72,12 +87,22 @@ extension Views {
     }
 
     /// The state of the name and the description of a conversation. A member who admits somebody
-    /// writes both again for them: nothing is shown about what others have had for long.
+    /// writes both again for them: nothing is shown about what others have had for long. Then that of what is
+    /// about its members and settings.
     func marks(on space: SpaceRecord, _ roster: Roster) throws -> [MessageView.Waiting] {
         let words = try undelivered(in: space, roster)
-        return try [SharedWord.Subject.name, .description].compactMap { subject in
-            let last = words.last { $0.word.subject == subject }
-            return try last.flatMap { try saysAgain($0, among: words, in: space) ? nil : $0.view }
+        return try SharedWord.Subject.allCases.compactMap { subject in
+            guard let last = words.last(where: { $0.word.subject == subject }) else { return nil }
+            switch subject {
+            case .name, .description:
+                return try saysAgain(last, among: words, in: space) ? nil : last.view
+            case .lifetime, .addition, .removal, .role, .settings, .link, .acceptance:
+                return last.view
+            // Whoever is in it from the beginning is shown as invited.
+            case .group, .poll, .vote, .close, .deletion, .item, .change, .note, .noteEdit, .title,
+                .decision, .approval, .settling, .pin, .picture:
+                return nil
+            }
         }
     }
 
@@ -155,7 +180,17 @@ extension Views {
         case .pin: return Pin(payload: payload)?.isOn == false ? "unpinned" : "pinned"
         case .name: return ConversationName(payload: payload)?.name ?? ""
         case .description: return GroupDescription(payload: payload)?.text ?? ""
-        case .picture: return ""
+        case .picture, .link, .settings, .acceptance: return ""
+        case .lifetime:
+            let seconds = MessageLifetime(payload: payload)?.seconds ?? 0
+            return seconds == 0 ? "never" : "\(seconds) seconds"
+        case .group: return try Genesis(payload: payload).name
+        case .addition:
+            return try name(of: AddMember(payload: payload).newcomer.person, in: roster)
+        case .removal: return try name(of: RemoveMember(payload: payload).person, in: roster)
+        case .role:
+            let change = try SetRole(payload: payload)
+            return "\(try name(of: change.person, in: roster)), \(change.role.word)"
         }
     }
 
@@ -183,8 +218,9 @@ public struct UndeliveredView: Codable, Equatable, Sendable {
     /// Its name, which is the same on every device.
     public var id: String
     /// What one did: `poll`, `vote`, `close`, `deletion`, `item`, `change`, `note`, `edit` (of a note),
-    /// `title` (of a note), `decision`, `approval`, `settling` (how a decision stands), `pin`, `name` or
-    /// `description`.
+    /// `title` (of a note), `decision`, `approval`, `settling` (how a decision stands), `pin`, `name`,
+    /// `description`, `picture` or `lifetime` (how long messages stay); of a group `group` (that it was begun),
+    /// `addition`, `removal`, `role`, `settings`, `link` or `acceptance`.
     public var change: String
     /// The poll, the thing to be done, the note, the decision or the message that it is about; nil where it
     /// begins one, or is about the conversation.
@@ -197,8 +233,8 @@ public struct UndeliveredView: Codable, Equatable, Sendable {
     public var state: String
 }
 
-/// What one asked, answered, noted, decided, pinned or named in a conversation and is not delivered: it waits,
-/// nobody takes it, or it never leaves this device.
+/// What one asked, answered, noted, decided, pinned, named or set in a conversation, and whom one asked into it or
+/// took out, and what is not delivered of that: it waits, nobody takes it, or it never leaves this device.
 public struct ListUndelivered: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (

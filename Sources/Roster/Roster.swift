@@ -69,6 +69,11 @@ public struct Roster: Equatable, Sendable {
         standings.persons[device].map { !isInvited($0) } ?? false
     }
 
+    /// Whether the device belongs to somebody who is asked into the space, and has not accepted.
+    public func isGuest(_ device: DeviceID) -> Bool {
+        standings.persons[device].map(isInvited) ?? false
+    }
+
     /// Every member who has accepted, ascending by person.
     public var participants: [Member] {
         invited.isEmpty ? members : members.filter { !isInvited($0.person) }

@@ -29,8 +29,10 @@ struct AwaitedWordsTests {
         let all = try await Neighbours()
         try await asked(all)
         let (ann, ben) = (try await all.client(all.ann), try await all.client(all.ben))
-        // The name went with the invitation.
-        #expect(try await run("outbox", at: all.ann).contains("Nothing waits"))
+        // The name went with the invitation, and ben's device says so.
+        try await eventually("ann knows that ben is asked", on: [all.ann, all.ben]) {
+            try await run("outbox", at: all.ann).contains("Nothing waits")
+        }
         #expect(try await ann.perform(GetStatus()).pendingCount == 0)
         let why = "waits until ben accepts the invitation"
         try await ann.perform(SendMessages(conversation: "duo", texts: ["for ben"]))

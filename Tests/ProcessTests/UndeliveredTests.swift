@@ -148,7 +148,8 @@ struct UndeliveredTests {
         let told = try await ann.perform(ListUndelivered(conversation: "club")).map(\.change)
         #expect(told.contains("name") && told.contains("description"), "\(told)")
         let added = try await run("group", "show", "club", at: all.ann)
-        #expect(!added.contains("not yet delivered"), "\(added)")
+        #expect(added.contains("(addition not yet delivered)"), "\(added)")
+        #expect(!added.contains("(name not") && !added.contains("(description not"), "\(added)")
         _ = try await run("group", "rename", "club", "the club", at: all.ann)
         let renamed = try await run("group", "show", "the club", at: all.ann)
         #expect(renamed.contains("(name not yet delivered)"), "\(renamed)")
@@ -192,6 +193,83 @@ struct UndeliveredTests {
         let refused = try await Program.run("poll", "vote", poll.id, "1", "--home", all.ben.home)
         #expect(refused.status == 1, "\(refused)")
         #expect(try await all.client(all.ann).perform(ListPolls()).map(\.voterCount) == [0])
+        try await all.end()
+    }
+
+    /// Once nothing waited, by the outbox, while the others went on writing to who had been removed.
+    @Test("is counted and marked where somebody is removed, a role is given or a setting changes")
+    func control() async throws {
+        let all = try await Neighbours()
+        try await all.gather(in: "club", saying: "welcome")
+        try await all.meet(all.ann, all.cara, named: "cara")
+        let (ann, ben) = (try await all.client(all.ann), try await all.client(all.ben))
+        try await eventually("nothing waits", on: [all.ann]) {
+            try await ann.perform(ListOutbox()).isEmpty
+        }
+        _ = try await run("offline", "on", at: all.ann)
+        #expect(try await run("outbox", at: all.ann).contains("Nothing waits"))
+        _ = try await run("group", "role", "club", "ben", "admin", at: all.ann)
+        #expect(try await run("outbox", at: all.ann).contains("1 changed"))
+        _ = try await run("group", "settings", "club", "--history", "all", at: all.ann)
+        _ = try await run("conversations", "disappear", "club", "1h", at: all.ann)
+        let shown = try await run("group", "show", "club", at: all.ann)
+        for mark in ["role", "settings", "how long messages stay:"] {
+            #expect(shown.contains("(\(mark) not yet delivered)"), "\(mark): \(shown)")
+        }
+        #expect(try await run("outbox", at: all.ann).contains("3 changed"))
+        #expect(try await run("outbox", "--json", at: all.ann).contains("\"changeCount\":3"))
+        #expect(try await ann.perform(GetStatus()).pendingCount == 3)
+        _ = try await run("offline", "off", at: all.ann)
+        try await eventually("all of it has come", on: [all.ann, all.ben]) {
+            let members = try await ben.perform(GetGroup(conversation: "club")).members
+            guard members.contains(where: { $0.isSelf && $0.role == "admin" }) else { return false }
+            return try await ann.perform(ListOutbox()).isEmpty
+        }
+        let after = try await run("group", "show", "club", at: all.ann)
+        #expect(!after.contains("delivered"), "\(after)")
+
+        // Cara's own device does nothing by her removal: ben has to know it.
+        _ = try await run("group", "add", "club", "cara", at: all.ann)
+        try await eventually("ben knows that cara is asked", on: [all.ann, all.ben]) {
+            let members = try await ben.perform(GetGroup(conversation: "club")).members
+            return try await members.count == 3 && ann.perform(ListOutbox()).isEmpty
+        }
+        #expect(try await all.ben.stop() == 0)
+        _ = try await run("group", "remove", "club", "cara", at: all.ann)
+        #expect(try await run("outbox", at: all.ann).contains("1 changed"))
+        let removed = try await run("group", "show", "club", at: all.ann)
+        #expect(removed.contains("(removal not yet delivered)"), "\(removed)")
+        #expect(try await ann.perform(GetStatus()).pendingCount == 1)
+        _ = try await all.ben.start()
+        try await eventually("ben knows it", on: [all.ann, all.ben]) {
+            try await ann.perform(ListOutbox()).isEmpty
+        }
+        try await all.end()
+    }
+
+    /// A group of which nobody knew was in no list of what waits.
+    @Test("is counted where a group was begun of which nobody has heard")
+    func begun() async throws {
+        let all = try await Neighbours()
+        try await all.meet(all.ann, all.ben, named: "ben")
+        let (ann, ben) = (try await all.client(all.ann), try await all.client(all.ben))
+        try await ben.perform(SetAdditionPolicy(policy: .nobody))
+        _ = try await run("offline", "on", at: all.ann)
+        _ = try await run("group", "create", "hidden", "ben", at: all.ann)
+        let outbox = try await run("outbox", at: all.ann)
+        #expect(outbox.contains("hidden  0 saved here  0 on a relay  1 changed\n"), "\(outbox)")
+        #expect(outbox.contains("offline off"), "\(outbox)")
+        #expect(try await ann.perform(GetStatus()).pendingCount == 1)
+        _ = try await run("offline", "off", at: all.ann)
+        try await eventually("ben is asked, and nothing waits", on: [all.ann, all.ben]) {
+            let asked = try await !ben.perform(ListInvitations()).waiting.isEmpty
+            return try await asked && ann.perform(ListOutbox()).isEmpty
+        }
+        // Who leaves a group that nobody is in yet loses nothing.
+        _ = try await run("offline", "on", at: all.ann)
+        _ = try await run("group", "create", "quiet", "ben", at: all.ann)
+        let left = try await Program.run("group", "leave", "quiet", "--home", all.ann.home)
+        #expect(!left.output.contains("change of yours"), "\(left)")
         try await all.end()
     }
 }

@@ -9,9 +9,11 @@ struct OutboxCommand: NodeCommand {
             Shows messages that no device of another person has yet: those that are only on this \
             device, and those that a relay has; also edits, deletions, reactions, pins, names of \
             groups, polls, answers, action items, notes and edits of them, decisions and \
-            approvals; groups that you left, until a member of the group knows; and people who \
-            are to become contacts and were not reached yet. Your own name is not among them: it \
-            goes to each contact who is reached.
+            approvals, and how long messages stay; groups that you began, whom you added or \
+            removed, roles, settings and links, until another member knows, or in a group in \
+            which nobody else is yet, somebody who is invited; groups that you left, until a \
+            member of the group knows; and people who are to become contacts and were not reached \
+            yet. Your own name is not among them: it goes to each contact who is reached.
 
             Below that, it shows files that are still to be fetched, and files of yours that, as \
             far as is known, others lack. --json leaves these out: `parley status --json` has them.

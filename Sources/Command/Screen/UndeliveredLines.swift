@@ -18,6 +18,14 @@ extension UndeliveredView {
             case "approval": "approval of a decision, or its withdrawal"
             case "settling": "change to the state of a decision"
             case "pin": "pin of a message"
+            case "lifetime": "how long messages stay"
+            case "group": "a new group"
+            case "addition": "somebody who was added"
+            case "removal": "somebody who was removed"
+            case "role": "another role"
+            case "settings": "settings of the group"
+            case "link": "a link into the group"
+            case "acceptance": "your acceptance of the invitation"
             default: change
             }
         let words = harmless(text).split { $0 == "\n" || $0 == "\r\n" }.joined(separator: " ")

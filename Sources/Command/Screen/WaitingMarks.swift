@@ -41,6 +41,8 @@ enum WaitingMarks {
         case "close": "closing"
         case "approval": "your approval"
         case "settling": "its state"
+        case "lifetime": "how long messages stay:"
+        case "acceptance": "your acceptance"
         default: change
         }
     }

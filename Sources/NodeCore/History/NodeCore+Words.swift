@@ -4,8 +4,8 @@ import ParleyReconciliation
 import ParleyRoster
 public import ParleyWire
 
-/// The place from which it is known whether this device's operations of lanes 3 and 4 are
-/// delivered. No receipt reports them, and what was acknowledged on links is lost in a repair:
+/// The place from which it is known whether this device's operations of lanes 3 and 4, and of lane 0 of groups,
+/// are delivered. No receipt reports them, and what was acknowledged on links is lost in a repair:
 /// nothing is known about earlier ones, and nothing is shown.
 extension NodeCore {
     private static func key(ofWordsIn log: LogTag) -> [UInt8] { Array("words".utf8) + log.bytes }
@@ -15,7 +15,8 @@ extension NodeCore {
         _ applied: [AppliedOperation], in space: SpaceRecord, _ store: some Store
     ) throws(StoreError) {
         guard space.kind != .own else { return }
-        for lane in SharedWord.lanes {
+        // Nobody changes who is in a conversation of two.
+        for lane in space.kind == .group ? SharedWord.acknowledgedLanes : SharedWord.lanes {
             guard let first = applied.first(where: { $0.log.lane == lane }) else { continue }
             let key = Self.key(ofWordsIn: first.log.tag)
             if try store.number(.profile, key) == nil {
@@ -29,7 +30,9 @@ extension NodeCore {
         of space: SpaceRecord, by device: DeviceID, in store: some NodeStore
     ) throws(StoreError) -> [LogTag: UInt64] {
         var known: [LogTag: UInt64] = [:]
-        for tag in SharedWord.logs(of: space.id, by: device) {
+        for tag in SharedWord.logs(
+            of: space.id, by: device, in: SharedWord.acknowledgedLanes)
+        {
             known[tag] = try store.number(.profile, key(ofWordsIn: tag))
         }
         return known
@@ -46,10 +49,16 @@ extension NodeCore {
         else {
             return
         }
-        guard peers.links[id]?.session?.shares(number) == true else {
-            return try heardLeave(in: space, on: id, &turn)
+        var known = try Self.wordsKnown(of: space, by: identity.device, in: turn.store)
+        if peers.links[id]?.session?.shares(number) != true {
+            guard try roster(of: space, turn.store)?.isGuest(device) == true else {
+                return try heardLeave(in: space, on: id, &turn)
+            }
+            // They hold nothing else.
+            let control = OperationHash.log(
+                space: space.id, device: identity.device, lane: .control)
+            known = known.filter { $0.key == LogTag(control) }
         }
-        let known = try Self.wordsKnown(of: space, by: identity.device, in: turn.store)
         guard !known.isEmpty else { return }
         let said = try acknowledgedEnds(in: space, turn.store)[device] ?? [:]
         for tag in known.keys.sorted() {
@@ -63,7 +72,9 @@ extension NodeCore {
     public static func forgetWords(
         of space: SpaceRecord, by device: DeviceID, in store: some NodeStore
     ) throws(StoreError) {
-        for tag in SharedWord.logs(of: space.id, by: device) {
+        for tag in SharedWord.logs(
+            of: space.id, by: device, in: SharedWord.acknowledgedLanes)
+        {
             try store.setValue(nil, .profile, key(ofWordsIn: tag))
         }
     }

@@ -86,6 +86,7 @@ extension NodeCore {
         let author = LogAuthor(
             key: identity.key, space: space, authority: 0, wallClock: turn.now.wall)
         let applied = try author.append([genesis.draft()], to: turn.store, using: &turn.random)
+        try noteWords(applied, in: space, turn.store)
         // Nobody holds more of a space that was created a moment ago.
         peers.confirmations.confirm(space.number)
         turn.emit(.commitFully)

@@ -211,7 +211,9 @@ extension NodeCore {
             })
         else { return }
         for device in devices {
-            let held = acknowledged[device]
+            let isGuest = roster.isGuest(device)
+            // Nobody else tells them the rest of lane 0.
+            let held = isGuest ? nil : acknowledged[device]
             if let held {
                 guard held[log.tag] ?? 0 < log.end, devices.count <= Self.toldLogCountMax else {
                     continue
@@ -221,7 +223,6 @@ extension NodeCore {
             let known = try turn.store.value(.welcome, space.id.bytes + device.bytes)
                 .flatMap(Welcome.init)
             // A person who has not accepted can read no more with another epoch.
-            let isGuest = roster.person(of: device).map(roster.isInvited) == true
             let isFresh = known.map {
                 ($0.epoch == epoch.id || isGuest) && turn.now.wall < $0.time + Self.welcomeInterval
             }

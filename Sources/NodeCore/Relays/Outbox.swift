@@ -76,7 +76,7 @@ public enum Outbox {
         return relays.sorted()
     }
 
-    /// Which operations of this device in lanes 1, 3 and 4 some relay has on its disk, as places of its logs,
+    /// Which operations of this device in lanes 0, 1, 3 and 4 some relay has on its disk, as places of its logs,
     /// ascending: what no relay answered for lies between them.
     ///
     /// - Parameter lost: relays that do not count: others answer in their place now.
@@ -85,7 +85,7 @@ public enum Outbox {
         in store: some NodeStore
     ) throws(StoreError) -> [LogTag: [Range<UInt64>]] {
         var all: [LogTag: [Range<UInt64>]] = [:]
-        for lane in [Lane.content] + SharedWord.lanes {
+        for lane in [Lane.content] + SharedWord.acknowledgedLanes {
             let tag = LogTag(OperationHash.log(space: space.id, device: device, lane: lane))
             var found: [Range<UInt64>] = []
             for (relay, _) in try store.values(.relay) {

@@ -62,15 +62,17 @@ extension NodeCore {
         return (last, log)
     }
 
-    /// Whether a device says how far it holds own logs of a space: one of those that share all of it; and of a
+    /// Whether a device says how far it holds own logs of a space: one of those that share all of it; one of
+    /// somebody who is asked into it, of lane 0; and of a
     /// space that this person is out of the members' and the own ones that were in it.
     mutating func mayAcknowledge(
         _ peer: LinkPeer, in space: SpaceRecord, on id: LinkID, _ store: some Store
     ) throws(StoreError) -> Bool {
         if peers.links[id]?.session?.shares(space.number) == true { return true }
         guard peers.links[id]?.session?.knows(space.number) == true,
-            let roster = try roster(of: space, store), roster.member(identity.person) == nil
+            let roster = try roster(of: space, store)
         else { return false }
+        guard roster.member(identity.person) == nil else { return roster.isGuest(peer.device) }
         return roster.member(with: peer.device)?.person == peer.person
             || peer.person == identity.person
                 && roster.person(of: peer.device) == identity.person
