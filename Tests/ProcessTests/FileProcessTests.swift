@@ -363,6 +363,33 @@ struct FileProcessTests {
         try await all.end()
     }
 
+    /// Once it was refused, without a word of the one that was gone, nor of which one stayed.
+    @Test func `of two files the one that somebody else has is freed, and the other is named`()
+        async throws
+    {
+        defer { cleanUp() }
+        let all = try await Neighbours()
+        try await all.meet(all.ann, all.ben, named: "ben")
+        _ = try await run(["files", "room", "--by-itself", "1M"], at: all.ben)
+        let (small, large) = (try make("f1.bin", 700_000), try make("f2.bin", 3_000_000, seed: 2))
+        _ = try await run(["send", "ben", "--file", small, "--file", large], at: all.ann)
+        let (ann, ben) = (try await all.client(all.ann), try await all.client(all.ben))
+        try await eventually("ben has the first, and ann knows", on: [all.ann, all.ben]) {
+            guard try await files(ben).first?.map(\.state) == ["here", "absent"] else {
+                return false
+            }
+            return try await files(ann).first?.first?.holders == ["ben"]
+        }
+        let id = try #require(try await ann.perform(ListFiles()).entries.first).message.id
+        let freed = try await run(["files", "forget", id], at: all.ann)
+        let stayed = "“f2.bin” stayed: nobody who is reached says that they have it"
+        #expect(freed == "freed 1 file, 0.7 MB; \(stayed)\n")
+        #expect(try await files(ann).first?.map(\.state) == ["absent", "here"])
+        let refused = try await run(["files", "forget", id], at: all.ann, fails: true)
+        #expect(refused.contains("says that they have “f2.bin”."), "\(refused)")
+        try await all.end()
+    }
+
     @Test func `files are freed, come again, and are opened as copies that cannot be changed`()
         async throws
     {

@@ -8,10 +8,10 @@ struct FilesForget: NodeCommand {
         abstract: "free the space that files take on this device; their messages stay",
         discussion: """
             `parley files get` fetches them again from whoever has them. A file is removed only if \
-            somebody who is reached now says that they have it; otherwise the command refuses, or \
-            skips that file with --conversation. --anyway removes it regardless, and it may never \
-            come back. The command waits up to 20 seconds for an answer. To delete a file for \
-            everybody, delete its message.
+            somebody who is reached now says that they have it; others are skipped and named, and \
+            if a message has no file but those, the command refuses. --anyway removes them \
+            regardless, and they may never come back. The command waits up to 20 seconds for an \
+            answer. To delete a file for everybody, delete its message.
 
             Example:
               parley files forget 12
@@ -45,7 +45,8 @@ struct FilesForget: NodeCommand {
             : "freed \(counted(freed.count, "file")), \(FileLines.size(freed.byteCount))"
         if freed.onlyHereCount > 0 {
             let them = freed.onlyHereCount == 1 ? "it" : "them"
-            words += "; \(counted(freed.onlyHereCount, "file")) stayed: "
+            let names = freed.stayed.map { VisibleName.list($0.map { "“\(harmless($0))”" }) }
+            words += "; \(names ?? counted(freed.onlyHereCount, "file")) stayed: "
             words += "nobody who is reached says that they have \(them)"
         }
         try Output.show(freed, json: output.json, as: words)

@@ -161,19 +161,33 @@ extension NodeError {
     static let fileDamaged = NodeError(
         "file-damaged", "A part of that file is damaged on this disk.",
         hint: "`parley files get MESSAGE` fetches that part again.")
-    static let fileOnlyHere = NodeError(
-        "file-only-here", "Nobody who can be reached now says that they have that file.",
-        hint:
-            "Try again once somebody who has it can be reached. `--anyway` removes it regardless; "
-            + "it may never come back.")
-    static let fileAwaited = NodeError(
-        "file-awaited", "It is not certain yet that somebody else keeps that file.",
-        hint:
-            "Whoever has it did not answer in time, or relies on this device to keep it. Try again "
-            + "in a moment; `--anyway` removes it regardless.")
     static let fileBroken = NodeError(
         "file-broken", "That file cannot be decrypted.",
         hint: "Ask its sender to send it again.")
+
+    /// Nobody else is known to have files of these names.
+    init(onlyHere names: [String]) {
+        self.init(
+            "file-only-here",
+            "Nobody who can be reached now says that they have \(Self.quoted(names)).",
+            hint:
+                "Try again once somebody who has it can be reached. `--anyway` removes it regardless; "
+                + "it may never come back.")
+    }
+
+    /// Somebody may rely on this device to keep files of these names.
+    init(awaiting names: [String]) {
+        self.init(
+            "file-awaited",
+            "It is not certain yet that somebody else keeps \(Self.quoted(names)).",
+            hint:
+                "Whoever has it did not answer in time, or relies on this device to keep it. Try again "
+                + "in a moment; `--anyway` removes it regardless.")
+    }
+
+    private static func quoted(_ names: [String]) -> String {
+        names.isEmpty ? "that file" : VisibleName.list(names.map { "“\($0)”" })
+    }
 
     /// The text for a person about a message that could not be sent because of its files.
     init(attaching refusal: CommandRefusal) {

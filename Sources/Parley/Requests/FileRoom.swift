@@ -33,6 +33,8 @@ public struct FreedFiles: Codable, Equatable, Sendable {
     public var byteCount: UInt64
     /// How many stayed because no connected device says that it holds them.
     public var onlyHereCount: Int
+    /// The names of those of a message that stayed; nil where a conversation was named, or none stayed.
+    public var stayed: [String]?
 }
 
 /// What files take on this device and may take, and which come by themselves.
@@ -153,7 +155,8 @@ public struct ForgetFiles: NodeRequest {
     /// The conversation; nil where a message is named.
     public var conversation: String?
     /// Whether to free also files that no connected device says it holds. Without it those of a
-    /// conversation are skipped, and of a message refused.
+    /// conversation are skipped, and so are those of a message; if that leaves nothing to free, it is
+    /// refused.
     public var anyway: Bool?
 
     /// How long to wait for holders, and how often to check: a device that told somebody that it
@@ -185,11 +188,17 @@ public struct ForgetFiles: NodeRequest {
         let before = try await node.read { $0.core.fileByteCount }
         let (count, awaited, onlyHere) = try await free(filesOf: numbers, on: node)
         let after = try await node.read { $0.core.fileByteCount }
-        if message != nil, onlyHere > 0 { throw NodeError.fileOnlyHere }
-        if message != nil, awaited > 0 { throw NodeError.fileAwaited }
+        var stayed: [String]?
+        if message != nil, let number = numbers.first, onlyHere + awaited > 0 {
+            let names = try await node.read { try $0.namesOfFilesHere(in: number) }
+            // What was freed was freed: that is no refusal.
+            if count == 0, onlyHere > 0 { throw NodeError(onlyHere: names) }
+            if count == 0 { throw NodeError(awaiting: names) }
+            stayed = names
+        }
         return FreedFiles(
             count: count, byteCount: UInt64(max(0, before - after)),
-            onlyHereCount: onlyHere + awaited)
+            onlyHereCount: onlyHere + awaited, stayed: stayed)
     }
 
     /// Frees what may be freed, and waits a moment for holders of the rest.
@@ -215,5 +224,13 @@ public struct ForgetFiles: NodeRequest {
             }
         }
         return (count, awaitedInVain, onlyHere)
+    }
+}
+
+extension Views {
+    /// The names of files of a message that are here and take room of their own.
+    fileprivate func namesOfFilesHere(in number: OperationNumber) throws -> [String] {
+        try (message(number)?.files ?? []).filter { $0.blob != nil && $0.state == "here" }
+            .map(\.name)
     }
 }
