@@ -183,21 +183,20 @@ extension Views {
         _ roster: Roster?
     ) throws -> Int? {
         let devices: [DeviceID]
-        let isReader = event.change == .becameRole(.reader)
+        let isIn = roster?.member(event.person) != nil
         switch event.change {
         case .revokedDevice(core.node.device): return nil
         case .revokedDevice(let device): devices = [device]
-        // Of several removals the last one counts. Own ones that nobody accepted are shown
-        // separately.
+        // Own ones that nobody accepted are shown separately. Of several removals of one who is out the last
+        // counts.
         case .removed
-        where event.person != ownPerson && roster?.member(event.person) == nil
-            && !later.contains { $0.holds && $0.change == .removed && $0.person == event.person }:
+        where event.person != ownPerson
+            && (isIn
+                || !later.contains {
+                    $0.holds && $0.change == .removed && $0.person == event.person
+                }):
             devices = roster?.everyDevice(of: event.person) ?? []
-        case .becameRole(.reader)
-        where event.person != ownPerson && roster?.member(event.person) != nil
-            && !later.contains {
-                $0.holds && $0.change == event.change && $0.person == event.person
-            }:
+        case .becameRole(.reader) where event.person != ownPerson && isIn:
             devices = roster?.everyDevice(of: event.person) ?? []
         default: return nil
         }
@@ -211,13 +210,30 @@ extension Views {
                 if operation.header.kind.isMessage, !operation.isErased { count += 1 }
                 return count < Self.hiddenCountMax
             }
-            if isReader, let roster {
-                try eachCutOff(of: log, in: space, roster, note)
+            if isIn, let roster, !event.change.isOfOneDevice {
+                count += try hiddenCount(in: log, endedAt: event.order, space, roster)
             } else if let limit = log.limit, limit.sequence < log.end {
                 try store.eachOperation(of: log, in: limit.sequence..<log.end, note)
             }
         }
         return count > 0 ? count : nil
+    }
+
+    /// The messages of a log that what stands at a place in lane 0 has hidden, of somebody who is in the group: of
+    /// several such things each is told its own.
+    private func hiddenCount(
+        in log: LogRecord, endedAt place: OrderKey, _ space: SpaceRecord, _ roster: Roster
+    ) throws -> Int {
+        var hidden: [StoredOperation] = []
+        try eachCutOff(of: log, in: space, roster) { stored in
+            let operation = stored.operation
+            if operation.header.kind.isMessage, !operation.isErased { hidden.append(stored) }
+            return hidden.count < Self.hiddenCountMax
+        }
+        return try hidden.count { stored in
+            let ending = try self.ending(of: stored, in: log)?.place
+            return ending.map { ($0.tag, $0.sequence) == (place.tag, place.sequence) } ?? false
+        }
     }
 
     private static func words(_ change: MembershipEvent.Change) -> (String, String?) {
@@ -242,5 +258,13 @@ extension OrderKey {
             let digits = String(value, radix: 16)
             return String(repeating: "0", count: 16 - digits.count) + digits
         }.joined(separator: ".")
+    }
+}
+
+extension MembershipEvent.Change {
+    /// Whether it is about one device of the person alone.
+    fileprivate var isOfOneDevice: Bool {
+        if case .revokedDevice = self { return true }
+        return false
     }
 }

@@ -122,6 +122,21 @@ extension Views {
         }
     }
 
+    /// What had it that an operation which nobody takes does not count, of which its author had not heard: of
+    /// several things that happened to them, that one.
+    func ending(of stored: StoredOperation, in log: LogRecord) throws -> ControlReason? {
+        guard let space = try store.space(log.space) else { return nil }
+        var judge =
+            try names.judges.removeValue(forKey: log.space)
+            ?? RosterReader.judge(of: space, in: store)
+        defer { names.judges[log.space] = judge }
+        guard let view = judge.view(try store.view(at: stored.sequence, in: log.number)) else {
+            return nil
+        }
+        return judge.roster.ending(of: log.device, log.lane, at: stored.sequence, view: view)
+            .flatMap { judge.graph.reason(of: $0) }
+    }
+
     /// The changes among them, by the message that they are about: of each kind the last.
     func untakenChanges(
         in space: SpaceRecord, _ roster: Roster

@@ -114,12 +114,11 @@ extension Views {
     private func untakenState(
         of stored: StoredOperation, in log: LogRecord, _ roster: Roster
     ) throws -> String {
-        // Of several things that happened to them nobody knows which it was.
         let what =
-            switch roster.member(ownPerson)?.role {
+            switch try ending(of: stored, in: log)?.kind {
             case _ where revokedPart(of: log) != nil: "this device was revoked"
-            case nil: "you were removed"
-            case .reader: "you were made a reader"
+            case .removeMember: "you were removed"
+            case .setRole: "you were made a reader"
             default: "you were removed or made a reader"
             }
         let told = try Overview.told(

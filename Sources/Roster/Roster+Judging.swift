@@ -104,6 +104,19 @@ extension Roster {
         return Set(places).sorted()
     }
 
+    /// What ended a place in a log of this device, of which its author, who had seen no more than `view`, had
+    /// not heard: of several the first. Nil where nothing did.
+    public func ending(
+        of device: DeviceID, _ lane: Lane, at sequence: UInt64, view: Roster
+    ) -> OperationID? {
+        guard let person = person(of: device) else { return nil }
+        return standings.revocations.first { revocation in
+            revocation.person == person && (revocation.device ?? device) == device
+                && revocation.cut.map { $0.end(of: device, lane) <= sequence } ?? true
+                && !view.holds(revocation)
+        }?.id
+    }
+
     /// Whether the author had seen it: then who could write all the same had come back since.
     private func holds(_ revocation: Revocation) -> Bool {
         let found = standings.revocations.firstIndex(

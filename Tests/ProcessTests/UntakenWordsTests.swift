@@ -133,4 +133,44 @@ struct UntakenWordsTests {
         #expect(try await !all.ben.run("outbox").output.contains("nobody took"))
         try await all.end()
     }
+
+    /// Once the removal was forgotten over the role, and both messages were counted with that.
+    @Test("are told each by what it was that ended them, and to others where they are hidden")
+    func twice() async throws {
+        let all = try await Neighbours()
+        try await all.gather(in: "club", saying: "welcome")
+        let (ann, ben) = (try await all.client(all.ann), try await all.client(all.ben))
+        #expect(try await all.ben.run("offline", "on").status == 0)
+        #expect(try await all.ben.run("send", "club", "first word").status == 0)
+        try await ann.perform(RemoveGroupMember(conversation: "club", person: "ben"))
+        #expect(try await all.ben.run("offline", "off").status == 0)
+        try await eventually("ben hears of it", on: [all.ben]) {
+            try await ben.perform(ListMembershipEvents(conversation: "club")).contains {
+                $0.change == "removed"
+            }
+        }
+        try await comeBack(all)
+        let removal = "first word  not delivered: you were removed before it arrived"
+        let back = try await all.ben.run("read", "club", "--newest").output
+        #expect(back.contains(removal), "\(back)")
+        #expect(try await all.ben.run("offline", "on").status == 0)
+        #expect(try await all.ben.run("send", "club", "second word").status == 0)
+        try await ann.perform(SetMemberRole(conversation: "club", person: "ben", role: .reader))
+        #expect(try await all.ben.run("offline", "off").status == 0)
+        try await eventually("ben hears of that", on: [all.ben]) {
+            try await ben.perform(ListMembershipEvents(conversation: "club")).contains {
+                $0.change == "role" && $0.role == "reader"
+            }
+        }
+        let read = try await all.ben.run("read", "club", "--newest").output
+        #expect(read.contains(removal), "\(read)")
+        #expect(read.contains("second word  not delivered: you were made a reader"), "\(read)")
+        // Whoever did it is told of each what it hid, as far as that is here.
+        try await eventually("ann has both, and shows neither", on: [all.ann, all.ben]) {
+            let events = try await ann.perform(ListMembershipEvents(conversation: "club"))
+            let told = events.filter { $0.hiddenCount != nil }
+            return told.map(\.change) == ["removed", "role"] && told.map(\.hiddenCount) == [1, 1]
+        }
+        try await all.end()
+    }
 }
