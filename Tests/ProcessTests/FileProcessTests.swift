@@ -439,4 +439,39 @@ struct FileProcessTests {
         }
         try await all.end()
     }
+
+    /// Once reading was refused with the advice to read, and the doctor called it damage.
+    @Test(
+        "files of a home of which nothing can be written are read all the same",
+        .enabled(if: FileProcessTests.canFreeze, "only root may make files that nobody can change"))
+    func frozen() async throws {
+        defer { cleanUp() }
+        let all = try await Neighbours()
+        try await all.meet(all.ann, all.ben, named: "ben")
+        _ = try await run(
+            ["send", "ben", "look at this", "--file", try make("f.bin", 300_000)], at: all.ann)
+        #expect(try await all.ann.stop() == 0)
+        let home = all.ann.home
+        #expect(Namespaces.run(["chattr", "-R", "+i", home]).status == 0)
+        defer { _ = Namespaces.run(["chattr", "-R", "-i", home]) }
+        let read = try await run(["read", "ben", "--newest"], at: all.ann)
+        #expect(read.contains("look at this") && read.contains("[f.bin, 300 kB]"), "\(read)")
+        let doctor = try await run(["doctor"], at: all.ann)
+        #expect(doctor.contains("1 file, ") && !doctor.contains("✗"), "\(doctor)")
+        #expect(Namespaces.run(["chattr", "-R", "-i", home]).status == 0)
+        try await all.end()
+    }
+
+    /// Whether files can be made here that not even their owner can write.
+    private static let canFreeze: Bool = {
+        let path = FileManager.default.temporaryDirectory.appending(
+            path: "parley-frozen-\(UUID().uuidString)"
+        ).path
+        guard FileManager.default.createFile(atPath: path, contents: nil) else { return false }
+        let canFreeze = Namespaces.run(["chattr", "+i", path]).status == 0
+        _ = Namespaces.run(["chattr", "-i", path])
+        // What stays of it is in the folder of temporary files.
+        try? FileManager.default.removeItem(atPath: path)
+        return canFreeze
+    }()
 }

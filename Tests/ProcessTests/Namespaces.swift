@@ -65,7 +65,8 @@ final class Namespaces: Sendable {
         guard status == 0 else { throw Late(description: "\(words): \(output)") }
     }
 
-    private static func run(_ words: [String]) -> (status: Int32, output: String) {
+    /// Runs a program of the system.
+    static func run(_ words: [String]) -> (status: Int32, output: String) {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = words

@@ -14,7 +14,7 @@ final class SparseFile {
         let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | (makes ? O_CREAT : 0)
         var descriptor = open(path, flags, 0o600)
         // A home on a medium that cannot be written is read all the same.
-        if descriptor < 0, !makes, errno == EROFS || errno == EACCES {
+        if descriptor < 0, !makes, errno == EROFS || errno == EACCES || errno == EPERM {
             descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         }
         self.descriptor = descriptor
