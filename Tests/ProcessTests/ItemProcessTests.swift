@@ -51,5 +51,10 @@ struct ItemProcessTests {
         try await eventually("it is gone", on: [all.ben]) {
             try await ben.perform(ListItems()).isEmpty
         }
+        // Once there was none such, and the list of all was to show it.
+        let gone = try await Program.run("action", "show", item.id, "--home", all.ben.home)
+        #expect(gone.status == 1, "\(gone.output)")
+        #expect(gone.output.contains("That action item was deleted."), "\(gone.output)")
+        #expect(!gone.output.contains("--all"), "\(gone.output)")
     }
 }

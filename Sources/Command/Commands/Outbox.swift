@@ -139,8 +139,8 @@ struct OutboxCommand: NodeCommand {
         World.current.advise(
             mayWrite
                 ? "nothing: no message that was written here has to be sent again"
-                : "nothing is kept here because of two histories; `parley outbox` shows "
-                    + "what else waits")
+                : "nothing that was written here has to be sent again from another device; "
+                    + "`parley outbox` shows what else waits")
     }
 
     /// What a device that was revoked cannot tell.

@@ -239,9 +239,14 @@ extension Node {
     }
 
     fileprivate func shownItem(_ number: OperationNumber) async throws -> ItemView {
-        guard let view = try await read({ try $0.item(number) }) else {
+        try await read { views in
+            if let view = try views.item(number) { return view }
+            let stored = try views.store.operation(number)?.operation
+            // No list shows it any more, not even that of all.
+            if let stored, stored.header.kind == .item, stored.isErased {
+                throw NodeError("deleted", "That action item was deleted.")
+            }
             throw NodeError(together: .unknownItem)
         }
-        return view
     }
 }
