@@ -17,8 +17,7 @@ extension Views {
         // Of one that was deleted it is told who has heard of that.
         if hasDisappeared(stored), found.deletion == nil { throw NodeError(.disappeared) }
         let roster = try roster(of: space)
-        let reference = OperationReference(
-            tag: log.tag, sequence: stored.sequence, check: stored.id.check)
+        let reference = found.reference
         let id = try identifier(reference, in: space.number)
         var facts = [Fact(about: "identifier", what: id, source: "the same on every device")]
         let title: String
@@ -43,8 +42,7 @@ extension Views {
             facts.append(
                 Fact(
                     about: "two histories",
-                    what:
-                        "its device wrote another one at this place or before it",
+                    what: "its device wrote another one at this place or before it",
                     source: "proven by two signatures"))
         }
         for var device in found.devices {

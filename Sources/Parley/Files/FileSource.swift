@@ -171,8 +171,8 @@ extension NodeError {
             "file-only-here",
             "Nobody who can be reached now says that they have \(Self.quoted(names)).",
             hint:
-                "Try again once somebody who has it can be reached. `--anyway` removes it regardless; "
-                + "it may never come back.")
+                "Try again once somebody who has it can be reached. `--anyway` removes it "
+                + "regardless; it may never come back.")
     }
 
     /// Somebody may rely on this device to keep files of these names.
@@ -181,8 +181,8 @@ extension NodeError {
             "file-awaited",
             "It is not certain yet that somebody else keeps \(Self.quoted(names)).",
             hint:
-                "Whoever has it did not answer in time, or relies on this device to keep it. Try again "
-                + "in a moment; `--anyway` removes it regardless.")
+                "Whoever has it did not answer in time, or relies on this device to keep it. Try "
+                + "again in a moment; `--anyway` removes it regardless.")
     }
 
     private static func quoted(_ names: [String]) -> String {
