@@ -268,6 +268,8 @@ public final class SQLiteStore: TransactionalStore {
     }
 
     private func reload() throws(StoreError) {
+        // Numbers that follow the last one are computed from these, some of them much later.
+        for table in Self.numberedTables { _ = try Self.last(table, connection) }
         try loadRecords()
         try loadActors()
         nextOperation = try Self.last("operation", connection) + 1
@@ -278,11 +280,20 @@ public final class SQLiteStore: TransactionalStore {
         nextEventBefore = nextEvent
     }
 
-    /// The highest row of a table, or 0.
+    /// Tables that number their rows.
+    static let numberedTables = [
+        "space", "log", "operation", "view", "fork", "actor", "vault", "value", "event",
+    ]
+
+    /// The highest row of a table, or 0. A number that no database of ours gives is damage, which a
+    /// repair leaves out: nothing may be added to it.
     static func last(_ table: String, _ connection: Connection) throws(StoreError) -> Int64 {
         let statement = try connection.prepare("SELECT max(number) FROM \(table)")
         defer { statement.reset() }
-        return try statement.step("opening the store") ? statement.integer(0) : 0
+        guard try statement.step("opening the store") else { return 0 }
+        let number = statement.integer(0)
+        guard number <= RescueTable.numberMax else { throw damaged("numbering \(table)") }
+        return number
     }
 }
 

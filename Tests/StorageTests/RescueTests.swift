@@ -282,4 +282,50 @@ struct RescueTests {
             }
         }
     }
+
+    /// What gives a table of a home the last number there is.
+    private static let lastNumbers: [String] =
+        ["space", "log", "operation", "actor", "vault", "value"].map { (table: String) -> String in
+            "UPDATE \(table) SET number = \(Int64.max) "
+                + "WHERE number = (SELECT max(number) FROM \(table))"
+        } + [
+            "INSERT INTO event (number, content) VALUES (\(Int64.max), x'00')",
+            "INSERT INTO view (number, log, first, content) VALUES (\(Int64.max), 1, 1, x'00')",
+            "INSERT INTO fork (number, locator, evidence) VALUES (\(Int64.max), x'00', x'00')",
+            "INSERT INTO space (number, kind, definition) VALUES (\(Int64.max), -1, x'00')",
+        ]
+
+    @Test(
+        "Attack 317: the last number there is, in any table, is damage: it is told, and a repair mends it",
+        arguments: lastNumbers)
+    func last317(change: String) throws {
+        try withHome { home in
+            try made(home, count: 150)
+            let raw = try RawDatabase(home)
+            try raw.execute(change)
+            raw.close()
+            func open() throws {
+                let store = try SQLiteStore.open(home: home)
+                // Each of these takes the next number.
+                try store.transaction(.full) {
+                    let log = try store.sampleLog(space: Sample.id(0x7777), tag: 0x7777)
+                    try store.store(try Sample.operations(log, 0..<3), log)
+                    try store.setValue([1, 2, 3], .profile, [9, 9, 9])
+                    try store.setSecret(Secret([1, 2]), .leaf, [9, 9, 9], in: nil)
+                }
+                try store.close()
+            }
+            let hasRow = !change.contains("actor")
+            if hasRow {
+                let error = #expect(throws: HomeError.self) { try open() }
+                #expect(error?.code == .databaseDamaged)
+            }
+            do {
+                let (store, _) = try SQLiteStore.rescue(home: home, unlock: .keyFile)
+                try store.close()
+            }
+            _ = try home.takeRescued()
+            try open()
+        }
+    }
 }

@@ -23,7 +23,6 @@ public struct TokenGrant: Equatable, Sendable {
     }
 
     /// Whether its holder may be told a change: everything, or what is of its conversation. That
-    /// something was missed is told to all, and nothing else about it.
     public func allows(_ change: ChangeView) -> Bool {
         guard let conversation else { return true }
         return change.conversation == conversation || change.missed != nil
