@@ -137,8 +137,7 @@ public final class WebhookCourier: Sendable {
                 guard !Task.isCancelled else { return told }
                 // What may be forgotten is told to those who listen.
                 guard let cursor = change.cursor, cursor != told else { continue }
-                let isMeant = webhook.conversation.map { $0 == change.conversation } ?? true
-                if isMeant || change.missed != nil {
+                if webhook.conversation.map(change.isTold(in:)) ?? true {
                     guard await deliver(change, cursor, to: target, of: webhook) else {
                         return told
                     }

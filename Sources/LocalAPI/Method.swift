@@ -45,7 +45,7 @@ struct Method: Sendable {
         let request = try arguments.decode(type)
         if let fault = request.remoteFault { throw Failure.invalidParameters(fault) }
         guard let grant else { return try await node.perform(request) }
-        return try await node.perform(grant.admit(request, on: node))
+        return grant.shown(try await node.perform(grant.admit(request, on: node)))
     }
 
     static func check(

@@ -2,7 +2,7 @@
 public struct InviteView: Codable, Equatable, Sendable {
     /// Its name on this node: 16 hex digits.
     public var id: String
-    /// The link to pass on, over a channel that others do not read.
+    /// The link to pass on, over a channel that others do not read; empty for a token that only reads.
     public var link: String
     /// When it ends, in Unix milliseconds.
     public var expires: UInt64

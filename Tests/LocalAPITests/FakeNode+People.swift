@@ -42,7 +42,7 @@ extension FakeNode {
         }
     }
 
-    private static func invite(uses: Int, hours: Int) -> InviteView {
+    static func invite(uses: Int, hours: Int) -> InviteView {
         InviteView(
             id: "0123456789abcdef", link: "parley:invite:\(hours)", expires: 1_700_000_000_000,
             usesLeft: uses, guests: [], addresses: uses == 3 ? [] : ["192.0.2.2:7447"])

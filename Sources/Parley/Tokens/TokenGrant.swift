@@ -22,10 +22,57 @@ public struct TokenGrant: Equatable, Sendable {
         return other <= own
     }
 
-    /// Whether its holder may be told a change: everything, or what is of its conversation. That
+    /// Whether its holder may be told a change: everything, or what members of its conversation see.
     public func allows(_ change: ChangeView) -> Bool {
         guard let conversation else { return true }
-        return change.conversation == conversation || change.missed != nil
+        return change.isTold(in: conversation)
+    }
+
+    /// What its holder may see of a reply. With a token of one conversation that is what its members
+    /// see, and not what the person noted about it; an open link, by which anybody becomes a contact,
+    /// is for who might make one.
+    public func shown<Reply>(_ reply: Reply) -> Reply {
+        if conversation != nil, let view = reply as? ConversationView {
+            return view.asMembersSee as? Reply ?? reply
+        }
+        if !allows(.write), let invites = reply as? [InviteView] {
+            let closed = invites.map { invite in
+                var invite = invite
+                invite.link = ""
+                return invite
+            }
+            return closed as? Reply ?? reply
+        }
+        return reply
+    }
+}
+
+extension ChangeView {
+    /// What is told of one conversation to programs that are for it alone: whatever its members do in it.
+    /// Kinds that are not listed are the person's own, as a reminder of one of its messages is.
+    private static let kindsOfConversation: Set<String> = [
+        "message", "mention", "conversation", "receipts", "members", "refolded", "poll", "item",
+        "note", "decision", "typing",
+    ]
+
+    /// Whether a program that is for one conversation is told this. That something was missed is told
+    /// to all, and nothing else about it.
+    public func isTold(in conversation: String) -> Bool {
+        if missed != nil { return true }
+        return self.conversation == conversation && Self.kindsOfConversation.contains(kind)
+    }
+}
+
+extension ConversationView {
+    /// Without what the person wrote and did not send, their settings for it, and other conversations.
+    fileprivate var asMembersSee: ConversationView {
+        var view = self
+        (view.draft, view.mutedUntil) = (nil, nil)
+        (view.isMuted, view.isArchived) = (false, false)
+        (view.isKeptFirst, view.isMarkedUnread) = (false, false)
+        (view.twin, view.heldOn) = (nil, nil)
+        view.resembles = []
+        return view
     }
 }
 
@@ -49,6 +96,7 @@ extension TokenGrant {
             // As above.
             forgetting.once = "\(name):\(forgetting.once)"
             request = forgetting as? R ?? request
+        }
         }
         guard let conversation else { return request }
         guard let own = request as? any ConversationRequest,
