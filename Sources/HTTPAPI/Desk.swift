@@ -72,7 +72,7 @@ struct Desk: Sendable {
             if case .open(let answer) = matter { try await write(answer, writer) }
             return
         }
-        gate.markKnown(channel)
+        gate.markKnown(channel, grant.digest)
         if head.expectsContinue {
             try await writer.writeInformationalHead(.init(status: .continue))
         }
@@ -130,17 +130,11 @@ struct Desk: Sendable {
     private func call(
         _ request: Request, _ head: RequestHead, _ grant: TokenGrant
     ) async throws -> Answer {
-        let room = head.byteCount ?? LocalAPI.lineByteCountMax
-        guard room <= LocalAPI.lineByteCountMax else { throw Refusal.tooLarge }
+        guard head.byteCount ?? 0 <= LocalAPI.lineByteCountMax else { throw Refusal.tooLarge }
+        var room = 0
         // What is read and answered at once is bounded, whoever the caller is.
-        guard gate.takeRoom(room) else { throw Refusal.busy }
-        defer { gate.giveRoom(room) }
-        let body: ByteBuffer
-        do {
-            body = try await request.body.collect(upTo: LocalAPI.lineByteCountMax)
-        } catch is NIOTooManyBytesError {
-            throw Refusal.tooLarge
-        }
+        defer { gate.giveRoom(room, of: grant.digest) }
+        let body = try await collect(request.body, for: grant, room: &room)
         // The token may have ended while the body came.
         guard keeper(of: grant).isAlive(grant) else { throw Refusal.unauthorized }
         let reply = await requests.answer(Array(body.readableBytesView), holding: grant)
@@ -150,6 +144,23 @@ struct Desk: Sendable {
         let status: HTTPResponse.Status =
             reply.isForbidden ? .forbidden : reply.isMalformed ? .badRequest : .ok
         return Answer(status: status, body: ByteBuffer(bytes: bytes))
+    }
+
+    /// Reads a body. It takes room as it comes: who only announces one keeps nobody out.
+    private func collect(
+        _ body: RequestBody, for grant: TokenGrant, room: inout Int
+    ) async throws -> ByteBuffer {
+        var all = ByteBuffer()
+        for try await part in body {
+            let byteCount = part.readableBytes
+            guard all.readableBytes + byteCount <= LocalAPI.lineByteCountMax else {
+                throw Refusal.tooLarge
+            }
+            guard gate.takeRoom(byteCount, for: grant.digest) else { throw Refusal.busy }
+            room += byteCount
+            all.writeImmutableBuffer(part)
+        }
+        return all
     }
 
     // MARK: Writing

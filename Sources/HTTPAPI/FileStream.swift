@@ -37,10 +37,10 @@ struct FileStream: Sendable {
 
     /// Answers.
     func run(_ head: RequestHead, _ writer: consuming ResponseWriter) async throws {
-        guard desk.gate.takeRoom(Self.roomByteCount) else {
+        guard desk.gate.takeRoom(Self.roomByteCount, for: grant.digest) else {
             return try await desk.refuse(.busy, head, writer)
         }
-        defer { desk.gate.giveRoom(Self.roomByteCount) }
+        defer { desk.gate.giveRoom(Self.roomByteCount, of: grant.digest) }
         let found: Found
         do {
             found = try await find(Self.wish(head), head)

@@ -1,4 +1,5 @@
 internal import NIOCore
+internal import ParleyWire
 internal import Synchronization
 
 /// Who is connected, and what all of them together may cost.
@@ -10,8 +11,9 @@ final class Gate: Sendable {
 
     private struct State {
         var guests: [ObjectIdentifier: Guest] = [:]
-        var known: [ObjectIdentifier: any Channel] = [:]
-        var bodyByteCount = 0
+        var known: [ObjectIdentifier: (channel: any Channel, digest: Digest)] = [:]
+        /// Room that is taken, by the token that takes it.
+        var room: [Digest: Int] = [:]
         var streams: [String: Int] = [:]
         var refusedCount = 0
         var isClosed = false
@@ -55,11 +57,16 @@ final class Gate: Sendable {
         return isIn
     }
 
-    /// The connection showed a token: it makes room for nobody any more.
-    func markKnown(_ channel: any Channel) {
+    /// The connection showed a token: it makes room for nobody any more, unless that token has its
+    /// share of the places already.
+    func markKnown(_ channel: any Channel, _ digest: Digest) {
         state.withLock { state in
             let id = ObjectIdentifier(channel)
-            if let guest = state.guests.removeValue(forKey: id) { state.known[id] = guest.channel }
+            let ownCount = state.known.values.count { $0.digest == digest }
+            guard ownCount < HTTPAPI.connectionOfTokenCountMax,
+                let guest = state.guests.removeValue(forKey: id)
+            else { return }
+            state.known[id] = (guest.channel, digest)
         }
     }
 
@@ -77,21 +84,31 @@ final class Gate: Sendable {
     /// Hangs up on everybody.
     func hangUp() {
         let channels = state.withLock { state in
-            state.guests.values.map(\.channel) + Array(state.known.values)
+            state.guests.values.map(\.channel) + state.known.values.map(\.channel)
         }
         for channel in channels { channel.close(promise: nil) }
     }
 
-    /// Reserves room for a body of this many bytes; false if there is none.
-    func takeRoom(_ byteCount: Int) -> Bool {
+    /// Reserves room for this many bytes of what a token sends or is given; false if there is none, or
+    /// that token has its share.
+    func takeRoom(_ byteCount: Int, for digest: Digest) -> Bool {
         state.withLock { state in
-            guard state.bodyByteCount + byteCount <= HTTPAPI.bodyByteCountMax else { return false }
-            state.bodyByteCount += byteCount
+            let all = state.room.values.reduce(0, +)
+            let own = state.room[digest, default: 0]
+            guard all + byteCount <= HTTPAPI.bodyByteCountMax,
+                own + byteCount <= HTTPAPI.bodyOfTokenByteCountMax
+            else { return false }
+            state.room[digest] = own + byteCount
             return true
         }
     }
 
-    func giveRoom(_ byteCount: Int) { state.withLock { $0.bodyByteCount -= byteCount } }
+    func giveRoom(_ byteCount: Int, of digest: Digest) {
+        state.withLock { state in
+            let left = state.room[digest, default: byteCount] - byteCount
+            state.room[digest] = left > 0 ? left : nil
+        }
+    }
 
     /// Reserves a place for a stream of this token; false if there is none.
     func beginStream(of token: String) -> Bool {

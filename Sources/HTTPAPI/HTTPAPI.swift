@@ -27,6 +27,11 @@ public enum HTTPAPI {
     static let fieldCountMax = 64
     /// Bodies of all requests that are read or answered, at most.
     static let bodyByteCountMax = 32 << 20
+    /// Those of one token, at most: others find room beside it, whatever it does. One whole body fits.
+    static let bodyOfTokenByteCountMax = bodyByteCountMax / 4
+    /// Connections of one token that make room for nobody, at most; further ones do, as those that
+    /// showed none.
+    static let connectionOfTokenCountMax = connectionCountMax / 4
     /// Streams of events at once, and those of one token.
     static let streamCountMax = 32, streamOfTokenCountMax = 8
     /// How long a page of changes is waited for, at most, in seconds.

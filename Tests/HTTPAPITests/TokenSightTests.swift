@@ -72,4 +72,58 @@ struct TokenSightTests {
         }
         await stand.server.stop()
     }
+
+    @Test("Attack 319: one token that fills its share of all bodies leaves room for others")
+    func room319() async throws {
+        let stand = try await Stand()
+        let (flood, other) = (try stand.token(.read), try stand.token(.read, called: "other"))
+        // Four once took all the room there is, by what they announced.
+        var programs: [HTTPProgram] = []
+        for _ in 0..<12 {
+            let program = try await stand.connect()
+            program.send(
+                stand.request(
+                    "POST /rpc", token: flood,
+                    fields: ["Content-Length: \(LocalAPI.lineByteCountMax)"]))
+            programs.append(program)
+        }
+        #expect(try await stand.call("contacts", token: other).status == 200)
+        // Nor do they by what they send.
+        for program in programs { program.send([UInt8](repeating: 0x20, count: 1 << 20)) }
+        let first = await withTaskGroup(of: Int?.self) { group in
+            for program in programs {
+                // One that is hung up on has no status.
+                group.addTask { (try? await program.response())?.status }
+            }
+            let first = await group.next() ?? nil
+            for program in programs { program.close() }
+            return first
+        }
+        #expect(first == 503)
+        #expect(try await stand.call("contacts", token: other).status == 200)
+        await stand.server.stop()
+    }
+
+    @Test("Attack 319: nor does one that holds every place for connections")
+    func places319() async throws {
+        let stand = try await Stand()
+        let (flood, other) = (try stand.token(.read), try stand.token(.read, called: "other"))
+        var programs: [HTTPProgram] = []
+        for _ in 0..<HTTPAPI.connectionCountMax {
+            // Who finds no place is hung up on, perhaps before a word was said.
+            guard let program = try? await stand.connect() else { continue }
+            program.send(stand.request("GET /changes", token: flood))
+            _ = try await program.response()
+            programs.append(program)
+        }
+        var isAnswered = false
+        while !isAnswered {
+            guard let program = try? await stand.connect() else { continue }
+            program.send(stand.request("GET /changes", token: other))
+            isAnswered = try await program.response()?.status == 200
+            program.close()
+        }
+        for program in programs { program.close() }
+        await stand.server.stop()
+    }
 }
