@@ -20,8 +20,11 @@ public struct DeviceView: Codable, Equatable, Sendable {
 
 /// What a new device needs to be linked.
 public struct DeviceLinkView: Codable, Equatable, Sendable {
-    /// One long word, valid for one device. Anybody who sees it can become the person's device.
+    /// One long word, valid for one device. Anybody who sees it can become the person's device. Empty
+    /// until the person has confirmed what the page asked for.
     public var text: String
     /// When it ends, in Unix milliseconds.
     public var expires: UInt64
+    /// What the person confirms it by, with `parley device confirm CODE`; nil if nothing is to confirm.
+    public var code: String? = nil
 }

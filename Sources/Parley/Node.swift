@@ -33,6 +33,7 @@ public final class Node: Sendable {
     let media: MediaDesk
     let depot: FileDepot
     let links = LinkDesk()
+    let linkConsent = LinkConsent()
     let openConversations = OpenConversations()
     /// The tokens with which programs may ask this node over HTTP.
     public let accessTokens: AccessTokens

@@ -19,6 +19,9 @@ extension NodeNetwork {
         }
     }
 
+    /// Whether a new device could reach this node.
+    var canAwaitDevice: Bool { state.withLock { !$0.addresses.isEmpty && !$0.isOffline } }
+
     /// Waits for nobody any more.
     func endAwaiting() { state.withLock { $0.desk.close() } }
 

@@ -292,7 +292,7 @@ struct PageTests {
             ("endPageSession", #"{"called":"browser-1"}"#),
             ("setMediaProgram", #"{"words":["/bin/sh"]}"#), ("webhooks", "{}"),
             ("stageFile", #"{"path":"/etc/passwd"}"#), ("createBackup", #"{"path":"/tmp/x"}"#),
-            ("saveFile", "{}"),
+            ("saveFile", "{}"), ("confirmLink", #"{"code":"482193"}"#),
         ] {
             let found = try await browser.call(method, browser.own(cookie), parameters)
             #expect(found.status == 403 && found.code == "forbidden", "\(method) \(found.body)")

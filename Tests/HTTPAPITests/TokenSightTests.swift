@@ -126,4 +126,19 @@ struct TokenSightTests {
         for program in programs { program.close() }
         await stand.server.stop()
     }
+
+    @Test("Attack 339: what the page asks of a new device always waits for the person")
+    func device339() async throws {
+        let stand = try await Stand()
+        var page = TokenGrant(
+            name: "browser-1", scope: .write, conversation: nil,
+            digest: try #require(Digest([UInt8](repeating: 1, count: 32))))
+        page.isOfPage = true
+        for waits in [nil, false, true] {
+            let asked = try await page.admit(StartPairing(waits: waits), on: stand.node)
+            #expect(asked.waits == true)
+        }
+        #expect(throws: NodeError.self) { try page.check(ConfirmPairing.self) }
+        await stand.server.stop()
+    }
 }

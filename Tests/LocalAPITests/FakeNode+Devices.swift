@@ -15,6 +15,13 @@ extension FakeNode {
         answer(StartPairing.self) { _, _ in
             DeviceLinkView(text: "parley-device:1:AAAA", expires: 1_700_000_300_000)
         }
+        answer(ConfirmPairing.self) { state, request in
+            state.calls.append("confirmLink \(request.code)")
+            return NoReply()
+        }
+        answer(GetPairing.self) { _, request in
+            DeviceLinkView(text: "", expires: 1_700_000_300_000, code: request.code)
+        }
         answer(StopPairing.self) { state, _ in
             state.calls.append("closeLink")
             return NoReply()

@@ -23,7 +23,13 @@ def test_a_device_is_named_and_a_new_one_waited_for(ann, visit):
     expect(page.locator('.card').get_by_text('desk')).to_be_visible()
     assert ann.ask('devices')[0]['name'] == 'desk'
     press(page, 'Link a new device')
+    # Attack 339: a device is for good, so the person says so where the page is not.
+    command = page.get_by_role('dialog').get_by_text('parley device confirm')
+    expect(command).to_be_visible()
+    expect(page.get_by_role('dialog').locator('textarea')).to_have_count(0)
+    ann.say('device', 'confirm', re.search(r'confirm (\d{6})', command.text_content()).group(1))
     expect(page.get_by_role('img', name='The code as a QR code')).to_be_visible()
+    expect(page.get_by_role('textbox', name='Code')).to_have_value(re.compile('^parley-device:1:'))
     press(page, 'Stop')
     expect(page.get_by_role('dialog')).to_have_count(0)
 

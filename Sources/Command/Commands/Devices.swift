@@ -6,7 +6,7 @@ import ParleyWire
 struct DeviceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "device",
-        abstract: "your own devices: list, link, revoke, rename",
+        abstract: "your own devices: list, link, confirm, revoke, rename",
         discussion: """
             Each device is a node of its own, with its own keys. All of yours hold the same \
             conversations, and each writes while the others are off.
@@ -15,8 +15,8 @@ struct DeviceCommand: AsyncParsableCommand {
               parley device link
             """,
         subcommands: [
-            DeviceList.self, DeviceLink.self, DeviceAcceptLink.self, DeviceRevoke.self,
-            DeviceRename.self,
+            DeviceList.self, DeviceLink.self, DeviceConfirm.self, DeviceAcceptLink.self,
+            DeviceRevoke.self, DeviceRename.self,
         ])
 }
 
@@ -163,6 +163,33 @@ private func withDeadline<R: Sendable>(
         }
         defer { group.cancelAll() }
         return try await group.next() ?? nil
+    }
+}
+
+struct DeviceConfirm: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "confirm",
+        abstract: "let the page link a new device, by the code that it shows",
+        discussion: """
+            A device sees everything, for good: so the page in a browser links one only if you \
+            confirm it here. Confirm only what you have just begun yourself, in the page, under \
+            Devices. A code works for five minutes.
+
+            Example:
+              parley device confirm 482193
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "the code that the page shows")
+    var code: String
+
+    func validate() throws { try Check.name(code, "a code") }
+
+    func run(with node: any NodeService) async throws {
+        let reply = try await node.perform(ConfirmPairing(code: code))
+        try Output.show(
+            reply, json: output.json, as: "The page now shows the text for the new device.")
     }
 }
 

@@ -15,7 +15,7 @@ import { conversation, follow, noteFailure, on, store, takeShown } from "./store
 import { followThreads } from "./threads.js";
 import { Timeline } from "./timeline.js";
 import { hasOpenFiles } from "./upload.js";
-import { button, isView, menu, openView, short, told, wordsOf } from "./views.js";
+import { button, commandHere, isView, menu, openView, short, told, wordsOf } from "./views.js";
 import { waiting, waitingLine, watchWaiting } from "./waiting.js";
 import { momentTime, shortTime, t } from "./words.js";
 
@@ -244,12 +244,8 @@ function report(error) {
 
 // MARK: How the node is
 
-/** What runs this node, and no other one of this machine. */
-function startCommand() {
-  const home = store.status?.home;
-  const quoted = home && (/[^\w/.@-]/.test(home) ? `'${home.replaceAll("'", "'\\''")}'` : home);
-  return h("code", { dir: "ltr" }, `parley run --page${quoted ? ` --home ${quoted}` : ""}`);
-}
+/** What runs this node. */
+const startCommand = () => commandHere("parley run --page");
 
 function showConnection(state) {
   if (state === "locked") return showLocked("state.locked");

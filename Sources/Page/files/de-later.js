@@ -220,6 +220,7 @@ export default {
   "device.revokeText": "Es bekommt für immer nichts mehr. Was darauf ist, bleibt darauf.",
   "device.recoveryCode": "Wiederherstellungscode",
   "device.link": "Neues Gerät verbinden",
+  "device.confirm": "Damit sicher ist, dass du es bist, gib dort, wo dein Knoten läuft, bis {time} ein:",
   "device.linkText": "Gib diesen Code nur dem neuen Gerät, bis {time}: Dort nimmt ihn `parley device accept-link` an.",
   "device.linkPicture": "Der Code als QR-Code",
   "device.linkCode": "Code",

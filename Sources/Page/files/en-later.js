@@ -220,6 +220,7 @@ export default {
   "device.revokeText": "It gets nothing new, for good. It keeps what it has.",
   "device.recoveryCode": "Recovery code",
   "device.link": "Link a new device",
+  "device.confirm": "To show that it is you, run this where your node runs, before {time}:",
   "device.linkText": "Give this code only to the new device, before {time}: use it there with `parley device accept-link`.",
   "device.linkPicture": "The code as a QR code",
   "device.linkCode": "Code",

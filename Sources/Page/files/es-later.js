@@ -220,6 +220,7 @@ export default {
   "device.revokeText": "No recibirá nada más, para siempre. Conserva lo que tiene.",
   "device.recoveryCode": "Código de recuperación",
   "device.link": "Vincular un dispositivo nuevo",
+  "device.confirm": "Para confirmar que eres tú, ejecuta esto donde funciona tu nodo, hasta el {time}:",
   "device.linkText": "Da este código solo al dispositivo nuevo, hasta el {time}: allí lo acepta `parley device accept-link`.",
   "device.linkPicture": "El código como código QR",
   "device.linkCode": "Código",

@@ -2,8 +2,8 @@
 import { code } from "./codes.js";
 import { foreign, h } from "./dom.js";
 import { hereSettings } from "./here.js";
-import { on } from "./store.js";
-import { View, addView, alone, button, choices, field, group, openDialog, passOn, prose, rpc, short, told } from "./views.js";
+import { noteFailure, on } from "./store.js";
+import { View, addView, alone, button, choices, commandHere, field, group, openDialog, passOn, prose, rpc, short, told } from "./views.js";
 import { inUnit, momentTime, t } from "./words.js";
 
 const units = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"];
@@ -35,17 +35,33 @@ function deviceCard(view, each) {
       !each.isThis && button(t("device.revoke"), revoke, { "data-key": `revoke ${each.device}`, "aria-label": t("device.revokeOf", { name }) })));
 }
 
-/** Waits for one new device as long as the dialog is open, and ends with it. */
+const confirmTime = 2000;
+
+/** Waits for one new device as long as the dialog is open, and ends with it. First the person confirms it outside of the page. */
 async function linkDevice(view) {
   let link;
   if (!(await view.attempt(async () => { link = await rpc("openLink"); }))) return;
-  const element = openDialog(t("device.link"),
-    h("p", {}, prose(t("device.linkText", { time: momentTime(link.expires) }))),
-    code(link.text, t("device.linkPicture")), ...passOn(link.text, t("device.linkCode")),
-    choices(button(t("device.linkEnd"), () => element.close())));
+  const place = h("div", { role: "status" }, h("p", {}, t("device.confirm", { time: momentTime(link.expires) })),
+    h("p", {}, commandHere(`parley device confirm ${link.code}`)));
+  const element = openDialog(t("device.link"), place, choices(button(t("device.linkEnd"), () => element.close())));
+  const timer = setInterval(async () => {
+    let found;
+    try {
+      found = await rpc("confirmedLink", { code: link.code });
+    } catch (error) {
+      if (error.code === "unknown-code") element.close();
+      else if (!noteFailure(error) && !error.code) throw error;
+      return;
+    }
+    if (!found.text || place.querySelector(".link")) return;
+    clearInterval(timer);
+    place.replaceChildren(h("p", {}, prose(t("device.linkText", { time: momentTime(found.expires) }))),
+      code(found.text, t("device.linkPicture")), ...passOn(found.text, t("device.linkCode")));
+  }, confirmTime);
   const end = on("event", (change) => change.kind === "devices" && element.close());
   element.addEventListener("close", () => {
     end();
+    clearInterval(timer);
     view.attempt(() => rpc("closeLink"));
   }, { once: true });
 }

@@ -179,6 +179,13 @@ export function prose(text) {
   return text.split("`").map((part, place) => (place % 2 ? h("code", { dir: "ltr" }, part) : part));
 }
 
+/** A command for this node, and no other one of its machine. */
+export function commandHere(words) {
+  const home = store.status?.home;
+  const quoted = home && (/[^\w/.@-]/.test(home) ? `'${home.replaceAll("'", "'\\''")}'` : home);
+  return h("code", { dir: "ltr" }, `${words}${quoted ? ` --home ${quoted}` : ""}`);
+}
+
 export const short = (identifier) => identifier.slice(0, 8);
 
 /** Who might be mistaken for whom, as the node quotes them. */

@@ -22,18 +22,24 @@ public struct ListDevices: NodeRequest {
     }
 }
 
-/// Waits five minutes for one new device that is given the returned text.
+/// Waits five minutes for one new device that is given the returned text; or first for the person's word,
+/// where the page asks.
 public struct StartPairing: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "openLink", RequestScope.admin,
-        "Waits five minutes for one new device, which needs the text that is returned."
+        "Waits five minutes for one new device, which needs the text that is returned; for the page, "
+            + "first until the person confirms it."
     )
     /// An example of the request.
     public static let example = StartPairing()
 
-    /// The request, which has no parameters.
-    public init() {}
+    /// Whether the text is given only once `confirmLink` has named the code that is returned. What the
+    /// page asks always waits so.
+    public var waits: Bool?
+
+    /// A request with these parameters.
+    public init(waits: Bool? = nil) { self.waits = waits }
 
     /// Answers the request.
     public func perform(on node: Node) async throws -> DeviceLinkView {
@@ -42,10 +48,56 @@ public struct StartPairing: NodeRequest {
                 "read-only", "This device may not add another: \(reason).",
                 hint: try await node.read { try $0.isOwnForked() } ? NodeError.movingOn : nil)
         }
-        var random = SystemRandom()
-        let secret = random.bytes(DeviceOffer.secretByteCount)
-        guard let offer = node.network.awaitDevice(secret: secret) else { throw node.unreachable() }
-        return DeviceLinkView(text: offer.text, expires: offer.expires)
+        guard waits != true else {
+            guard node.network.canAwaitDevice else { throw node.unreachable() }
+            return node.linkConsent.ask()
+        }
+        return try node.awaitDevice()
+    }
+}
+
+/// Has the page link a device, as it asked to: the person's word for it, which the page itself cannot give.
+public struct ConfirmPairing: NodeRequest {
+    /// The method name, the scope that a token needs, and the summary.
+    public static let (name, scope, summary) = (
+        "confirmLink", RequestScope.admin,
+        "Lets the page link a new device, by the code that the page shows."
+    )
+    /// An example of the request.
+    public static let example = ConfirmPairing(code: "482193")
+
+    /// The code.
+    public var code: String
+
+    /// A request with these parameters.
+    public init(code: String) { self.code = code }
+
+    /// Answers the request.
+    public func perform(on node: Node) async throws -> NoReply {
+        try node.linkConsent.confirm(code) { try node.awaitDevice() }
+        return NoReply()
+    }
+}
+
+/// What became of a link that the page asked for: its text is there once the person has confirmed it.
+public struct GetPairing: NodeRequest {
+    /// The method name, the scope that a token needs, and the summary.
+    public static let (name, scope, summary) = (
+        "confirmedLink", RequestScope.admin,
+        "What became of a link that the page asked for: its text is empty until it is confirmed."
+    )
+    /// An example of the request.
+    public static let example = GetPairing(code: "482193")
+
+    /// The code.
+    public var code: String
+
+    /// A request with these parameters.
+    public init(code: String) { self.code = code }
+
+    /// Answers the request.
+    public func perform(on node: Node) async throws -> DeviceLinkView {
+        try node.linkConsent.link(code)
     }
 }
 
@@ -64,6 +116,7 @@ public struct StopPairing: NodeRequest {
 
     /// Answers the request.
     public func perform(on node: Node) async throws -> NoReply {
+        node.linkConsent.end()
         node.network.endAwaiting()
         return NoReply()
     }
@@ -144,6 +197,14 @@ public struct RenameDevice: NodeRequest {
 }
 
 extension Node {
+    /// Waits for a new device, and returns what to show it.
+    fileprivate func awaitDevice() throws -> DeviceLinkView {
+        var random = SystemRandom()
+        let secret = random.bytes(DeviceOffer.secretByteCount)
+        guard let offer = network.awaitDevice(secret: secret) else { throw unreachable() }
+        return DeviceLinkView(text: offer.text, expires: offer.expires)
+    }
+
     /// Why no device can reach this node, and what ends that.
     fileprivate func unreachable() -> NodeError {
         if network.isOffline {

@@ -1,11 +1,12 @@
 /// A request of the scope `admin` that the page in a browser may make all the same, for the person before it.
 ///
 /// Unlisted requests are refused: tokens, webhooks and sessions, which would admit more than the
-/// page; and files of the machine by their paths, or programs that are run, by which an attacker in
+/// page; the confirmation of a new device, which is for good; and files of the machine by their paths, or programs that are run, by which an attacker in
 /// the page would get out of it.
 public protocol PageRequest: NodeRequest {}
 
 extension StartPairing: PageRequest {}
+extension GetPairing: PageRequest {}
 extension StopPairing: PageRequest {}
 extension RevokeDevice: PageRequest {}
 extension SetFileRoom: PageRequest {}

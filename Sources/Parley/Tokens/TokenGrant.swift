@@ -97,6 +97,10 @@ extension TokenGrant {
             forgetting.once = "\(name):\(forgetting.once)"
             request = forgetting as? R ?? request
         }
+        if isOfPage, var linking = request as? StartPairing {
+            // A device outlives every session: the person says so where the page is not.
+            linking.waits = true
+            request = linking as? R ?? request
         }
         guard let conversation else { return request }
         guard let own = request as? any ConversationRequest,
