@@ -168,6 +168,8 @@ struct RunningHome: Sendable {
     var start: @Sendable (_ listen: [String], _ sockets: [Int32]) async throws -> Void
     /// Looks for contacts on the local network, too.
     var seekNeighbours: @Sendable () -> Void
+    /// Removes what is kept only for a while: once an hour.
+    var tidy: @Sendable () -> Void
     /// Ends links in good order and closes the home.
     var shutdown: @Sendable () async -> Void
     /// The tokens with which programs may ask over HTTP.
@@ -184,6 +186,7 @@ struct RunningHome: Sendable {
         pageSessions = node.pageSessions
         start = { try await node.start(listen: $0, sockets: $1) }
         seekNeighbours = { node.seekNeighbours() }
+        tidy = { node.dropOldDatabases() }
         shutdown = { await node.shutdown() }
     }
 }

@@ -214,6 +214,12 @@ public final class Node: Sendable {
         return Node(store: store, keys: keys, settings: settings)
     }
 
+    /// Removes databases that repairs put aside long enough ago, as opening does.
+    public func dropOldDatabases() {
+        // What cannot be removed is tried again.
+        try? home.dropAsides(at: SystemClock.now.wall / 1_000)
+    }
+
     func begin() async {
         await running.connect(network, media)
         await running.start()

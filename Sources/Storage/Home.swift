@@ -120,6 +120,8 @@ public protocol HomeDisk: Sendable {
     func lockToRead(_ home: Home) throws(HomeError) -> AnyObject
     /// The length of a file; nil if it does not exist.
     func byteCount(_ file: String) -> Int?
+    /// When a file was last changed or renamed, in Unix seconds; nil if it does not exist, or nobody knows.
+    func changeTime(of file: String) -> UInt64?
     /// Renames a file, durably. No file has that name yet.
     func move(_ file: String, to other: String) throws(HomeError)
     /// The sealed files in a folder, which need not exist.
@@ -142,6 +144,9 @@ extension HomeDisk {
         // An unreadable file exists all the same.
         exists(file) ? ((try? read(file, atMost: Int.max)) ?? [0])?.count ?? 0 : nil
     }
+
+    /// It knows no times.
+    public func changeTime(of file: String) -> UInt64? { nil }
 
     /// By a copy.
     public func move(_ file: String, to other: String) throws(HomeError) {

@@ -61,6 +61,12 @@ struct MachineDisk: HomeDisk {
         return stat(file, &status) == 0 ? Int(status.st_size) : nil
     }
 
+    func changeTime(of file: String) -> UInt64? {
+        var status = stat()
+        guard stat(file, &status) == 0 else { return nil }
+        return UInt64(clamping: status.st_ctim.tv_sec)
+    }
+
     func blobs(in folder: String) -> any BlobStore { BlobFolder(folder) }
 
     func move(_ file: String, to other: String) throws(HomeError) {

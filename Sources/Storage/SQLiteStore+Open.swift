@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import GRDB
 import ParleyLedger
 public import ParleySealing
@@ -56,6 +57,12 @@ extension SQLiteStore {
         try store.compareWithGuard()
         if keystore.previousVaultKey != nil { try store.renewVaultKey() }
         try store.settleGuardKey()
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        // What cannot be removed is tried again the next time.
+        try? home.discardRescuedLeftovers()
+        // As above.
+        try? home.dropAsides(at: UInt64(clamping: time.tv_sec))
         home.keepSpareRoom()
         return store
     }

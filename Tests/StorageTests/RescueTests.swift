@@ -328,4 +328,59 @@ struct RescueTests {
             try open()
         }
     }
+
+    private func files(_ home: Home) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: home.path)
+            .filter { $0.hasPrefix("database.") }.sorted()
+    }
+
+    private func repair(_ home: Home) throws -> String {
+        do {
+            let (store, _) = try SQLiteStore.rescue(home: home, unlock: .keyFile)
+            try store.close()
+        }
+        return try home.takeRescued()
+    }
+
+    @Test(
+        "Attack 341: what a repair put aside goes after some days, and a trial that was ended leaves nothing"
+    )
+    func asides341() throws {
+        try withHome { home in
+            try made(home, count: 150)
+            #expect(try repair(home) == home.database + ".damaged-1")
+            #expect(try repair(home) == home.database + ".damaged-2")
+            #expect(home.asides.count == 2)
+            let now = UInt64(Date().timeIntervalSince1970)
+            let time = Home.asideDayMax * 86_400
+            try home.dropAsides(at: now + time - 60)
+            // A clock that was set back removes nothing.
+            try home.dropAsides(at: 0)
+            #expect(home.asides.count == 2)
+            let first = home.database + ".damaged-1"
+            try Data([1]).write(to: URL(filePath: first + "-wal"))
+            try home.disk.remove(first)
+            #expect(
+                try repair(home) == home.database + ".damaged-3", "the newest has the last number")
+            try home.disk.remove(first + "-wal")
+            try home.dropAsides(at: now + time + 60)
+            #expect(try files(home).isEmpty)
+            // As a process leaves it that is killed while it looks what a repair would save.
+            for end in ["", "-wal", "-shm"] {
+                try Data([1]).write(to: URL(filePath: home.database + ".rescued" + end))
+            }
+            try SQLiteStore.open(home: home).close()
+            #expect(try files(home).isEmpty)
+        }
+    }
+
+    @Test("where nothing was rescued, the database stays in its place")
+    func nothingRescued() throws {
+        try withHome { home in
+            try made(home, count: 150)
+            #expect(throws: HomeError.self) { try home.takeRescued() }
+            try SQLiteStore.open(home: home).close()
+            #expect(home.asides.isEmpty)
+        }
+    }
 }

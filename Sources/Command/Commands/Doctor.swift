@@ -13,10 +13,10 @@ struct Doctor: AsyncParsableCommand {
             what is lost and who may have it. Nothing more is written into a damaged database.
 
             With --repair, while the node is stopped, it saves what can be read into a new \
-            database, and rebuilds what follows from the log. The old database is kept beside it. \
-            If a log lost something, the rest of that log is kept. What is lost comes back from \
-            your other devices and contacts when the node runs. Of files, it removes nothing \
-            that nobody else is known to have.
+            database, and rebuilds what follows from the log. The old database is kept beside it \
+            for 7 days. If a log lost something, the rest of that log is kept. What is lost comes \
+            back from your other devices and contacts when the node runs. Of files, it removes \
+            nothing that nobody else is known to have.
 
             Exits with 1 if something is wrong, or still is after a repair.
 

@@ -114,7 +114,7 @@ struct Run: AsyncParsableCommand {
                 try await service.greet(running.node)
                 try await whenReady?(running.node)
                 let tasks = service.work(
-                    for: running.node, changes: changes, configFile: place.config)
+                    for: running, changes: changes, configFile: place.config)
                 for await _ in stop { break }
                 for task in tasks { task.cancel() }
                 service.sayStopping()

@@ -59,9 +59,10 @@ struct RunningService: Sendable {
 
     /// The work beside the node until it is cancelled.
     func work(
-        for node: any NodeService, changes: AsyncStream<ChangeView>, configFile: String?
+        for running: RunningHome, changes: AsyncStream<ChangeView>, configFile: String?
     ) -> [Task<Void, Never>] {
-        [
+        let node = running.node
+        return [
             Task { for await change in changes { warn(of: change) } },
             Task { for await _ in reloads { reload(configFile) } },
             Task {
@@ -72,6 +73,13 @@ struct RunningService: Sendable {
                 }
             },
             Task { await watch(node) },
+            Task {
+                while !Task.isCancelled {
+                    // Cut short when the node ends.
+                    try? await Task.sleep(for: .seconds(3_600))
+                    running.tidy()
+                }
+            },
             Task {
                 do { try await HomeNode.nameDeviceOnceAllowed(of: node) } catch {
                     // Without a name the device works all the same, and the next run tries again.

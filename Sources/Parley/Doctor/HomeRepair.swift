@@ -36,7 +36,8 @@ struct HomeRepair {
         var report = try rescued(home, unlock, progress)
         let old = try home.takeRescued()
         report.mended.insert(
-            "What can be read was saved into a new database; the old one is kept as \(old).", at: 0)
+            "What can be read was saved into a new database; the old one is kept as \(old) for "
+                + "\(Home.asideDayMax) days.", at: 0)
         return report
     }
 

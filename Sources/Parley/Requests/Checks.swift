@@ -1,3 +1,5 @@
+import ParleyStorage
+
 /// Checks everything that is stored: the database, chains, signatures, keys, views against the log,
 /// the search indexes. Changes nothing, and continues behind damage.
 public struct CheckStore: NodeRequest {
@@ -28,6 +30,12 @@ public struct CheckStore: NodeRequest {
         let isAlone = (try? await node.running.read { try $0.isAlone() }) ?? false
         report.advise(isAlone: isAlone)
         report.advice += files.sentences
+        for old in node.home.asides {
+            report.advice.append(
+                "\(old) is the database from before a repair: what was deleted since is still in it. "
+                    + "It is removed \(Home.asideDayMax) days after the repair; remove it now if "
+                    + "nothing is missing.")
+        }
         return report
     }
 }

@@ -306,59 +306,6 @@ extension SQLiteStore {
     }
 }
 
-extension Home {
-    /// The rescued data lies here until it is complete.
-    var rescued: String { database + ".rescued" }
-
-    private static let besides = ["", "-wal", "-shm"]
-    private static let asideCountMax = 1_000
-
-    /// The database; if there is none, the one that was put aside last.
-    var newestDatabase: String? {
-        disk.byteCount(database) ?? 0 > 0 ? database : newestAside
-    }
-
-    /// The database that a repair put aside last, where one did.
-    private var newestAside: String? {
-        (1...Self.asideCountMax).prefix { disk.exists(aside($0)) }.last.map(aside)
-    }
-
-    /// That there is no database, with the one that a repair put aside, where there is any.
-    public var databaseGone: HomeError {
-        HomeError(.databaseGone, path: database, detail: newestAside ?? "")
-    }
-
-    private func aside(_ number: Int) -> String { "\(database).damaged-\(number)" }
-
-    /// Removes rescued data that replaces nothing.
-    public func discardRescued() throws(HomeError) {
-        for end in Self.besides { try disk.remove(rescued + end) }
-        try SchemaTransplant.discard(in: self)
-    }
-
-    /// Puts the rescued database in the place of the damaged one, which is kept beside it. Its
-    /// store is closed.
-    ///
-    /// - Returns: where the old database is. If there was none any more, the one that was put aside before.
-    public func takeRescued() throws(HomeError) -> String {
-        let former = disk.exists(database) ? nil : newestAside
-        let held = try disk.lock(self)
-        defer { withExtendedLifetime(held) {} }
-        let free = (1...Self.asideCountMax).first { !disk.exists(aside($0)) }
-        guard let free else {
-            throw HomeError(.other, path: database, detail: "there are too many old ones beside it")
-        }
-        // The database last: as long as it exists, nothing has changed.
-        for end in Self.besides.reversed() where disk.exists(database + end) {
-            try disk.move(database + end, to: aside(free) + end)
-        }
-        try disk.move(rescued, to: database)
-        try discardRescued()
-        try forgetDamage()
-        return former ?? aside(free)
-    }
-}
-
 extension Statement {
     /// Binds all columns of another statement's row.
     func take(_ row: Statement) {

@@ -27,9 +27,12 @@ struct SchemaTransplant {
 
     private static func model(in home: Home) -> String { home.rescued + "-model" }
 
+    /// What is made for a copy.
+    static func places(in home: Home) -> [String] { [place(in: home), model(in: home)] }
+
     /// Removes what was made for a copy.
     static func discard(in home: Home) throws(HomeError) {
-        for file in [place(in: home), model(in: home)] {
+        for file in places(in: home) {
             for end in ["", "-wal", "-shm"] { try home.disk.remove(file + end) }
         }
     }
