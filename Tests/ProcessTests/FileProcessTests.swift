@@ -412,7 +412,7 @@ struct FileProcessTests {
         let cache = place.appending(path: "cache").path
         let opened = try Program(
             ["files", "open", id, "--number", "1", "--copy", "--home", all.ben.home],
-            environment: ["XDG_CACHE_HOME": cache])
+            environment: ["XDG_CACHE_HOME": cache, "XDG_RUNTIME_DIR": ""])
         #expect(try await opened.ended() == 0, "\(opened.output)")
         let path = opened.output.split(separator: "\n").last.map(String.init) ?? ""
         #expect(path.hasPrefix(cache + "/parley/opened/"), "\(path)")
@@ -422,7 +422,7 @@ struct FileProcessTests {
         #expect(mode as? Int == 0o400)
         let refused = try Program(
             ["files", "open", id, "--number", "2", "--home", all.ben.home],
-            environment: ["XDG_CACHE_HOME": cache])
+            environment: ["XDG_CACHE_HOME": cache, "XDG_RUNTIME_DIR": ""])
         #expect(try await refused.ended() == 1)
         #expect(refused.output.contains("it is a program"), "\(refused.output)")
         // Only ann is not known to have it any more.

@@ -73,6 +73,7 @@ struct RunningService: Sendable {
                 }
             },
             Task { await watch(node) },
+            Task { await OpenedFiles.tend(environment, on: node) },
             Task {
                 while !Task.isCancelled {
                     // Cut short when the node ends.
