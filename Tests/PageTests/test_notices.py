@@ -162,3 +162,20 @@ def test_what_rings_and_what_was_not_sent_is_told(told):
     # Reading something else takes neither back.
     show(page, 'ben')
     assert of('Reminder') and of('Could not be sent')
+
+
+def test_attack_343_nothing_is_told_of_who_is_blocked(told):
+    ann, ben, page, ids = told
+    at(page, 'settings')
+    press(page, 'Turn notifications on')
+    expect(page.get_by_text('While this page is open')).to_be_visible()
+    ben.ask('send', conversation='trip', texts=['before that'])
+    wait('it is told', lambda: ids['trip'] in shown(page))
+    ann.ask('markRead', conversation='trip', messages=[each['id'] for each in ann.ask('messages', conversation='trip', limit=20)['messages']])
+    wait('it is taken back', lambda: shown(page) == {})
+    ann.ask('decide', person=ann.ask('contacts')[0]['person'], decision='block')
+    ben.ask('send', conversation='trip', texts=['are you there, @ann?'])
+    wait('it is here', lambda: ann.ask('messages', conversation='trip', limit=20)['messages'][-1]['isHidden'])
+    # Longer than what comes is collected for.
+    page.wait_for_timeout(3000)
+    assert shown(page) == {}

@@ -113,6 +113,24 @@ def test_without_its_node_the_page_is_there_and_goes_on_by_itself(ann, visit):
     assert texts(ann) == ['before', 'meanwhile']
 
 
+def test_attack_342_what_is_gone_is_not_kept(ann, visit):
+    page = visit(ann)
+    ann.ask('newConversation', name='diary', members=[])
+    ann.ask('send', conversation='notes', texts=['a secret', 'the rest'])
+    show(page, 'notes')
+    expect(rows(page).filter(has_text='a secret')).to_be_visible()
+    show(page, 'diary')
+    said = ann.ask('messages', conversation='notes', limit=20)['messages']
+    ann.ask('delete', message=next(each['id'] for each in said if each['text'] == 'a secret'))
+    ann.ask('send', conversation='diary', texts=['after that'])
+    expect(rows(page).filter(has_text='after that')).to_be_visible()
+    ann.stop(signal.SIGKILL)
+    expect(page.get_by_text('The node is away.')).to_be_visible()
+    show(page, 'notes')
+    expect(rows(page).filter(has_text='the rest')).to_be_visible()
+    expect(page.get_by_text('a secret')).to_have_count(0)
+
+
 def test_a_file_that_waited_is_asked_for_again_and_its_text_is_kept(ann, visit, folder):
     page = visit(ann)
     field = show(page, 'notes')

@@ -6,8 +6,9 @@ import { leaf } from "./mentions.js";
 const spans = /(`[^`\n]+`)|(\*\*[^\s*](?:[^*\n]*[^\s*])?\*\*)|(~~[^\s~](?:[^~\n]*[^\s~])?~~)|(\*[^\s*](?:[^*\n]*[^\s*])?\*)|(https?:\/\/[^\s<>"'`\ufdd0-\ufdd2]{1,2000})/g;
 
 function link(text) {
-  const end = text.match(/[.,;:!?)\]]+$/)?.[0] ?? "";
-  const address = end ? text.slice(0, -end.length) : text;
+  let length = text.length;
+  while (length && ".,;:!?)]".includes(text[length - 1])) length--;
+  const [address, end] = [text.slice(0, length), text.slice(length)];
   let url;
   try {
     url = new URL(address);
@@ -57,11 +58,14 @@ export function rendered(text) {
     group = [];
   };
   const all = text.split("\n");
+  // Whether a block may end yet: that is looked for no more once nothing ends one.
+  let mayEnd = true;
   for (let place = 0; place < all.length; place++) {
     const line = all[place];
-    if (line.startsWith("```")) {
+    if (mayEnd && line.startsWith("```")) {
       const close = all.indexOf("```", place + 1);
-      if (close > 0) {
+      mayEnd = close > 0;
+      if (mayEnd) {
         end();
         nodes.push(h("pre", { dir: "ltr", tabindex: "0" }, h("code", {}, leaf(all.slice(place + 1, close).join("\n")))));
         place = close;

@@ -40,7 +40,7 @@ async function isOpen(id) {
 
 function isWanted(message) {
   const of = conversation(message.conversation);
-  if (!of || message.isOwn || message.isImported || message.isDeleted) return false;
+  if (!of || message.isOwn || message.isImported || message.isDeleted || message.isHidden) return false;
   // As the program that the node tells of them: a mention is heard also where one muted the rest.
   if (message.mentionsMe || message.mentionsEveryone) return true;
   return !of.isMuted && (choice("notify.which") !== "mentions" || of.kind === "direct");

@@ -34,11 +34,25 @@ const pageCountMax = 8;
 const keptLengthMax = 1 << 20;
 /** The newest messages of the conversations that were open last, that of now at the end. */
 const pages = new Map();
+
+/** A page without what has disappeared meanwhile. */
+const present = (page) => ({ ...page, messages: page.messages.filter(({ disappears }) => !disappears || disappears > Date.now()) });
+
+/** What became of a message becomes of the kept one as well; a page of which nobody knows is read again. */
+function renew({ kind, conversation: id, message }) {
+  if (kind === "missed") return pages.clear();
+  const page = pages.get(id);
+  if (!page) return;
+  if (kind === "refolded" || kind === "members") pages.delete(id);
+  else if (message) pages.set(id, { ...page, messages: page.messages.map((each) => each.id === message.id ? message : each) });
+}
+
 const keep = keeps("shown", () => {
   const { status, conversations } = store;
   const kept = [];
   let room = keptLengthMax;
-  for (const [id, page] of [...pages].reverse()) {
+  for (const [id, whole] of [...pages].reverse()) {
+    const page = present(whole);
     if ((room -= JSON.stringify(page).length) < 0) break;
     kept.unshift([id, page]);
   }
@@ -54,7 +68,7 @@ export function keepPage(id, page) {
 }
 
 /** The newest messages of a conversation as they were shown last. */
-export const keptPage = (id) => structuredClone(pages.get(id));
+export const keptPage = (id) => pages.has(id) ? structuredClone(present(pages.get(id))) : undefined;
 
 /** Shows what the node said last, until it says itself how it is. */
 export function takeShown(kept) {
@@ -99,6 +113,7 @@ async function readConversations() {
   try {
     store.conversations = await rpc("conversations");
     store.keptTime = null;
+    for (const id of [...pages.keys()]) if (!conversation(id)) pages.delete(id);
     keep();
     tell("conversations");
   } catch (error) {
@@ -126,6 +141,7 @@ const readStatusSoon = later(async () => {
 }, 80);
 
 function apply(change) {
+  renew(change);
   tell("event", change);
   if (["devices", "missed"].includes(change.kind)) readStatusSoon();
   if (change.kind === "typing") return tell("typing", change);
