@@ -29,7 +29,7 @@ struct NodeFuzzTests {
             let world = World(seed: FuzzPlan.seed << 16 | UInt64(part) << 8 | life)
             let (ann, ben, space) = try talk(world)
             let valid = try Decoder.frames() + own(space, of: ann)
-            for _ in 0..<200 where clock.now < end {
+            for _ in 0..<200 where frameCount == 0 || clock.now < end {
                 world.inject(mutator.next(from: valid), from: ann, to: ben)
                 frameCount += 1
                 world.run(for: 20)

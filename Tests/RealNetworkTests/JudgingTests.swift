@@ -21,7 +21,7 @@ struct JudgingTests {
                     """
                     {"id":"c1","kind":"group","name":"all","members":[\(names)],"unreadMentions":0,"unread":0,
                      "isMuted":false,"isArchived":false,"isKeptFirst":false,"isMarkedUnread":false,
-                     "isInvited":false,"isOut":false,"lacksEarlier":false,"holdsEarlier":false,
+                     "isInvited":false,"isOut":false,"mayWrite":true,"lacksEarlier":false,"holdsEarlier":false,
                      "lacksShared":false,"resembles":[]}
                     """)
             ])
