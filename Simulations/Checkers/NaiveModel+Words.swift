@@ -35,4 +35,20 @@ extension NaiveModel {
             lifetime = said.seconds > 0 ? said.seconds : nil
         }
     }
+
+    /// Emojis in the order in which the oldest that stands was given; with each who gave it.
+    static func reactions(_ toggles: [Act]) -> [String] {
+        var standing: [(emoji: String, person: PersonID)] = []
+        for act in toggles {
+            guard let reaction = Payload.decode(PayloadReaction.self, act.payload) else { continue }
+            standing.removeAll { $0.emoji == reaction.emoji && $0.person == act.author.person }
+            if reaction.on { standing.append((reaction.emoji, act.author.person)) }
+        }
+        var emojis: [String] = []
+        for one in standing where !emojis.contains(one.emoji) { emojis.append(one.emoji) }
+        return emojis.map { emoji in
+            let persons = standing.filter { $0.emoji == emoji }.map(\.person.description)
+            return emoji + " " + persons.joined(separator: " ")
+        }
+    }
 }

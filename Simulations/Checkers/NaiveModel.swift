@@ -235,22 +235,6 @@ struct NaiveModel {
         lines.sort { $0.order < $1.order }
     }
 
-    /// Emojis in the order in which the oldest that stands was given; with each who gave it.
-    private static func reactions(_ toggles: [Act]) -> [String] {
-        var standing: [(emoji: String, person: PersonID)] = []
-        for act in toggles {
-            guard let reaction = Payload.decode(PayloadReaction.self, act.payload) else { continue }
-            standing.removeAll { $0.emoji == reaction.emoji && $0.person == act.author.person }
-            if reaction.on { standing.append((reaction.emoji, act.author.person)) }
-        }
-        var emojis: [String] = []
-        for one in standing where !emojis.contains(one.emoji) { emojis.append(one.emoji) }
-        return emojis.map { emoji in
-            let persons = standing.filter { $0.emoji == emoji }.map(\.person.description)
-            return emoji + " " + persons.joined(separator: " ")
-        }
-    }
-
     /// What the last version of each message says that has its text; persons who never were in the
     /// conversation are nobody.
     private mutating func foldMentions(_ acts: [Act], _ now: NaiveRosters.Fold) {

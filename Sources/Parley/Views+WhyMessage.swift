@@ -45,12 +45,29 @@ extension Views {
                     what: "its device wrote another one at this place or before it",
                     source: "proven by two signatures"))
         }
+        facts += try self.facts(ofHoldersOf: found, stored.operation, in: space, roster)
+        facts += try self.facts(ofBlockBefore: found, roster) + self.facts(ofFilesOf: number)
+        facts += try self.facts(of: found.relays, holding: "")
+        facts += try self.facts(ofFullRelaysFor: found, in: space)
+        facts += try self.facts(ofRelaysNotReachedFor: found)
+        facts += try self.facts(ofRefusalOf: found, roster)
+        for change in found.changes { facts += try self.facts(of: change, in: space, roster) }
+        facts += try self.facts(ofDeedsOn: reference, in: space, roster)
+        return ExplanationView(title: title, facts: facts)
+    }
+
+    /// How far each device of the others and of this person is with it.
+    private func facts(
+        ofHoldersOf found: MessageExplanation, _ operation: Operation, in space: SpaceRecord,
+        _ roster: Roster?
+    ) throws -> [Fact] {
+        var facts: [Fact] = []
         for var device in found.devices {
             if device.state == .read, device.person != ownPerson, try !isShownReading(in: space) {
                 (device.state, device.since) = (.delivered, nil)
             }
             var (what, source) = try words(device, in: space, roster)
-            if device.state == .saved, stored.operation.isErased {
+            if device.state == .saved, operation.isErased {
                 what = "saved, without its text"
             }
             if device.state == .acknowledged, case .void = found.standing {
@@ -67,14 +84,7 @@ extension Views {
                     about: try name(ofDevice: device.device, roster), what: what, source: source,
                     since: device.since))
         }
-        facts += try self.facts(ofBlockBefore: found, roster) + self.facts(ofFilesOf: number)
-        facts += try self.facts(of: found.relays, holding: "")
-        facts += try self.facts(ofFullRelaysFor: found, in: space)
-        facts += try self.facts(ofRelaysNotReachedFor: found)
-        facts += try self.facts(ofRefusalOf: found, roster)
-        for change in found.changes { facts += try self.facts(of: change, in: space, roster) }
-        facts += try self.facts(ofDeedsOn: reference, in: space, roster)
-        return ExplanationView(title: title, facts: facts)
+        return facts
     }
 
     /// That it waits for somebody whom the person blocked.

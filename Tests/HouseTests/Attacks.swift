@@ -6,7 +6,8 @@ enum Attacks {
     static func tested(in files: [SourceFile]) -> [Int: [String]] {
         var found: [Int: [String]] = [:]
         for file in files {
-            for number in numbers(after: "\"Attack ", in: file.text) {
+            let start = file.path.hasSuffix(".py") ? "def test_attack_" : "\"Attack "
+            for number in numbers(after: start, in: file.text) {
                 found[number, default: []].append(file.path)
             }
         }
@@ -42,7 +43,8 @@ enum Attacks {
     private static func numbers(after mark: String, in text: String) -> [Int] {
         text.components(separatedBy: mark).dropFirst().compactMap { rest in
             let digits = rest.prefix { $0.isNumber }
-            return rest.dropFirst(digits.count).hasPrefix(": ") ? Int(digits) : nil
+            let end = rest.dropFirst(digits.count)
+            return end.hasPrefix(": ") || end.hasPrefix("_") ? Int(digits) : nil
         }
     }
 }

@@ -112,6 +112,7 @@ enum OutsideNumbers {
         "Sources/Sealing/Epochs/Chain.swift": .init(3, "own steps, below 4,096"),
         "Sources/Sealing/Keystore.swift": .init(1, "own generation"),
         "Sources/Signalling/Call.swift": .init(1, "compared right before"),
+        "Sources/Storage/Rescue/Home+Rescue.swift": .init(1, "a time of this disk, compared first"),
         "Sources/Signalling/Freshness.swift": .init(1, "both below 2^44"),
         "Sources/Signalling/PresenceBook.swift": .init(1, "made smaller"),
         "Sources/Wire/BoundedFields.swift": .init(1, "made smaller"),

@@ -63,7 +63,7 @@ struct GroupRulesTests {
         try village.perform(.delete(own), ben)
         village.settle()
         for node in village.nodes {
-            #expect(try village.texts(node) == ["all read this"], "\(node.name)")
+            #expect(try village.texts(node) == ["(deleted)", "all read this"], "\(node.name)")
             let shown = try node.messages(in: group).last
             #expect(shown?.reactions.map(\.emoji) == ["👍"])
         }
