@@ -9,7 +9,8 @@ import ParleyWire
 /// of somebody else not before this person has read them, one's own not before a device of somebody else
 /// holds them.
 ///
-/// Looked at about once a virtual minute, as nodes do; where a clock is set, its node's counting begins anew.
+/// Looked at about once a virtual minute, as nodes do, and counted by the clock of each; where that is set, its
+/// node's counting begins anew. What once ran goes on: somebody may be hidden for a while only.
 /// Source: `Protocol/03-operations.md`, "Disappearing messages".
 final class DisappearedInTime: Checker {
     static let invariant = "I45"
@@ -38,9 +39,10 @@ final class DisappearedInTime: Checker {
             var watch = watches[node.identity.device] ?? Watch(skew: node.clock.skew)
             if watch.skew != node.clock.skew {
                 watch.skew = node.clock.skew
-                watch.pending = watch.pending.mapValues { _ in nil }
+                let now = world.wall(of: node)
+                watch.pending = watch.pending.mapValues { $0 == nil ? nil : now }
             }
-            try look(at: node, &watch, at: world.now)
+            try look(at: node, &watch, at: world.wall(of: node))
             watches[node.identity.device] = watch
         }
     }
@@ -73,14 +75,11 @@ final class DisappearedInTime: Checker {
                     "\(node.name) lost the words at \(log.tag)/\(stored.sequence) before anybody read "
                         + "them")
             }
-            guard runs else {
-                watch.pending.updateValue(nil, forKey: number)
-                continue
-            }
+            guard runs else { continue }
             let since = (begun ?? nil) ?? now
             watch.pending.updateValue(since, forKey: number)
             let lifetime = stored.operation.payload.flatMap(TextMessage.init)?.lifetime ?? 0
-            guard now - since > lifetime * 1_000 + Self.patience else { continue }
+            guard now > since + lifetime * 1_000 + Self.patience else { continue }
             throw violation(
                 "\(node.name) keeps the words at \(log.tag)/\(stored.sequence), whose time is over")
         }

@@ -35,6 +35,7 @@ extension NodeCore {
             try drawPrekey(&turn)
         }
         try tendKeys(&turn)
+        intake.disappearing = try DisappearanceDesk(from: turn.store)
         // Before there is anything that this program folded itself.
         try foldAnew(&turn)
         ownSpace = try turn.store.spaces().first { $0.kind == .own }
@@ -57,7 +58,6 @@ extension NodeCore {
         try resumeFileReceipts(&turn)
         try scheduleRinging(&turn)
         try scheduleSending(&turn)
-        intake.disappearing = try DisappearanceDesk(from: turn.store)
         hastenDisappearing(&turn)
     }
 

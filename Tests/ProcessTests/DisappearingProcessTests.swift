@@ -18,7 +18,9 @@ struct DisappearingProcessTests {
         let (ann, ben) = (pair.ann, pair.ben)
         _ = try await run("send", "log", "this stays", at: ann)
         let refused = try await run("conversations", "disappear", "log", "1h", at: ben)
-        #expect(refused.status == 1 && refused.output.contains("Only an owner or an admin"), "\(refused)")
+        #expect(
+            refused.status == 1 && refused.output.contains("Only an owner or an admin"),
+            "\(refused)")
         for wrong in ["0s", "400d", "soon", "-1d", "99999999999999999999w"] {
             let told = try await run("conversations", "disappear", "log", wrong, at: ann)
             #expect(told.status == 64, "\(wrong): \(told.output)")

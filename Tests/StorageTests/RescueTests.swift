@@ -364,13 +364,13 @@ struct RescueTests {
                 try repair(home) == home.database + ".damaged-3", "the newest has the last number")
             try home.disk.remove(first + "-wal")
             try home.dropAsides(at: now + time + 60)
-            #expect(try files(home) == [])
+            #expect(try files(home) == [], "\(try files(home))")
             // As a process leaves it that is killed while it looks what a repair would save.
             for end in ["", "-wal", "-shm"] {
                 try Data([1]).write(to: URL(filePath: home.database + ".rescued" + end))
             }
             try SQLiteStore.open(home: home).close()
-            #expect(try files(home) == [])
+            #expect(try files(home) == [], "\(try files(home))")
         }
     }
 
