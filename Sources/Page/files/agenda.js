@@ -1,4 +1,4 @@
-// What is to come: messages that are sent later, and reminders. What rang, or could not be sent, is a line of the list.
+// What is to come: messages that are sent later, and reminders.
 import { load } from "./api.js";
 import { h, later } from "./dom.js";
 import { noteFailure, on } from "./store.js";
@@ -36,7 +36,7 @@ export function agendaLines() {
   ].filter(Boolean);
 }
 
-/** What waits in a conversation to be sent, above where one writes, and how to end that; its module comes where there is something. */
+/** What waits in a conversation to be sent, above where one writes, and how to end that. */
 export function scheduledIn(id) {
   const element = h("div", {});
   let strip = null;

@@ -76,7 +76,7 @@ function line(each) {
     iconButton(paths.more, t("chat.actions", { name: each.name }), () => conversationMenu(each), { tabindex: "-1" }));
 }
 
-/** The same by keyboard: a browser takes Shift+F10 and the menu key for a click with the right button. */
+/** The same by Shift+F10 and the menu key. */
 function rowMenu(event) {
   const of = conversation(event.target.closest("li")?.dataset.id);
   if (!of) return;
@@ -244,7 +244,6 @@ function report(error) {
 
 // MARK: How the node is
 
-/** What runs this node. */
 const startCommand = () => commandHere("parley run --page");
 
 function showConnection(state) {
@@ -265,7 +264,7 @@ function showConnection(state) {
   }
 }
 
-/** The node has a newer page: this one makes room, with all that was typed; files would be lost with it. */
+/** The node has a newer page: this one makes room, with all that was typed. */
 async function showOutdated() {
   const again = async () => {
     await allKept();

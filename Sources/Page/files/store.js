@@ -38,7 +38,7 @@ const pages = new Map();
 /** A page without what has disappeared meanwhile. */
 const present = (page) => ({ ...page, messages: page.messages.filter(({ disappears }) => !disappears || disappears > Date.now()) });
 
-/** What became of a message becomes of the kept one as well; a page of which nobody knows is read again. */
+/** What became of a message becomes of the kept one as well. */
 function renew({ kind, conversation: id, message }) {
   if (kind === "missed") return pages.clear();
   const page = pages.get(id);
