@@ -458,7 +458,7 @@ struct FileProcessTests {
         #expect(Namespaces.run(["chattr", "-R", "+i", home]).status == 0)
         defer { _ = Namespaces.run(["chattr", "-R", "-i", home]) }
         let read = try await run(["read", "ben", "--newest"], at: all.ann)
-        #expect(read.contains("look at this") && read.contains("[f.bin, 300 kB]"), "\(read)")
+        #expect(read.contains("look at this") && read.contains("[f.bin, 300 kB"), "\(read)")
         let doctor = try await run(["doctor"], at: all.ann)
         #expect(doctor.contains("1 file, ") && !doctor.contains("✗"), "\(doctor)")
         #expect(Namespaces.run(["chattr", "-R", "-i", home]).status == 0)
