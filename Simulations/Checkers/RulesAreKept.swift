@@ -7,8 +7,9 @@ import ParleyWire
 /// I47: an honest node writes nothing that the rules of a group, as it has them, keep from its person: no words
 /// where only admins write, no pin, no lifetime, nobody added and no link opened where that is theirs.
 ///
-/// Looked at is what stands newly in its own logs after each step that brings nothing from others. What others show of such words is judged
-/// by I14, and whom they count as added by I8. Source: `Protocol/08-roster.md`, "Rules".
+/// Looked at is what stands newly in its own logs after each step that brings nothing from others. What others
+/// show of such words is judged by I14, and whom they count as added by I8.
+/// Source: `Protocol/08-roster.md`, "Rules".
 final class RulesAreKept: Checker {
     static let invariant = "I47"
     private(set) var checkCount = 0
