@@ -259,7 +259,7 @@ struct UndeliveredTests {
         _ = try await run("group", "create", "hidden", "ben", at: all.ann)
         let outbox = try await run("outbox", at: all.ann)
         #expect(outbox.contains("hidden  0 saved here  0 on a relay  1 changed\n"), "\(outbox)")
-        #expect(outbox.contains("offline off"), "\(outbox)")
+        #expect(outbox.contains("this node is offline"), "\(outbox)")
         #expect(try await ann.perform(GetStatus()).pendingCount == 1)
         _ = try await run("offline", "off", at: all.ann)
         try await eventually("ben is asked, and nothing waits", on: [all.ann, all.ben]) {
