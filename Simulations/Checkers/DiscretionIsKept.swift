@@ -16,22 +16,18 @@ final class DiscretionIsKept: Checker {
     /// The first byte of a SIGNAL. Source: Protocol/06-sync.md, "Frames".
     private static let signalType: UInt8 = 21
     private(set) var checkCount = 0
-    private var seen: [DeviceID: Int] = [:]
+    private var newRows = NewRows()
 
-    func died(_ node: SimulatedNode, losingPower: Bool) throws {
-        seen[node.identity.device] = node.store.operationCount
-    }
+    func died(_ node: SimulatedNode, losingPower: Bool) throws { newRows.died(node) }
 
-    func wasSetBack(_ node: SimulatedNode) { seen[node.identity.device] = nil }
+    func wasSetBack(_ node: SimulatedNode) { newRows.wasSetBack(node) }
 
     func observed(_ step: StepReport) throws {
         let node = step.node
-        let count = node.store.operationCount
-        let known = seen[node.identity.device] ?? count
-        seen[node.identity.device] = count
+        let rows = newRows.take(in: step)
         guard node.isHonest, !step.isLost else { return }
-        for row in stride(from: known, to: count, by: 1) {
-            guard let stored = try node.store.operation(OperationNumber(Int64(row + 1))),
+        for row in rows {
+            guard let stored = try node.store.operation(row),
                 stored.operation.header.kind.rawValue == 112,
                 let log = try node.store.log(stored.log), log.device == node.identity.device,
                 let space = try node.store.space(log.space),

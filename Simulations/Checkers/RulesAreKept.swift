@@ -13,27 +13,18 @@ import ParleyWire
 final class RulesAreKept: Checker {
     static let invariant = "I47"
     private(set) var checkCount = 0
-    private var seen: [DeviceID: Int] = [:]
+    private var newRows = NewRows()
 
-    func died(_ node: SimulatedNode, losingPower: Bool) throws {
-        seen[node.identity.device] = node.store.operationCount
-    }
+    func died(_ node: SimulatedNode, losingPower: Bool) throws { newRows.died(node) }
 
-    func wasSetBack(_ node: SimulatedNode) { seen[node.identity.device] = nil }
+    func wasSetBack(_ node: SimulatedNode) { newRows.wasSetBack(node) }
 
     func observed(_ step: StepReport) throws {
         let node = step.node
-        let count = node.store.operationCount
-        let known = seen[node.identity.device] ?? count
-        seen[node.identity.device] = count
+        let rows = newRows.take(in: step)
         guard node.isHonest else { return }
-        switch step.input {
-        // Own words that come back from others were written under the rules of their time.
-        case .frame, .relay: return
-        default: break
-        }
-        for row in stride(from: known, to: count, by: 1) {
-            guard let stored = try node.store.operation(OperationNumber(Int64(row + 1))),
+        for row in rows {
+            guard let stored = try node.store.operation(row),
                 let act = Self.act(of: stored.operation), let log = try node.store.log(stored.log),
                 log.device == node.identity.device, let space = try node.store.space(log.space),
                 let roster = try node.roster(of: space),

@@ -12,6 +12,16 @@ struct DisappearingProcessTests {
         try await node.run(words)
     }
 
+    /// Sends one message that disappears six seconds after it is read, and none after that.
+    private func sendSecret(from ann: NodeProcess, to ben: NodeProcess) async throws {
+        _ = try await run("conversations", "disappear", "log", "6s", at: ann)
+        _ = try await run("send", "log", "secret", at: ann)
+        try await eventually("ben has it", on: [ann, ben]) {
+            try await run("conversations", at: ben).output.contains("1 new")
+        }
+        _ = try await run("conversations", "disappear", "log", "--off", at: ann)
+    }
+
     @Test("are said to, are gone on both sides after their time, and from the search; others stay")
     func gone() async throws {
         let pair = try await ProcessPair()
@@ -57,12 +67,7 @@ struct DisappearingProcessTests {
     func answered() async throws {
         let pair = try await ProcessPair()
         let (ann, ben) = (pair.ann, pair.ben)
-        _ = try await run("conversations", "disappear", "log", "6s", at: ann)
-        _ = try await run("send", "log", "secret", at: ann)
-        try await eventually("ben has it", on: [ann, ben]) {
-            try await run("conversations", at: ben).output.contains("1 new")
-        }
-        _ = try await run("conversations", "disappear", "log", "--off", at: ann)
+        try await sendSecret(from: ann, to: ben)
         let client = try #require(await ben.client)
         let page = try await client.perform(ReadMessages(conversation: "log", limit: 9))
         let message = try #require(page.messages.last { $0.text == "secret" })
@@ -136,12 +141,7 @@ struct DisappearingProcessTests {
     func goneIsSaid() async throws {
         let pair = try await ProcessPair()
         let (ann, ben) = (pair.ann, pair.ben)
-        _ = try await run("conversations", "disappear", "log", "6s", at: ann)
-        _ = try await run("send", "log", "secret", at: ann)
-        try await eventually("ben has it", on: [ann, ben]) {
-            try await run("conversations", at: ben).output.contains("1 new")
-        }
-        _ = try await run("conversations", "disappear", "log", "--off", at: ann)
+        try await sendSecret(from: ann, to: ben)
         let client = try #require(await ann.client)
         let message = try #require(
             try await client.perform(ReadMessages(conversation: "log", limit: 1)).messages.last)
