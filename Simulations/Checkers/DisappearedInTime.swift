@@ -10,7 +10,8 @@ import ParleyWire
 /// holds them.
 ///
 /// Looked at about once a virtual minute, as nodes do, and counted by the clock of each; where that is set, its
-/// node's counting begins anew. What once ran goes on: somebody may be hidden for a while only.
+/// node's counting begins anew. What once ran goes on: somebody may be hidden, or alone in a group, for a while
+/// only, and between two looks.
 /// Source: `Protocol/03-operations.md`, "Disappearing messages".
 final class DisappearedInTime: Checker {
     static let invariant = "I45"
@@ -27,6 +28,13 @@ final class DisappearedInTime: Checker {
     }
 
     private var watches: [DeviceID: Watch] = [:]
+    /// The messages whose time ran for a moment at least; a node may count on whatever comes later.
+    private var begun: [DeviceID: Set<OperationID>] = [:]
+
+    func observed(_ step: StepReport) throws {
+        guard step.node.isHonest, !step.isLost else { return }
+        try noteNewRows(of: step.node)
+    }
 
     func died(_ node: SimulatedNode, losingPower: Bool) throws {
         watches[node.identity.device] = nil
@@ -36,6 +44,7 @@ final class DisappearedInTime: Checker {
 
     func looked(at world: World) throws {
         for node in world.honestNodes where !node.isDown {
+            try noteNewRows(of: node)
             var watch = watches[node.identity.device] ?? Watch(skew: node.clock.skew)
             if watch.skew != node.clock.skew {
                 watch.skew = node.clock.skew
@@ -48,16 +57,7 @@ final class DisappearedInTime: Checker {
     }
 
     private func look(at node: SimulatedNode, _ watch: inout Watch, at now: UInt64) throws {
-        let count = node.store.operationCount
-        for row in stride(from: watch.rowCount, to: count, by: 1) {
-            let number = OperationNumber(Int64(row + 1))
-            guard let stored = try node.store.operation(number),
-                stored.operation.header.kind.rawValue == 69, !stored.operation.isErased
-            else { continue }
-            watch.pending.updateValue(nil, forKey: number)
-        }
-        watch.rowCount = count
-        for (number, begun) in watch.pending.sorted(by: { $0.key < $1.key }) {
+        for (number, since) in watch.pending.sorted(by: { $0.key < $1.key }) {
             guard let stored = try node.store.operation(number),
                 let log = try node.store.log(stored.log),
                 let space = try node.store.space(log.space)
@@ -70,18 +70,48 @@ final class DisappearedInTime: Checker {
             let runs = try runs(stored, log, space, node)
             if stored.operation.isErased {
                 watch.pending[number] = nil
-                guard begun == nil, !runs else { continue }
+                let mayHaveBegun = begun[node.identity.device]?.contains(stored.id) == true
+                guard since == nil, !runs, !mayHaveBegun else { continue }
                 throw violation(
                     "\(node.name) lost the words at \(log.tag)/\(stored.sequence) before anybody read "
                         + "them")
             }
             guard runs else { continue }
-            let since = (begun ?? nil) ?? now
+            let since = (since ?? nil) ?? now
             watch.pending.updateValue(since, forKey: number)
             let lifetime = stored.operation.payload.flatMap(TextMessage.init)?.lifetime ?? 0
             guard now > since + lifetime * 1_000 + Self.patience else { continue }
             throw violation(
                 "\(node.name) keeps the words at \(log.tag)/\(stored.sequence), whose time is over")
+        }
+    }
+
+    /// Watches the messages that came since the last time, and looks whose time may run for now: who is blocked
+    /// and who is in a group changes both ways.
+    private func noteNewRows(of node: SimulatedNode) throws {
+        let (device, count) = (node.identity.device, node.store.operationCount)
+        var watch = watches[device] ?? Watch(skew: node.clock.skew)
+        guard watch.rowCount != count else { return }
+        var (looksAtAll, new) = (false, [OperationNumber]())
+        for row in stride(from: watch.rowCount, to: count, by: 1) {
+            let number = OperationNumber(Int64(row + 1))
+            guard let stored = try node.store.operation(number) else { continue }
+            let kind = stored.operation.header.kind
+            if kind == .contact { looksAtAll = true }
+            if try node.store.log(stored.log)?.lane == .control { looksAtAll = true }
+            guard kind.rawValue == 69, !stored.operation.isErased else { continue }
+            watch.pending.updateValue(nil, forKey: number)
+            new.append(number)
+        }
+        watch.rowCount = count
+        watches[device] = watch
+        for number in looksAtAll ? watch.pending.keys.sorted() : new {
+            guard let stored = try node.store.operation(number),
+                let log = try node.store.log(stored.log),
+                let space = try node.store.space(log.space),
+                try runs(stored, log, space, node)
+            else { continue }
+            begun[device, default: []].insert(stored.id)
         }
     }
 

@@ -135,7 +135,8 @@ public enum Merge {
 
     /// Folds one applied operation into the views, if it counts.
     ///
-    /// Unknown kinds, and operations that their author was not entitled to, have no effect.
+    /// Unknown kinds, and operations that their author was not entitled to, have no effect. But words that
+    /// disappear do so whether they count or not.
     ///
     /// - Parameter view: the row of the log's views that holds for the operation.
     public static func apply(
@@ -143,11 +144,15 @@ public enum Merge {
         judging judge: inout Judge, in store: some MergeStore
     ) throws(StoreError) -> [ViewChange] {
         let kind = applied.operation.operation.header.kind.rawValue
-        guard let rule = rulesByKind[kind], rule.lane == applied.log.lane,
+        guard let rule = rulesByKind[kind], rule.lane == applied.log.lane else { return [] }
+        guard
             case .effective(let author) = judge.standing(
                 of: applied.operation, in: applied.log, under: view),
             author.role >= rule.role, rule.act.map(author.rights.contains) ?? true
-        else { return [] }
+        else {
+            return rule.kind == .disappearingText
+                ? [.disappearing(context.space.number, applied.number)] : []
+        }
         var context = context
         context.author = author
         return try rule.merge(applied, context, into: store)

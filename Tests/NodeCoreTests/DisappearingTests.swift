@@ -1,6 +1,7 @@
 import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
+import ParleyRoster
 import ParleyWire
 import Testing
 
@@ -29,9 +30,9 @@ struct DisappearingTests {
     }
 
     /// How many operations of the conversation have words.
-    private func bodyCount(_ node: SimulatedNode) throws -> Int {
+    private func bodyCount(_ node: SimulatedNode, in other: SpaceID? = nil) throws -> Int {
         try node.observing {
-            let record = try #require(try node.store.space(space))
+            let record = try #require(try node.store.space(other ?? space))
             var count = 0
             for log in try node.store.logs(in: record.number) where log.lane == .content {
                 count += try node.store.operations(in: log.number, 0...UInt64.max, limit: .max)
@@ -240,5 +241,28 @@ struct DisappearingTests {
         try laptop.read(space)
         world.run(for: 120_000)
         for node in all { #expect(try bodyCount(node) == 0) }
+    }
+
+    @Test("go once read though they count for nobody, as what somebody wrote who was made a reader")
+    func uncounted() throws {
+        let group = try world.group("trip", [ann, laptop])
+        world.run(for: 30_000)
+        _ = try world.perform(.setLifetime(group, seconds: 60), on: ann)
+        world.run(for: 30_000)
+        world.partition([laptop, phone], [ann])
+        _ = try world.perform(.setRole(group, laptop.identity.person, .reader), on: ann)
+        try world.type("not to be counted", on: laptop, in: group)
+        world.heal()
+        world.run(for: 60_000)
+        _ = try world.perform(.setRole(group, laptop.identity.person, .member), on: ann)
+        world.run(for: 60_000)
+        try world.type("counted", on: laptop, in: group)
+        world.run(for: 60_000)
+        let shown = try ann.observing { try ann.messages(in: group, limit: .max).map(\.text) }
+        #expect(shown == ["counted"])
+        #expect(try bodyCount(ann, in: group) == 2, "the words came, and nobody sees them")
+        try ann.read(group)
+        world.run(for: 180_000)
+        #expect(try bodyCount(ann, in: group) == 0)
     }
 }
