@@ -19,6 +19,9 @@ final class DisappearedInTime: Checker {
     private static let patience: UInt64 = 240_000
     private(set) var checkCount = 0
 
+    /// Whether the time of a message runs.
+    private enum Standing { case waits, mayRun, runs }
+
     /// What one device holds of messages that disappear.
     private struct Watch {
         var rowCount = 0
@@ -67,16 +70,16 @@ final class DisappearedInTime: Checker {
                 continue
             }
             checkCount += 1
-            let runs = try runs(stored, log, space, node)
+            let standing = try standing(of: stored, log, space, node)
             if stored.operation.isErased {
                 watch.pending[number] = nil
                 let mayHaveBegun = begun[node.identity.device]?.contains(stored.id) == true
-                guard since == nil, !runs, !mayHaveBegun else { continue }
+                guard since == nil, standing == .waits, !mayHaveBegun else { continue }
                 throw violation(
                     "\(node.name) lost the words at \(log.tag)/\(stored.sequence) before anybody read "
                         + "them")
             }
-            guard runs else { continue }
+            guard standing == .runs else { continue }
             let since = (since ?? nil) ?? now
             watch.pending.updateValue(since, forKey: number)
             let lifetime = stored.operation.payload.flatMap(TextMessage.init)?.lifetime ?? 0
@@ -109,45 +112,73 @@ final class DisappearedInTime: Checker {
             guard let stored = try node.store.operation(number),
                 let log = try node.store.log(stored.log),
                 let space = try node.store.space(log.space),
-                try runs(stored, log, space, node)
+                try standing(of: stored, log, space, node) != .waits
             else { continue }
             begun[device, default: []].insert(stored.id)
         }
     }
 
-    /// Whether its time may run: by receipts of this person's devices, or of others'. Of who is out, of forks
-    /// and of what was deleted or is hidden nothing is asked: it may go.
-    private func runs(
-        _ stored: StoredOperation, _ log: LogRecord, _ space: SpaceRecord, _ node: SimulatedNode
-    ) throws -> Bool {
+    /// Whether its time runs: by receipts of this person's devices, or of others'. Of whose words it is not
+    /// known who has them, of forks and cuts and of what was deleted, it may.
+    private func standing(
+        of stored: StoredOperation, _ log: LogRecord, _ space: SpaceRecord, _ node: SimulatedNode
+    ) throws -> Standing {
         let reference = OperationReference(
             tag: log.tag, sequence: stored.sequence, check: stored.id.check)
         guard let roster = try node.roster(of: space), let author = roster.person(of: log.device),
-            try !Overview.isDeleted(reference, in: space.number, store: node.store),
-            try !Overview.isHidden(
-                author, in: space, ownSpace: node.core.ownSpace?.number, node.store)
-        else { return true }
+            try !Overview.isDeleted(reference, in: space.number, store: node.store)
+        else { return .mayRun }
         let person = node.identity.person
-        func says(_ kind: MarkKind, _ isWanted: (PersonID) -> Bool) throws -> Bool {
-            try node.store.marks(kind, in: space.number).contains { mark in
-                let device = DeviceID(reinterpreting: mark.actor)
-                return mark.tag == log.tag && mark.places.contains(stored.sequence)
-                    && roster.person(of: device).map(isWanted) ?? false
+        if author == person { return try ownStanding(of: stored, log, roster, node) }
+        if try Overview.isHidden(
+            author, in: space, ownSpace: node.core.ownSpace?.number, node.store)
+        {
+            return .runs
+        }
+        let isQuiet = try node.readQuietly(in: space.id).contains {
+            $0.tag == log.tag && $0.places.contains(stored.sequence)
+        }
+        let isRead = try marks(.read, of: stored, log, roster, node).contains {
+            $0.person == person
+        }
+        return isQuiet || isRead ? .runs : .waits
+    }
+
+    /// The same of this person's own words: somebody else has them, or nobody is to.
+    private func ownStanding(
+        of stored: StoredOperation, _ log: LogRecord, _ roster: Roster, _ node: SimulatedNode
+    ) throws -> Standing {
+        let others = roster.participants.filter { $0.person != node.identity.person }
+        func isAbove(_ horizon: Horizon) -> Bool {
+            horizon.place(of: log.device, log.lane).map { stored.sequence > $0.sequence } ?? true
+        }
+        let isPlain = log.fork == nil && log.limit == nil
+        for kind in [MarkKind.read, .delivered, .acknowledged] {
+            for mark in try marks(kind, of: stored, log, roster, node)
+            where mark.person != node.identity.person {
+                // A newcomer acknowledges what they are not given.
+                guard kind != .acknowledged || isAbove(roster.horizon(of: mark.device)) else {
+                    continue
+                }
+                return isPlain ? .runs : .mayRun
             }
         }
-        if author != person {
-            let isQuiet = try node.readQuietly(in: space.id).contains {
-                $0.tag == log.tag && $0.places.contains(stored.sequence)
-            }
-            return try isQuiet || says(.read) { $0 == person }
+        if others.isEmpty {
+            return roster.awaited(by: node.identity.person).isEmpty ? .runs : .mayRun
         }
-        if !roster.participants.contains(where: { $0.person != person }) { return true }
-        for kind in [MarkKind.read, .delivered, .acknowledged]
-        where try says(kind, { $0 != person }) { return true }
         // Whoever came later is not given it.
-        return roster.participants.filter { $0.person != person }.flatMap(\.devices).allSatisfy {
-            $0.horizon.place(of: log.device, log.lane).map { stored.sequence <= $0.sequence }
-                ?? false
+        return others.flatMap(\.devices).contains { isAbove($0.horizon) } ? .waits : .runs
+    }
+
+    /// Who has told this of a message.
+    private func marks(
+        _ kind: MarkKind, of stored: StoredOperation, _ log: LogRecord, _ roster: Roster,
+        _ node: SimulatedNode
+    ) throws -> [(person: PersonID, device: DeviceID)] {
+        try node.store.marks(kind, in: log.space).compactMap { mark in
+            let device = DeviceID(reinterpreting: mark.actor)
+            guard mark.tag == log.tag, mark.places.contains(stored.sequence) else { return nil }
+            return roster.person(of: device).map { ($0, device) }
         }
     }
 }

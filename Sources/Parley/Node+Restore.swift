@@ -165,6 +165,8 @@ public struct FoundPerson: Sendable {
     public var name: String { card.name }
     /// The devices that are theirs now, in hex, ascending.
     public var devices: [String] { identity.devices.map(\.device.description) }
+    /// Whether the one who was asked is a device of the same person.
+    public var isAskedOfOwnDevice: Bool { invite.person == card.person }
 }
 
 /// One restore, from the first item of a backup to a home that can be opened.

@@ -151,6 +151,9 @@ extension Views {
             .together(.write(let message, _, _)), .together(.retitle(let message, _)),
             .together(.approve(let message, _)):
             space = try conversation(of: message)
+        case .schedule(.add(_, let id, _)): space = try store.space(id)
+        case .schedule(.move(let id, _)), .schedule(.send(let id)):
+            space = try scheduledSpace(of: id)
         // What else is refused is refused to others as well.
         default: space = nil
         }

@@ -9,7 +9,7 @@ struct PollSessionTests {
     @Test("a poll is asked, answered, closed and taken back")
     func life() async {
         let terminal = Terminal()
-        #expect(await terminal.run("poll", "list").talk.contains("no polls"))
+        #expect(await terminal.run("poll", "list").talk.contains("no poll is open"))
         let asked = await terminal.run("poll", "new", "home", "when?", "Friday", "Saturday")
         #expect(
             asked.output == """
@@ -30,7 +30,7 @@ struct PollSessionTests {
         #expect(
             closed.output.contains("#1  when?  (closed, Saturday (1 vote))\n"), "\(closed.output)")
         #expect(closed.output.contains("you in “home”, closed by ada, 1 answered"))
-        #expect(await terminal.run("poll", "list").talk.contains("no polls"))
+        #expect(await terminal.run("poll", "list").talk.contains("no poll is open"))
         #expect(await terminal.run("poll", "list", "--all").output == closed.output)
         let gone = await terminal.run("poll", "delete", "1")
         #expect(gone.talk.contains("deleted: when?"))
@@ -103,6 +103,6 @@ struct PollSessionTests {
         }
         #expect(
             shown.output.contains(
-                "not counted because they answered too late: d"), "\(shown.output)")
+                "not counted, since their answer came after it was closed: d"), "\(shown.output)")
     }
 }

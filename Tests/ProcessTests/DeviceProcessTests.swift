@@ -165,6 +165,31 @@ struct DeviceProcessTests {
         for node in [again, phone, pair.ben] { #expect(try await node.stop() == 0) }
     }
 
+    @Test("a device that tells a new one who they are is not revoked by it unasked")
+    func ownInvite() async throws {
+        let folder = try TemporaryFolder()
+        let ann = try await NodeProcess(
+            home: folder.home("ann"), name: "ann", port: try FreePort.some())
+        let client = try await ann.start()
+        let code = folder.path + "/code"
+        try Data(try #require(ann.recoveryCode).utf8).write(to: URL(filePath: code))
+        let invite = try await client.perform(CreateInvite(hours: 1)).link
+        let device = String(try await client.perform(GetStatus()).device.prefix(12))
+        let home = folder.home("again")
+        func recover(_ more: String...) async throws -> (status: Int32, output: String) {
+            try await NodeProcess(home: home, address: "127.0.0.1:\(try FreePort.some())").run(
+                ["recover", "--code-file", code, "--from", invite, "--yes"] + more)
+        }
+        let refused = try await recover()
+        #expect(refused.status == 1, "\(refused.output)")
+        #expect(refused.output.contains("a device of your own"), "\(refused.output)")
+        #expect(refused.output.contains("Add --keep DEVICE"), "\(refused.output)")
+        #expect(refused.output.contains("`\(device)`"), "\(refused.output)")
+        let kept = try await recover("--keep", device)
+        #expect(kept.status == 0, "\(kept.output)")
+        #expect(try await ann.stop() == 0)
+    }
+
     @Test("a node that runs and listens nowhere says so to who wants to link a device")
     func listensNowhere() async throws {
         let folder = try TemporaryFolder()

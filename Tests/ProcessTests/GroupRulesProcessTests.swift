@@ -54,6 +54,16 @@ struct GroupRulesProcessTests {
         try await eventually("ann knows the link", on: [ann, ben]) {
             try await run("group", "show", "news", at: ann).output.contains("by ben")
         }
+        // Whoever opened a link ends it, and an admin all of them.
+        let listed = try await run("invite", "list", "--json", at: ben).output
+        let invite = try #require(
+            try JSONDecoder().decode([InviteView].self, from: Data(listed.utf8)).first {
+                $0.group == "news"
+            }, "\(listed)")
+        #expect(try await run("invite", "list", at: ann).output.contains(invite.id.prefix(8)))
+        let ended = try await run("invite", "revoke", String(invite.id.prefix(8)), at: ben)
+        #expect(ended.status == 0, "\(ended.output)")
+        #expect(try await run("invite", "list", at: ben).output.contains("no invite is open"))
         try await all.end()
     }
 }

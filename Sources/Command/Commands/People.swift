@@ -102,7 +102,8 @@ struct InviteList: AsyncParsableCommand {
         abstract: "list the invites that can still be used",
         discussion: """
             Shows how often each can still be used, who used it, and when it expires; also the \
-            links into groups of which you are an admin. With --json also the links to you.
+            links into groups that you opened, and all of those of which you are an admin. With \
+            --json also the links to you.
 
             Example:
               parley invite list

@@ -182,7 +182,8 @@ struct PollList: NodeCommand {
         ).filter { all || $0.state != "closed" }
         try Output.show(polls, json: output.json, as: PollLines.text(polls))
         if polls.isEmpty, !output.json {
-            World.current.say(toAnswer ? "no poll waits for you" : "no polls")
+            World.current.say(
+                toAnswer ? "no poll waits for you" : all ? "no polls" : "no poll is open")
         }
         if !output.json { try await Conversations.sayWhatIsLacking(in: conversation, on: node) }
     }

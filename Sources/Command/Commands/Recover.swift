@@ -33,7 +33,8 @@ struct Recover: AsyncParsableCommand {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "an invite of a contact, or of a device that you still have", valueName: "invite"))
+            "an invite of a contact, or of a device that you still have and --keep",
+            valueName: "invite"))
     var from: String?
 
     func validate() throws {
@@ -71,6 +72,15 @@ struct LostOptions: ParsableArguments {
         try Node.requireVacant(settings.home)
         var found: FoundPerson?
         if let link { found = try await Node.find(recoveryCode: code, from: link) }
+        // It would be told that it is revoked by nobody, and nothing would come from it.
+        if let found, found.isAskedOfOwnDevice, backup == nil, keep.isEmpty {
+            throw NodeError(
+                "own-device-revoked",
+                "That invite is of a device of your own, which would be revoked: then nobody is "
+                    + "left to bring your conversations here.",
+                hint: "Add --keep DEVICE with the one that made it: "
+                    + found.devices.map { "`\($0.prefix(12))`" }.joined(separator: ", "))
+        }
         let known = try backup.map {
             try Node.devices(inBackup: $0, recoveryCode: code, found: found)
         }

@@ -86,7 +86,7 @@ enum PollLines {
         parts.append("\(poll.voterCount) answered")
         if !poll.uncounted.isEmpty {
             let names = VisibleName.list(poll.uncounted.map(harmless))
-            parts.append("not counted because they answered too late: \(names)")
+            parts.append("not counted, since their answer came after it was closed: \(names)")
         }
         return parts.joined(separator: ", ")
     }

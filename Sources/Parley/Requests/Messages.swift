@@ -224,7 +224,7 @@ public struct EditMessage: NodeRequest {
             return (number, written, mentions)
         }
         return try await node.changed(
-            node.running.perform(.edit(number, text: written, mentions: mentions)))
+            node.write(.edit(number, text: written, mentions: mentions)))
     }
 }
 

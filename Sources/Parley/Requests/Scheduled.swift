@@ -176,6 +176,13 @@ extension Views {
             .map { try view($0) }
     }
 
+    /// The conversation that one is to be sent into; nil where it was sent or deleted.
+    func scheduledSpace(of id: ScheduledMessage.ID) throws -> SpaceRecord? {
+        guard let own = core.ownSpace else { return nil }
+        return try Overview.scheduled(ownSpace: own.number, in: store).first { $0.id == id }
+            .flatMap { try store.space($0.space) }
+    }
+
     /// How many could not be sent when their time had come.
     func failedScheduledCount() throws -> Int {
         guard let own = core.ownSpace else { return 0 }
