@@ -57,10 +57,7 @@ struct ForgettingTests {
         try ann.decide(.block, about: ben)
         _ = try world.perform(.deleteConversation(space), on: ann)
         let own = try #require(ann.core.ownSpace).number
-        let begun = try ann.observing {
-            try Overview.unsentText(in: space, ownSpace: own, store: ann.store)
-        }
-        #expect(begun == nil)
+        #expect(try Overview.unsentText(in: space, ownSpace: own, store: ann.store) == nil)
         #expect(try ann.conversations().isEmpty)
         world.run(for: 30_000)
         try ann.decide(.unblock, about: ben)
