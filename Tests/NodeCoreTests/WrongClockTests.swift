@@ -116,6 +116,10 @@ struct WrongClockTests {
         for message in try node.messages(in: village.group) {
             lines.append((message.order, 0, message.text ?? ""))
         }
+        let roster = try #require(try node.roster(of: record))
+        for poll in try Overview.polls(in: record.number, roster: roster, store: node.store) {
+            lines.append((poll.order, 0, poll.question.question))
+        }
         let events = try node.observed {
             try MembershipHistory.events(of: record, in: node.store)
         }
@@ -173,6 +177,20 @@ struct WrongClockTests {
         try say("ben is out again", cara)
         try turn("+ben")
         try say("ben is in", cara)
+        // Polls stand among them as well: nobody says a word between these.
+        for count in 1...2 {
+            try turn("-ben")
+            let question = "without ben \(count)?"
+            try village.perform(
+                .together(
+                    .ask(
+                        village.group,
+                        PollQuestion(question: question, options: ["a", "b"], isMultiple: false))),
+                ann)
+            world.run(for: 2_000)
+            expected.append(question)
+            try turn("+ben")
+        }
         try say("the last", ann)
         world.run(for: 60_000)
         for node in [ann, cara] { #expect(try shown(node, village) == expected) }

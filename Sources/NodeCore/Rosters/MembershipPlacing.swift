@@ -3,8 +3,8 @@ import ParleyLedger
 import ParleyRoster
 import ParleyWire
 
-/// Places lines about members between messages. Lane 0 names nothing of other lanes, so a line is
-/// placed by what the authors of messages had seen of lane 0.
+/// Places lines about members between messages, polls and the like. Lane 0 names nothing of other lanes, so a
+/// line is placed by what the authors of those had seen of lane 0.
 /// Source: `Protocol/03-operations.md`, "Lines between messages".
 struct MembershipPlacing<Held: LogStore> {
     /// A log of content, with what it had seen of lane 0.
@@ -46,7 +46,8 @@ struct MembershipPlacing<Held: LogStore> {
         graph = judge.graph
         self.store = store
         var newest = Stand()
-        for record in try store.logs(in: space.number) where record.lane == .content {
+        for record in try store.logs(in: space.number)
+        where [.content, .shared].contains(record.lane) {
             let agreed = record.agreed
             guard judge.roster.person(of: record.device) != nil, !agreed.spans.isEmpty else {
                 continue
@@ -71,9 +72,11 @@ struct MembershipPlacing<Held: LogStore> {
         let tip = LogTip(tag: line.tag, sequence: line.sequence)
         var key: OrderKey? = line
         let isUnseen = !isSeen(tip, by: lastTips)
-        let log = logs.first { $0.record.device == device }
-        if let log, let last = try lastLacking(tip, in: log) { key = max(last, line) }
-        if !isUnseen, let seen = try placeByWhoSaw(tip, line, in: log) {
+        let own = logs.filter { $0.record.device == device }
+        for log in own {
+            if let last = try lastLacking(tip, in: log) { key = Self.later(key, last) }
+        }
+        if !isUnseen, let seen = try placeByWhoSaw(tip, line, in: own) {
             key = Self.later(key, seen)
         }
         let saysNothing = key != line || farthest.map { $0 > line.stand } ?? false
@@ -107,34 +110,34 @@ struct MembershipPlacing<Held: LogStore> {
     /// Right above an operation of somebody who had seen the line; nil where it stands by its own clock, and
     /// the line by that of its author.
     private mutating func place(
-        of line: OrderKey, rightAbove sequence: UInt64, in log: Log
+        of line: OrderKey, rightAbove seen: OrderKey
     ) throws(StoreError) -> OrderKey? {
-        guard let header = try store.header(at: sequence, in: log.record.number),
+        guard let log = logs.first(where: { $0.record.tag == seen.tag }),
+            let header = try store.header(at: seen.sequence, in: log.record.number),
             header.stand.value >> 16 > header.header.wallClock
         else { return nil }
         // The clock of the device is behind what it had seen. If that is so for everything in
         // between, the device had seen it by then, and its own time says nothing about the order.
         let clock = header.header.wallClock << 16
-        guard let between = try first(after: line), between.stand > clock,
-            let key = try key(at: sequence, in: log)
-        else { return nil }
-        return key.justAbove
+        guard let between = try first(after: line), between.stand > clock else { return nil }
+        return seen.justAbove
     }
 
     /// The same by the first that the line's own device wrote since, or else by the first, of whomever,
     /// who had seen it: its author may have written nothing, or nothing that tells.
     private mutating func placeByWhoSaw(
-        _ tip: LogTip, _ line: OrderKey, in own: Log?
+        _ tip: LogTip, _ line: OrderKey, in own: [Log]
     ) throws(StoreError) -> OrderKey? {
-        if let own, let next = firstRow(of: tip, in: own).flatMap({ own.held(from: $0.first) }),
-            let place = try place(of: line, rightAbove: next, in: own)
-        {
-            return place
+        var next: OrderKey?
+        for log in own {
+            guard let place = firstRow(of: tip, in: log).flatMap({ log.held(from: $0.first) }),
+                let key = try key(at: place, in: log)
+            else { continue }
+            next = next.map { min($0, key) } ?? key
         }
-        guard let seen = try firstSeen(tip, below: nil),
-            let log = logs.first(where: { $0.record.tag == seen.tag })
-        else { return nil }
-        return try place(of: line, rightAbove: seen.sequence, in: log)
+        if let next, let place = try place(of: line, rightAbove: next) { return place }
+        guard let seen = try firstSeen(tip, below: nil) else { return nil }
+        return try place(of: line, rightAbove: seen)
     }
 
     /// The first operation of content behind a place.
