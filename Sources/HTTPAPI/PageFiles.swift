@@ -66,9 +66,11 @@ enum PageFiles {
             return Array(text.replacing("=\"/", with: "=\"\(path(of: "/"))").utf8)
         case "/sw.js":
             let parts = sources.map(\.path).filter { !constantPaths.contains($0) }.sorted()
-                .map { "\"\(path(of: $0))\"" }.joined(separator: ", ")
-            return Array("const version = \"\(version)\";\nconst parts = [\(parts)];\n".utf8)
-                + bytes
+                .map { "\"\($0.dropFirst())\"" }.joined(separator: ", ")
+            let head =
+                "const version = \"\(version)\";\nconst parts = [\(parts)]"
+                + ".map((each) => `/v/${version}/${each}`);\n"
+            return Array(head.utf8) + bytes
         default: return bytes
         }
     }

@@ -11,7 +11,8 @@ from test_people import at
 
 FILES = pathlib.Path(__file__).parents[2] / 'Sources/Page/files'
 WORDS = """async (names) => Object.fromEntries(await Promise.all(names.map(
-    async (name) => [name, (await import(new URL(`${name}.js`, document.querySelector('script[type=module]').src))).default])))"""
+    async (name) => [name, Object.fromEntries(Object.entries((await import(new URL(`${name}.js`, document.querySelector('script[type=module]').src))).default)
+        .flatMap(([part, words]) => Object.entries(words).map(([key, text]) => [`${part}.${key}`, text])))])))"""
 
 
 def modules(name, found):

@@ -1,16 +1,16 @@
 // What one asks of a message now and then: where to forward it, its earlier texts, and what is known of it.
 import { load } from "./api.js";
-import { foreign, h } from "./dom.js";
-import { noteFailure, store } from "./store.js";
-import { button, choices, field, openDialog, rpc, told, wordsOf } from "./views.js";
+import { bdi, foreign, h, hint, note } from "./dom.js";
+import { noteFailure, passOver, store } from "./store.js";
+import { button, choices, field, openDialog, rpc, told, wordsOf } from "./view.js";
 import { momentTime, t } from "./words.js";
 
 /** Asks where to, and says below what was done: one may choose several. */
 export function forward(message) {
-  const said = h("p", { class: "hint", role: "status" });
+  const said = h("p.hint", { role: "status" });
   const plain = field("plain", t("forward.plain"), "check", false);
-  const list = h("div", { class: "menu forward" }, store.conversations.filter((each) => !each.isOut && !each.isInvited && !each.supersededBy).map((to) =>
-    h("button", { type: "button", onclick: () => send(to) }, foreign("bdi", {}, to.name))));
+  const list = h("div.menu.forward", {}, store.conversations.filter((each) => !each.isOut && !each.isInvited && !each.supersededBy).map((to) =>
+    h("button", { onclick: () => send(to) }, bdi(to.name))));
   const find = h("input", { type: "search", class: "filter", "aria-label": t("search.field"), placeholder: t("search.field"), oninput: () => {
     const words = find.value.trim().toLocaleLowerCase();
     for (const each of list.children) each.hidden = !each.textContent.toLocaleLowerCase().includes(words);
@@ -20,7 +20,7 @@ export function forward(message) {
       await rpc("forward", { message: message.id, conversation: id, withoutOrigin: plain.firstChild.checked });
       said.replaceChildren(...told("forward.done", { name }));
     } catch (error) {
-      if (!noteFailure(error) && !error.code) throw error;
+      passOver(error);
       said.textContent = error.code ? wordsOf(error) : t("view.away");
     }
   };
@@ -29,14 +29,14 @@ export function forward(message) {
 
 /** The earlier texts of a message. */
 export async function history(message) {
-  const list = h("ol", { class: "plain versions" });
+  const list = h("ol.plain.versions");
   const more = button(t("menu.more"), () => load().catch((error) => !noteFailure(error) && (more.textContent = wordsOf(error))));
   let next = 0;
   const load = async () => {
     const page = await rpc("history", { message: message.id, from: next });
-    list.append(...page.versions.map((each) => h("li", { class: "card" },
-      h("time", { class: "hint" }, momentTime(each.time)), each.state && h("span", { class: "hint" }, ` · ${t(`history.${each.state}`)}`),
-      typeof each.text === "string" ? foreign("p", { class: "description" }, each.text) : h("p", { class: "hint" }, t("message.missing")))));
+    list.append(...page.versions.map((each) => h("li.card", {},
+      h("time.hint", {}, momentTime(each.time)), each.state && note(` · ${t(`history.${each.state}`)}`),
+      typeof each.text === "string" ? foreign("p.description", {}, each.text) : hint(t("message.missing")))));
     next = page.next;
     more.hidden = next === undefined;
   };
@@ -47,9 +47,9 @@ export async function history(message) {
 /** What is known of a message: who has it, and how that is known. */
 export async function why(message) {
   const { title, facts } = await rpc("why", { subject: message.id, conversation: message.conversation });
-  const element = openDialog(title, h("ul", { class: "plain" }, facts.map((each) => h("li", { class: "card" },
-    h("p", {}, foreign("bdi", {}, each.about), " ", foreign("bdi", {}, each.what)),
-    h("p", { class: "hint" }, foreign("bdi", {}, each.source), each.since && ` · ${momentTime(each.since)}`)))),
+  const element = openDialog(title, h("ul.plain", {}, facts.map((each) => h("li.card", {},
+    h("p", {}, bdi(each.about), " ", bdi(each.what)),
+    hint(bdi(each.source), each.since && ` · ${momentTime(each.since)}`)))),
   choices(button(t("view.done"), () => element.close(), { autofocus: true })));
 }
 

@@ -1,7 +1,7 @@
 // What is to come: messages that are sent later, and reminders.
 import { load } from "./api.js";
 import { h, later } from "./dom.js";
-import { noteFailure, on } from "./store.js";
+import { noteFailure, on, passOver } from "./store.js";
 import { rpc, told } from "./views.js";
 import { lineOf } from "./waiting.js";
 import { t } from "./words.js";
@@ -19,7 +19,7 @@ export function watchAgenda(changed) {
       rung = reminders.filter(({ state }) => state === "rung");
       for (const each of [changed, ...watchers]) each();
     } catch (error) {
-      if (!noteFailure(error) && !error.code) throw error;
+      passOver(error);
     }
   }, 90);
   on("event", ({ kind }) => ["preferences", "scheduled", "reminder", "missed"].includes(kind) && read());
@@ -38,7 +38,7 @@ export function agendaLines() {
 
 /** What waits in a conversation to be sent, above where one writes, and how to end that. */
 export function scheduledIn(id) {
-  const element = h("div", {});
+  const element = h("div");
   let strip = null;
   let isOver = false;
   const look = async () => {

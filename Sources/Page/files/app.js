@@ -5,7 +5,7 @@ import { canCall, followCalled, startCall, watchCalls } from "./callwatch.js";
 import { showBadge } from "./badge.js";
 import { choice } from "./choice.js";
 import { Composer } from "./composer.js";
-import { announce, foreign, h, icon, iconButton, namesOf, paths } from "./dom.js";
+import { announce, bdi, foreign, h, hint, icon, iconButton, namesOf, note, paths } from "./dom.js";
 import { fillHead } from "./head.js";
 import { allKept, beginKeeping, forgetKept, wasKept } from "./keep.js";
 import { actor } from "./menu.js";
@@ -19,18 +19,18 @@ import { button, commandHere, isView, menu, openView, short, told, wordsOf } fro
 import { waiting, waitingLine, watchWaiting } from "./waiting.js";
 import { momentTime, shortTime, t } from "./words.js";
 
-const rows = h("ul", { class: "conversations", oncontextmenu: rowMenu });
+const rows = h("ul.conversations", { oncontextmenu: rowMenu });
 const find = h("input", {
   type: "search", "aria-label": t("search.field"), placeholder: t("search.field"), "aria-keyshortcuts": "Control+K /", oninput: () => (search.typed(), showList()), onkeydown: findKey,
 });
 const search = new Search(find, () => showList());
-const banner = h("p", { class: "banner", role: "status", hidden: true });
-const pane = h("section", { class: "pane" }, h("p", { class: "hint choose" }, t("app.choose")));
+const banner = h("p.banner", { role: "status", hidden: true });
+const pane = h("section.pane", {}, h("p.hint.choose", {}, t("app.choose")));
 const side = h("nav", { "aria-label": t("app.conversations") },
   h("header", {}, h("h1", {}, "Parley"), iconLink("#/people", paths.people, t("people.title")), iconLink("#/meet", paths.add, t("meet.title")),
     iconButton(paths.close, t("app.leave"), () => lock())),
-  h("div", { class: "find" }, find, search.filters,
-    h("p", { class: "shelf" }, h("a", { href: "#/mentions" }, t("mentions.title")), h("a", { href: "#/stars" }, t("stars.title")), h("a", { href: "#/reminders" }, t("remind.all")), h("a", { href: "#/calls" }, t("calls.title")))), rows);
+  h("div.find", {}, find, search.filters,
+    h("p.shelf", {}, h("a", { href: "#/mentions" }, t("mentions.title")), h("a", { href: "#/stars" }, t("stars.title")), h("a", { href: "#/reminders" }, t("remind.all")), h("a", { href: "#/calls" }, t("calls.title")))), rows);
 let shown = null;
 let view = null;
 let wasAway = false;
@@ -51,12 +51,12 @@ function findKey(event) {
 // MARK: The list
 
 function preview(each) {
-  if (each.draft) return [h("span", { class: "draft" }, t("list.draft")), " ", foreign("bdi", {}, each.draft.slice(0, 80))];
+  if (each.draft) return [h("span.draft", {}, t("list.draft")), " ", bdi(each.draft.slice(0, 80))];
   if (each.waitingFor) return [each.waitingFor];
   const { last } = each;
   if (!last) return [];
   const words = last.isDeleted ? t("message.deleted") : (last.text ?? t(last.isHidden ? "message.hidden" : "message.missing"));
-  return [foreign("bdi", {}, last.author), ": ", foreign("bdi", {}, words.slice(0, 80))];
+  return [bdi(last.author), ": ", bdi(words.slice(0, 80))];
 }
 
 function line(each) {
@@ -64,15 +64,15 @@ function line(each) {
   const unread = each.unread > 0 || each.isMarkedUnread;
   return h("li", { "data-id": each.id },
     h("a", { href: `#/c/${each.id}`, "aria-current": isHere ? "page" : null, class: unread ? "unread" : "" },
-      foreign("span", { class: "name" }, each.name),
-      each.resembles?.length > 0 && h("span", { class: "hint" }, short(each.id)),
-      each.isKeptFirst && h("span", { class: "hint" }, t("list.first")),
-      each.isMuted && h("span", { class: "hint" }, t("list.muted")),
+      foreign("span.name", {}, each.name),
+      each.resembles?.length > 0 && note(short(each.id)),
+      each.isKeptFirst && note(t("list.first")),
+      each.isMuted && note(t("list.muted")),
       each.newest && h("time", {}, shortTime(each.newest)),
-      h("span", { class: "under" }, preview(each)),
+      h("span.under", {}, preview(each)),
       unread && h("span", { class: `count${each.isMuted ? " quiet-count" : ""}` },
         h("span", { "aria-hidden": "true" }, `${each.unreadMentions ? `@${each.unreadMentions} · ` : ""}${each.unread > 999 ? "999+" : each.unread || "•"}`),
-        h("span", { class: "unseen" }, t(each.unread ? "list.unread" : "list.marked", { n: each.unread }), each.unreadMentions ? `, ${t("list.mentions", { n: each.unreadMentions })}` : ""))),
+        h("span.unseen", {}, t(each.unread ? "list.unread" : "list.marked", { n: each.unread }), each.unreadMentions ? `, ${t("list.mentions", { n: each.unreadMentions })}` : ""))),
     iconButton(paths.more, t("chat.actions", { name: each.name }), () => conversationMenu(each), { tabindex: "-1" }));
 }
 
@@ -110,8 +110,8 @@ function showList() {
   const held = rows.contains(document.activeElement) ? document.activeElement.closest("li")?.dataset.id : null;
   const waits = words ? null : waitingLine();
   rows.replaceChildren(...(words ? [] : agendaLines()), ...(waits ? [waits] : []), ...current.map(line),
-    ...(away.length ? [h("li", { class: "heading" }, h("h2", {}, t("list.archive"))), ...away.map(line)] : []));
-  if (!found.length && !messages.length && !hasCondition(words)) rows.append(h("li", { class: "hint none" }, t(words ? "app.noneFound" : "app.none"), " ", !words && h("a", { href: "#/meet" }, t("meet.title"))));
+    ...(away.length ? [h("li.heading", {}, h("h2", {}, t("list.archive"))), ...away.map(line)] : []));
+  if (!found.length && !messages.length && !hasCondition(words)) rows.append(h("li.hint.none", {}, t(words ? "app.noneFound" : "app.none"), " ", !words && h("a", { href: "#/meet" }, t("meet.title"))));
   rows.append(...messages);
   if (held) rows.querySelector(`li[data-id="${CSS.escape(held)}"] a`)?.focus();
   const count = store.conversations.filter((each) => !each.isMuted && !each.isArchived).reduce((sum, each) => sum + each.unread, 0);
@@ -149,7 +149,7 @@ function showNothing() {
   close();
   document.body.classList.remove("has-conversation");
   const isUnknown = store.connection === "away" && !store.status;
-  pane.replaceChildren(h("p", { class: "hint choose" }, t(isUnknown ? "state.awayNothing" : "app.choose")));
+  pane.replaceChildren(h("p.hint.choose", {}, t(isUnknown ? "state.awayNothing" : "app.choose")));
   showList();
   if (isNobodyThere()) showFirst().catch(report);
 }
@@ -168,8 +168,8 @@ function show(of, at, thread) {
     reply: (message) => composer.reply(message), edit: (message) => composer.edit(message), thread: ({ id }) => openThread(of, id).catch(report), report,
   }), outgoing(of.id));
   const composer = new Composer(of, timeline);
-  const typing = h("p", { class: "typing hint", "aria-live": "off" });
-  const head = h("div", {});
+  const typing = h("p.typing.hint", { "aria-live": "off" });
+  const head = h("div");
   const [strip, endStrip] = scheduledIn(of.id);
   fillHead(head, of);
   shown = { id: of.id, name: of.name, timeline, composer, typing, head, panel: null, ends: [followThreads(of.id, (threads) => timeline.setThreads(threads)), followCalled(of.id, (calls) => timeline.setCalls(calls)), endStrip] };
@@ -233,7 +233,7 @@ function tools(of) {
     ...(await actionsOf(conversation(of.id) ?? of, () => (location.hash = "#/")).catch((error) => (report(error), []))),
   ], more), { "aria-haspopup": "menu" });
   const call = (path, words, withCamera) => canCall(of) && iconButton(path, t(words), () => startCall(of, withCamera).catch(report));
-  return h("div", { class: "tools" }, call(paths.phone, "call.voice", false), call(paths.camera, "call.video", true), iconButton(paths.search, t("search.here"), () => search.within(of)), more);
+  return h("div.tools", {}, call(paths.phone, "call.voice", false), call(paths.camera, "call.video", true), iconButton(paths.search, t("search.here"), () => search.within(of)), more);
 }
 
 function report(error) {
@@ -281,8 +281,8 @@ function showLocked(reason) {
   forgetKept();
   close();
   document.title = "Parley";
-  document.body.replaceChildren(h("main", { class: "locked" },
-    h("h1", {}, "Parley"), h("p", {}, t(reason)), h("p", { class: "hint" }, t("state.lockedHow")),
+  document.body.replaceChildren(h("main.locked", {},
+    h("h1", {}, "Parley"), h("p", {}, t(reason)), hint(t("state.lockedHow")),
     h("pre", { tabindex: "0" }, h("code", {}, "parley open"))));
 }
 
@@ -325,7 +325,7 @@ async function begin() {
   }
   await kept;
   takeOwn(wasKept("own"));
-  document.body.append(banner, h("main", { class: "whole" }, side, pane));
+  document.body.append(banner, h("main.whole", {}, side, pane));
   // Before the node has said anything there is what it said last.
   on("connection", (state) => state === "away" && takeShown(wasKept("shown")));
   on("connection", showConnection);

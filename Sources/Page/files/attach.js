@@ -73,8 +73,8 @@ export class Attachments {
     Object.assign(this, { of, field, changed });
     this.input = h("input", { type: "file", multiple: true, hidden: true, onchange: () => this.#chosen() });
     this.button = iconButton(clip, t("file.attach"), () => this.input.click());
-    this.list = h("ul", { class: "attached", "aria-label": t("file.attached") });
-    this.target = h("p", { class: "drop-target", hidden: true }, t("file.drop", { name: of.name }));
+    this.list = h("ul.attached", { "aria-label": t("file.attached") });
+    this.target = h("p.drop-target", { hidden: true }, t("file.drop", { name: of.name }));
     this.element = h("div", {}, this.input, this.list, this.target);
     this.listeners = {
       dragenter: (event) => hasFiles(event) && this.#showTarget(++this.#depth),
@@ -124,7 +124,7 @@ export class Attachments {
   show() {
     const here = attachedIn(this.of.id);
     this.list.replaceChildren(...(lost.get(this.of.id) ?? []).map((name) => this.#lostRow(name)), ...here.map((each) => this.#row(each)),
-      ...(this.tooMany > 0 ? [h("li", { class: "fault" }, t("file.tooMany", { n: countMax }))] : []));
+      ...(this.tooMany > 0 ? [h("li.fault", {}, t("file.tooMany", { n: countMax }))] : []));
     this.list.hidden = !this.list.children.length;
   }
 
@@ -177,16 +177,16 @@ export class Attachments {
 
   #lostRow(name) {
     const remove = () => (this.#forget(name), this.#update(), this.field.focus());
-    return h("li", { class: "fault" }, icon(clip), h("span", { class: "about-file" }, nameOf({ name }), h("span", {}, t("file.lost"))),
+    return h("li.fault", {}, icon(clip), h("span.about-file", {}, nameOf({ name }), h("span", {}, t("file.lost"))),
       iconButton(paths.close, t("file.remove", { name }), remove));
   }
 
   #row(attachment) {
     const name = titleOf(attachment);
     const bar = h("progress", { max: "1", "aria-label": t("file.sending", { name }) });
-    const words = h("span", { class: "hint" });
-    const again = h("button", { type: "button", hidden: true, onclick: () => this.#asItIs(attachment) }, t("file.asItIs"));
-    const fault = h("span", { class: "fault", role: "alert" });
+    const words = h("span.hint");
+    const again = h("button", { hidden: true, onclick: () => this.#asItIs(attachment) }, t("file.asItIs"));
+    const fault = h("span.fault", { role: "alert" });
     const shown = attachment.picture;
     const look = () => {
       const { state, failure } = attachment;
@@ -201,7 +201,7 @@ export class Attachments {
     look();
     return h("li", {},
       shown ? h("img", { src: shown, alt: "", onerror: (event) => event.target.replaceWith(icon(clip)) }) : icon(attachment.isVoice ? paths.voice : clip),
-      h("span", { class: "about-file" }, nameOf({ name }), words, bar, fault, again),
+      h("span.about-file", {}, nameOf({ name }), words, bar, fault, again),
       iconButton(paths.close, t("file.remove", { name }), () => this.#remove(attachment)));
   }
 

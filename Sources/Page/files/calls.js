@@ -3,9 +3,9 @@ import { rpc } from "./api.js";
 import { showOver } from "./callover.js";
 import { CallMedia, Ear, Local, soundContext } from "./callmedia.js";
 import { askMedia, chooseDevices } from "./lobby.js";
-import { announce, foreign, h, icon, iconButton, loadStyle, paths } from "./dom.js";
+import { announce, bdi, foreign, h, icon, loadStyle, paths } from "./dom.js";
 import { conversation, noteFailure, setNotice, store } from "./store.js";
-import { button, choices, told, wordsOf } from "./views.js";
+import { button, choices, told, wordsOf } from "./view.js";
 import { callTime, listed, t } from "./words.js";
 
 await loadStyle("./calls.css");
@@ -101,7 +101,7 @@ function stopTone() {
 function ring(call) {
   if (rings.has(call.call) || own) return;
   const of = conversation(call.conversation);
-  const fault = h("p", { class: "fault", role: "alert", hidden: true });
+  const fault = h("p.fault", { role: "alert", hidden: true });
   const heading = h("h2", { id: `ring-${call.call}` }, told("call.rings", { name: call.caller }));
   const attempt = async (body) => {
     fault.hidden = true;
@@ -113,13 +113,13 @@ function ring(call) {
       fault.hidden = false;
     }
   };
-  const element = h("dialog", { class: "ring", role: "alertdialog", "aria-labelledby": heading.id, "aria-keyshortcuts": "F8", oncancel: (event) => event.preventDefault() },
+  const element = h("dialog.ring", { role: "alertdialog", "aria-labelledby": heading.id, "aria-keyshortcuts": "F8", oncancel: (event) => event.preventDefault() },
     heading, of?.kind === "group" && h("p", {}, told("call.ringsIn", { name: call.name })), fault,
     choices(
-      h("button", { type: "button", class: "lead", onclick: () => attempt(() => answer(call, ["microphone"])) }, icon(paths.phone), t("call.answer")),
-      h("button", { type: "button", onclick: () => attempt(() => answer(call, ["microphone", "camera"])) }, icon(paths.camera), t("call.answerVideo")),
-      h("button", { type: "button", class: "strong", onclick: () => attempt(() => rpc("reject", { call: call.call })) }, t("call.decline"))),
-    h("p", {}, h("button", { type: "button", class: "quiet", onclick: () => attempt(() => lobby(call, call.name, false, true)) }, t("call.prepare"))));
+      h("button", { class: "lead", onclick: () => attempt(() => answer(call, ["microphone"])) }, icon(paths.phone), t("call.answer")),
+      h("button", { onclick: () => attempt(() => answer(call, ["microphone", "camera"])) }, icon(paths.camera), t("call.answerVideo")),
+      h("button", { class: "strong", onclick: () => attempt(() => rpc("reject", { call: call.call })) }, t("call.decline"))),
+    h("p", {}, h("button", { class: "quiet", onclick: () => attempt(() => lobby(call, call.name, false, true)) }, t("call.prepare"))));
   document.body.prepend(element);
   // The keyboard stays where one writes, which `show()` would not leave; but behind a dialog it could not be reached.
   if (document.querySelector("dialog:modal")) element.showModal();
@@ -222,21 +222,21 @@ class OwnCall {
     this.media = new CallMedia(local, () => this.#draw());
     local.addEventListener("change", () => this.#draw());
     local.addEventListener("lost", () => this.#tellMedia());
-    this.state = h("p", { class: "hint", role: "status" });
-    this.time = h("span", { class: "hint", role: "timer" });
-    this.fault = h("p", { class: "fault", role: "alert", hidden: true });
-    this.tiles = h("div", { class: "tiles" });
-    const control = (path, label, body, extra) => h("button", { type: "button", class: "round", "aria-label": label, title: label, onclick: body, ...extra }, icon(path));
+    this.state = h("p.hint", { role: "status" });
+    this.time = h("span.hint", { role: "timer" });
+    this.fault = h("p.fault", { role: "alert", hidden: true });
+    this.tiles = h("div.tiles");
+    const control = (path, label, body, extra) => h("button", { class: "round", "aria-label": label, title: label, onclick: body, ...extra }, icon(path));
     this.microphone = control(paths.voice, t("call.microphone"), () => this.#toggle("microphone"));
     this.camera = control(paths.camera, t("call.camera"), () => this.#toggle("camera"));
     this.screen = navigator.mediaDevices.getDisplayMedia ? control(drawings.screen, t("call.screen"), () => this.#toggle("screen")) : null;
-    this.element = h("section", { class: "call", "aria-label": t("call.with", { name }) },
+    this.element = h("section.call", { "aria-label": t("call.with", { name }) },
       h("header", {}, h("h2", {}, foreign("a", { href: `#/c/${conversation}` }, name)), this.time, this.state),
       this.fault, this.tiles,
-      h("div", { class: "controls", role: "group", "aria-label": t("call.controls") }, this.microphone, this.camera, this.screen,
+      h("div.controls", { role: "group", "aria-label": t("call.controls") }, this.microphone, this.camera, this.screen,
         control(drawings.devices, t("call.devices"), () => chooseDevices(local, () => this.#sinks())),
         control(drawings.whole, t("call.whole"), () => (document.fullscreenElement ? document.exitFullscreen() : this.element.requestFullscreen())),
-        h("button", { type: "button", class: "strong hang-up", onclick: () => this.#hangUp() }, icon(paths.phone), t("call.hangUp"))));
+        h("button", { class: "strong hang-up", onclick: () => this.#hangUp() }, icon(paths.phone), t("call.hangUp"))));
     document.querySelector(".call-over")?.remove();
     document.querySelector("main").before(this.element);
     document.body.classList.add("has-call");
@@ -295,10 +295,10 @@ class OwnCall {
       const isSelf = device === "own";
       const video = h("video", { autoplay: true, playsinline: true, "aria-label": isSelf ? t("call.ownPicture") : t("call.pictureOf", { name }) });
       video.muted = isSelf;
-      tile = { video, note: h("span", { class: "hint" }), level: h("meter", { min: "0", max: "1", "aria-label": t("call.levelOf", { name }) }) };
+      tile = { video, note: h("span.hint"), level: h("meter", { min: "0", max: "1", "aria-label": t("call.levelOf", { name }) }) };
       tile.element = h("figure", { class: `tile${isSelf ? " is-own" : ""}`, "data-device": device },
-        h("span", { class: "face", "aria-hidden": "true" }, [...name][0]?.toLocaleUpperCase() ?? ""), video,
-        h("figcaption", {}, foreign("bdi", {}, name), tile.note, tile.level));
+        h("span.face", { "aria-hidden": "true" }, [...name][0]?.toLocaleUpperCase() ?? ""), video,
+        h("figcaption", {}, bdi(name), tile.note, tile.level));
       this.#tiles.set(device, tile);
       this.tiles.append(tile.element);
       if (!isSelf) setSink(video);

@@ -1,7 +1,7 @@
 // Hears of calls; what they need is loaded when there is one.
 import { load, rpc } from "./api.js";
 import { later } from "./dom.js";
-import { noteFailure, on, store } from "./store.js";
+import { noteFailure, on, passOver, store } from "./store.js";
 import { alone } from "./views.js";
 
 let module = null;
@@ -34,7 +34,7 @@ export function followCalled(id, tell) {
       for (const calls of found.values()) calls.sort((a, b) => (a.order < b.order ? -1 : 1));
       if (!isEnded) tell(found);
     } catch (error) {
-      if (!noteFailure(error) && !error.code) throw error;
+      passOver(error);
     }
   };
   const again = later(read, 150);

@@ -1,5 +1,5 @@
 // What one does with a conversation as a whole.
-import { ask, menu, rpc, told } from "./views.js";
+import { ask, menu, rpc, told } from "./view.js";
 import { t } from "./words.js";
 
 /** How long messages may stay, in seconds. */

@@ -2,7 +2,7 @@
 import { rpc } from "./api.js";
 import { h } from "./dom.js";
 import { noteFailure } from "./store.js";
-import { button, choices, openDialog } from "./views.js";
+import { button, choices, openDialog } from "./view.js";
 import { t } from "./words.js";
 
 const space = "http://www.w3.org/2000/svg";
@@ -29,7 +29,7 @@ function drawn(rows, label) {
 
 /** A text as a picture, which comes in a moment; nothing where it is too long for one. */
 export function code(text, label) {
-  const place = h("div", { class: "code-place" });
+  const place = h("div.code-place");
   rpc("drawCode", { text }).then(({ rows }) => place.append(drawn(rows, label)), (error) => {
     if (!noteFailure(error) && error.code !== "code-too-long") throw error;
   });
@@ -44,7 +44,7 @@ export async function scan() {
   let stream;
   const video = h("video", { autoplay: true, playsinline: true, "aria-label": t("code.camera") });
   video.muted = true;
-  const hint = h("p", { class: "hint", role: "status" }, t("code.hold"));
+  const hint = h("p.hint", { role: "status" }, t("code.hold"));
   const element = openDialog(t("code.camera"), video, hint, choices(button(t("dialog.cancel"), () => element.close())));
   try {
     stream = await navigator.mediaDevices.getUserMedia({ video: { facingMode: "environment" } });

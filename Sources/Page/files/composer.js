@@ -1,7 +1,7 @@
 // Where one writes. What is typed stays until it is taken back or sent.
 import { load, rpc } from "./api.js";
 import { Attachments, viewOf } from "./attach.js";
-import { announce, foreign, h, icon, iconButton, later, paths } from "./dom.js";
+import { announce, bdi, h, hint, icon, iconButton, later, paths } from "./dom.js";
 import { MentionList } from "./mentions.js";
 import { isSaidByOneself } from "./message.js";
 import { attachedChanged, byteCount, flush, noteTyped, send, typedIn, watchOutbox } from "./outbox.js";
@@ -44,12 +44,12 @@ export class Composer {
     this.later = iconButton(paths.clock, t("later.send"), () => this.#sendLater().catch((error) => this.fail(error)), { class: "quiet later", hidden: true });
     this.mentions = new MentionList(this.field, of);
     this.files = new Attachments(of, this.field, attachedChanged);
-    this.about = h("div", { class: "about", hidden: true });
-    this.fault = h("p", { class: "fault", role: "alert", hidden: true });
+    this.about = h("div.about", { hidden: true });
+    this.fault = h("p.fault", { role: "alert", hidden: true });
     if (this.isOver) this.files.close();
-    this.element = h("form", { class: "composer", onsubmit: (event) => (event.preventDefault(), this.#send()) },
-      this.mentions.element, this.about, this.fault, ...(this.isOver ? [h("p", { class: "hint" }, t(this.isRevoked ? "composer.revoked" : "composer.readOnly"))] : [this.files.element]),
-      (this.line = h("div", { class: "line" }, this.isOver ? leftover(this.field) : [this.files.button, this.field, form() && iconButton(paths.voice, t("voice.record"), () => this.#record().catch(noteFailure), { class: "quiet record" }), this.later, this.button])));
+    this.element = h("form.composer", { onsubmit: (event) => (event.preventDefault(), this.#send()) },
+      this.mentions.element, this.about, this.fault, ...(this.isOver ? [hint(t(this.isRevoked ? "composer.revoked" : "composer.readOnly"))] : [this.files.element]),
+      (this.line = h("div.line", {}, this.isOver ? leftover(this.field) : [this.files.button, this.field, form() && iconButton(paths.voice, t("voice.record"), () => this.#record().catch(noteFailure), { class: "quiet record" }), this.later, this.button])));
     this.line.hidden = this.isOver && !this.field.value;
     this.#ends = [
       on("conversations", () => this.#takeDraft()),
@@ -106,7 +106,7 @@ export class Composer {
 
   #showAbout(title, text) {
     this.about.replaceChildren(
-      h("p", {}, h("strong", { dir: "auto" }, title), " ", foreign("bdi", {}, (text ?? "").slice(0, 120))),
+      h("p", {}, h("strong", { dir: "auto" }, title), " ", bdi((text ?? "").slice(0, 120))),
       iconButton(paths.close, t("composer.cancel"), () => this.#cancel()));
     this.about.hidden = false;
     this.button.setAttribute("aria-label", this.#edit ? t("composer.save") : t("composer.send"));

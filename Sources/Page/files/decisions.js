@@ -1,7 +1,7 @@
 // What a conversation decides: proposed, approved of, accepted or not, and what took its place.
-import { foreign, h } from "./dom.js";
+import { bdi, foreign, h, hint } from "./dom.js";
 import { remindOf } from "./reminders.js";
-import { addView, ask, button, choices, field, rpc, told } from "./views.js";
+import { addView, ask, button, choices, field, rpc, told } from "./view.js";
 import { hiddenCard, togetherView } from "./together.js";
 import { listed, momentTime, t } from "./words.js";
 
@@ -50,12 +50,12 @@ function actions(view, each) {
 function card(view, each, tagButton) {
   if (each.isHidden) return hiddenCard();
   return h("div", { class: `card decision is-${each.state}` },
-    h("p", {}, h("span", { class: "badge" }, t(`decision.is.${each.state}`)), " ", foreign("span", { class: "name" }, each.title)),
-    each.text && foreign("p", { class: "description" }, each.text),
+    h("p", {}, h("span.badge", {}, t(`decision.is.${each.state}`)), " ", foreign("span.name", {}, each.title)),
+    each.text && foreign("p.description", {}, each.text),
     each.successor && h("p", {}, each.successorTitle ? told("decision.replaced", { title: each.successorTitle }) : t("decision.replacedGone")),
     each.tags.length > 0 && choices(...each.tags.map((tag) => tagButton(tag, each.id))),
-    h("p", { class: "hint" }, told("decision.by", { name: each.author }), ` · ${momentTime(each.time)}`, each.settledBy && [" · ", ...told("decision.settledBy", { name: each.settledBy })]),
-    each.approvers.length > 0 && h("p", { class: "hint" }, t("decision.approvers"), " ", foreign("bdi", {}, listed(each.approvers))),
+    hint(told("decision.by", { name: each.author }), ` · ${momentTime(each.time)}`, each.settledBy && [" · ", ...told("decision.settledBy", { name: each.settledBy })]),
+    each.approvers.length > 0 && hint(t("decision.approvers"), " ", bdi(listed(each.approvers))),
     actions(view, each));
 }
 
@@ -69,7 +69,7 @@ addView(/^#\/decisions\/([0-9a-f]{64})$/, (id) => {
   }, { class: "tag", "aria-pressed": String(wanted.tag.toLowerCase() === tag.toLowerCase()), "data-key": `tag ${place} ${tag}` });
   const tagged = (tag, place) => {
     const element = tagButton(tag, place);
-    element.append("# ", foreign("bdi", {}, tag));
+    element.append("# ", bdi(tag));
     return element;
   };
   view.add(
@@ -87,9 +87,9 @@ addView(/^#\/decisions\/([0-9a-f]{64})$/, (id) => {
     }
     return found;
   }, ({ decisions, tag, next }) => [
-    tag && h("p", { class: "hint" }, t("decision.tagged"), " ", tagged(tag, "chosen")),
+    tag && hint(t("decision.tagged"), " ", tagged(tag, "chosen")),
     ...decisions.map((each) => card(view, each, tagged)),
-    !decisions.length && h("p", { class: "hint" }, t(wanted.state || tag ? "decision.noneSuch" : "decision.none")),
+    !decisions.length && hint(t(wanted.state || tag ? "decision.noneSuch" : "decision.none")),
     next && choices(button(t("menu.more"), () => ((pages += 1), view.reread()))),
   ], "decision");
   return view;

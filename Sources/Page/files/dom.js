@@ -1,9 +1,13 @@
 // Elements are made from nodes alone. No text of a message is ever read as markup.
 import { listParts } from "./words.js";
 
-/** An element with attributes, listeners (`onclick`) and children: nodes, texts, or nothing. */
-export function h(name, attributes = {}, ...children) {
+/** An element (`p.hint` is one of a class) with attributes, listeners (`onclick`) and children: nodes, texts, or nothing. */
+export function h(kind, attributes = {}, ...children) {
+  const [name, ...classes] = kind.split(".");
   const element = document.createElement(name);
+  if (classes.length) element.className = classes.join(" ");
+  // One that sends a form says so.
+  if (name === "button") element.type = "button";
   for (const [key, value] of Object.entries(attributes)) {
     if (value === undefined || value === null || value === false) continue;
     if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
@@ -12,6 +16,12 @@ export function h(name, attributes = {}, ...children) {
   element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
   return element;
 }
+
+/** What is said beside something. */
+export const hint = (...children) => h("p.hint", {}, ...children);
+
+/** The same within a line. */
+export const note = (...children) => h("span.hint", {}, ...children);
 
 /** A drawing of 20 by 20 units, one path. */
 export function icon(path) {
@@ -49,7 +59,7 @@ export const paths = {
 
 /** A button that shows an icon and says its name. */
 export function iconButton(path, label, onclick, extra = {}) {
-  return h("button", { type: "button", class: "quiet", "aria-label": label, title: label, onclick, ...extra }, icon(path));
+  return h("button", { class: "quiet", "aria-label": label, title: label, onclick, ...extra }, icon(path));
 }
 
 /** The text of others, whose direction is its own. */
@@ -57,11 +67,14 @@ export function foreign(name, attributes, text) {
   return h(name, { dir: "auto", ...attributes }, text);
 }
 
+/** The name of somebody, or of something of others, in a line. */
+export const bdi = (text) => foreign("bdi", {}, text);
+
 /** A text of others where no element can be, in its own direction. */
 export const isolated = (text) => `\u2068${text.replace(/[\u2066-\u2069]/g, "")}\u2069`;
 
 /** Names of others in one line, each in its own direction. */
-export const namesOf = (names) => listParts(names).map(({ type, value }) => (type === "element" ? foreign("bdi", {}, value) : value));
+export const namesOf = (names) => listParts(names).map(({ type, value }) => (type === "element" ? bdi(value) : value));
 
 /** Loads a style sheet of what is opened later; settles once it holds. */
 export const loadStyle = (path) => new Promise((resolve) => document.head.append(h("link", { rel: "stylesheet", href: new URL(path, import.meta.url), onload: resolve, onerror: resolve })));
@@ -69,7 +82,7 @@ export const loadStyle = (path) => new Promise((resolve) => document.head.append
 let polite;
 /** Says something to who does not see the page. */
 export function announce(text) {
-  polite ??= document.body.appendChild(h("div", { class: "unseen", role: "status", "aria-live": "polite" }));
+  polite ??= document.body.appendChild(h("div.unseen", { role: "status", "aria-live": "polite" }));
   polite.textContent = text;
 }
 

@@ -1,5 +1,5 @@
 // Emojis to choose from, by what they are called; whoever has another one types it.
-import { h } from "./dom.js";
+import { h, hint } from "./dom.js";
 import { openDialog } from "./views.js";
 import { t } from "./words.js";
 
@@ -11,14 +11,14 @@ const all = `👍 thumbs up yes|❤️ heart love|😂 laughing tears|😮 surpr
 export function pickEmoji(title, label) {
   return new Promise((resolve) => {
     const choose = (emoji) => (resolve(emoji), element.close());
-    const option = ([emoji, name]) => h("button", { type: "button", tabindex: "-1", "aria-label": label(emoji), title: name, onclick: () => choose(emoji) }, emoji);
-    const list = h("div", { class: "emojis", role: "group", "aria-label": title, onkeydown: gridKey });
+    const option = ([emoji, name]) => h("button", { tabindex: "-1", "aria-label": label(emoji), title: name, onclick: () => choose(emoji) }, emoji);
+    const list = h("div.emojis", { role: "group", "aria-label": title, onkeydown: gridKey });
     const draw = () => {
       const words = find.value.trim().toLocaleLowerCase();
       const named = all.filter(([emoji, name]) => name.includes(words) || emoji === words);
       const own = words && !named.some(([emoji]) => emoji === words) && /[^\u0000-\u02ff]/.test(words) ? [[find.value.trim(), t("emoji.own")]] : [];
       const found = [...own, ...named];
-      list.replaceChildren(...(found.length ? found.map(option) : [h("p", { class: "hint" }, t("emoji.none"))]));
+      list.replaceChildren(...(found.length ? found.map(option) : [hint(t("emoji.none"))]));
       list.querySelector("button")?.setAttribute("tabindex", "0");
     };
     const find = h("input", {

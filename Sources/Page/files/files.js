@@ -1,8 +1,8 @@
 // The files of a message: what they look like, how far they are, and what may be done with them. What others
 // say of a file, its name and kind, only chooses how it is shown: nothing is run or read as a page.
 import { load, rpc } from "./api.js";
-import { h, icon, paths } from "./dom.js";
-import { noteFailure } from "./store.js";
+import { h, icon, note, paths } from "./dom.js";
+import { noteFailure, passOver } from "./store.js";
 import { soundRow, voiceRow } from "./voice.js";
 import { byteSize, listed, percent, t } from "./words.js";
 
@@ -65,7 +65,7 @@ function measure(file) {
 
 export function smallPicture(message, file) {
   const picture = h("img", { alt: "", draggable: "false", ...measure(file) });
-  picture.addEventListener("error", () => picture.replaceWith(h("span", { class: "hint" }, t("file.broken"))));
+  picture.addEventListener("error", () => picture.replaceWith(note(t("file.broken"))));
   const asked = previewOf(message, file);
   if (asked.address) picture.src = asked.address;
   else asked.loaded.then((address) => (picture.src = address), () => picture.dispatchEvent(new Event("error")));
@@ -101,7 +101,7 @@ async function poll() {
       }
     }
   } catch (error) {
-    if (!noteFailure(error) && !error.code) throw error;
+    passOver(error);
   }
   timer = waiting.size ? setTimeout(poll, pollTime) : 0;
 }
@@ -115,7 +115,7 @@ async function explain(message, file) {
       explanations.set(key, lines.slice(1).map((line) => line.replace(/: `.*$/, ".").replace(/[;,.]? (and )?(by )?`.*$/, ".")));
       setTimeout(() => explanations.delete(key), 5000);
     } catch (error) {
-      if (!noteFailure(error) && !error.code) throw error;
+      passOver(error);
       return [];
     }
   }
@@ -132,11 +132,11 @@ function elsewhere(file) {
 
 /** The line below a file: its size, its state, and what can be done. */
 function stateLine(message, file, shown) {
-  const words = h("span", { class: "hint", dir: "auto" });
+  const words = h("span.hint", { dir: "auto" });
   const bar = h("progress", { max: "1", hidden: true, "aria-label": t("file.fetchingOf", { name: file.name }) });
-  const doing = h("span", { class: "file-actions" });
-  const why = h("p", { class: "hint", dir: "auto" });
-  const entry = { message, file, element: h("div", { class: "file-state" }, words, bar, doing, why) };
+  const doing = h("span.file-actions");
+  const why = h("p.hint", { dir: "auto" });
+  const entry = { message, file, element: h("div.file-state", {}, words, bar, doing, why) };
   const get = async () => {
     try {
       await rpc("fetchFiles", { message: message.id });
@@ -158,7 +158,7 @@ function stateLine(message, file, shown) {
     if (!isOther) return;
     doing.replaceChildren(now.state === "here"
       ? h("a", { href: addressOf(message, now, { save: 1 }), download: now.name, "aria-label": t("file.saveOf", { name: now.name }) }, t("file.save"))
-      : ["fetching", "waiting"].includes(now.state) ? "" : h("button", { type: "button", class: "link", onclick: get, "aria-label": t("file.fetchOf", { name: now.name }) }, t("file.fetch")));
+      : ["fetching", "waiting"].includes(now.state) ? "" : h("button", { class: "link", onclick: get, "aria-label": t("file.fetchOf", { name: now.name }) }, t("file.fetch")));
     why.textContent = "";
     if (!["here", "fetching"].includes(now.state)) explain(message, now).then((lines) => entry.file.state === now.state && (why.textContent = lines.join(" ")));
     shown(now);
@@ -170,7 +170,7 @@ function stateLine(message, file, shown) {
 /** How far one is that is on its way to the node. */
 function leavingLine(attachment) {
   const bar = h("progress", { max: "1", "aria-label": t("file.sending", { name: attachment.name }) });
-  const words = h("span", { class: "hint" });
+  const words = h("span.hint");
   const look = () => {
     words.textContent = `${byteSize(attachment.size)} · ${attachment.state === "sending" ? percent(attachment.fraction) : t("file.leaving")}`;
     if (attachment.state === "sending") bar.value = attachment.fraction;
@@ -178,7 +178,7 @@ function leavingLine(attachment) {
   };
   attachment.addEventListener("change", look);
   look();
-  return h("div", { class: "file-state" }, words, bar);
+  return h("div.file-state", {}, words, bar);
 }
 
 // MARK: One file
@@ -188,34 +188,34 @@ export function nameOf(file) {
   const dot = file.name.lastIndexOf(".");
   const cut = dot > 0 && file.name.length - dot <= 12 ? dot : file.name.length;
   return h("bdi", { dir: "auto", class: "file-name", title: file.name },
-    h("span", { class: "stem" }, file.name.slice(0, cut)), h("span", {}, file.name.slice(cut)));
+    h("span.stem", {}, file.name.slice(0, cut)), h("span", {}, file.name.slice(cut)));
 }
 
 export const isMoving = (file) => file.type.startsWith("video/");
 
 function pictureOf(message, file) {
   const open = h("button", {
-    type: "button", class: "picture", "aria-label": t(isMoving(file) ? "file.playOf" : "file.openOf", { name: file.name }),
+    class: "picture", "aria-label": t(isMoving(file) ? "file.playOf" : "file.openOf", { name: file.name }),
     onclick: () => show(message, open.file),
-  }, smallPicture(message, file), isMoving(file) && h("span", { class: "play" }, icon(paths.play)));
+  }, smallPicture(message, file), isMoving(file) && h("span.play", {}, icon(paths.play)));
   open.file = file;
   return open;
 }
 
 function fileElement(message, file) {
   if (file.attachment) {
-    return h("div", { class: "file", role: "group", "aria-label": file.name },
+    return h("div.file", { role: "group", "aria-label": file.name },
       file.attachment.picture && h("img", { src: file.attachment.picture, alt: "", class: "leaving" }),
       file.isVoice ? h("p", {}, t("voice.name")) : nameOf(file), leavingLine(file.attachment));
   }
-  const look = h("div", { class: "look" });
+  const look = h("div.look");
   const shown = (now) => {
     if (now.isVoice) look.replaceChildren(voiceRow(message, now, addressOf));
     else if (hasPicture(now)) look.replaceChildren(pictureOf(message, now));
     else if (now.state === "here" && now.type.startsWith("audio/")) look.replaceChildren(soundRow(message, now, addressOf));
     else if (now.state === "here" && (isMoving(now) || shownKind.test(now.type))) {
       look.replaceChildren(h("button", {
-        type: "button", "aria-label": t(isMoving(now) ? "file.playOf" : "file.openOf", { name: now.name }),
+        "aria-label": t(isMoving(now) ? "file.playOf" : "file.openOf", { name: now.name }),
         onclick: () => show(message, now),
       }, t(isMoving(now) ? "file.play" : "file.open")));
     } else look.replaceChildren();
@@ -224,11 +224,11 @@ function fileElement(message, file) {
   const line = stateLine(message, file, shown);
   return h("div", { class: `file${file.isVoice || file.type.startsWith("audio/") ? " is-voice" : ""}`, role: "group", "aria-label": file.isVoice ? t("voice.name") : file.name },
     look, !file.isVoice && nameOf(file), line,
-    file.transcript && h("p", { class: "hint", dir: "auto" }, t("voice.transcript", { text: file.transcript })));
+    file.transcript && h("p.hint", { dir: "auto" }, t("voice.transcript", { text: file.transcript })));
 }
 
 /** All files of a message, or nothing. */
 export function filesOf(message) {
   const { files } = message;
-  return files?.length ? h("div", { class: "files" }, files.map((each) => fileElement(message, each))) : null;
+  return files?.length ? h("div.files", {}, files.map((each) => fileElement(message, each))) : null;
 }

@@ -1,8 +1,8 @@
 // All files of a conversation, the newest first: what each is, and the way to its message.
-import { foreign, h, icon, paths } from "./dom.js";
+import { bdi, h, hint, icon, note, paths } from "./dom.js";
 import { hasPicture, isMoving, nameOf, show, smallPicture } from "./files.js";
 import { isSaidByOneself } from "./message.js";
-import { View, addView, button, choices, rpc } from "./views.js";
+import { View, addView, button, choices, rpc } from "./view.js";
 import { byteSize, momentTime, playTime, t } from "./words.js";
 
 const pageSize = 50;
@@ -17,11 +17,11 @@ function kindOf(file) {
 
 /** What it looks like: a picture opens over all of the window, of the rest there is a sign. */
 function look(message, file) {
-  if (!hasPicture(file)) return h("span", { class: "sign" }, icon(file.isVoice ? paths.voice : isMoving(file) || kindOf(file) === "sound" ? paths.play : sheet));
+  if (!hasPicture(file)) return h("span.sign", {}, icon(file.isVoice ? paths.voice : isMoving(file) || kindOf(file) === "sound" ? paths.play : sheet));
   return h("button", {
-    type: "button", class: "picture", "data-key": `open ${message.id} ${file.number}`,
+    class: "picture", "data-key": `open ${message.id} ${file.number}`,
     "aria-label": t(isMoving(file) ? "file.playOf" : "file.openOf", { name: file.name }), onclick: () => show(message, file),
-  }, smallPicture(message, file), isMoving(file) && h("span", { class: "play" }, icon(paths.play)));
+  }, smallPicture(message, file), isMoving(file) && h("span.play", {}, icon(paths.play)));
 }
 
 function row(message, file) {
@@ -29,9 +29,9 @@ function row(message, file) {
   const state = file.state === "here" ? "" : t(file.state === "fetching" ? "file.waiting" : `file.${file.state}`);
   return h("li", { "data-kind": kindOf(file) }, look(message, file),
     h("a", { href: `#/c/${message.conversation}/${message.id}`, "data-key": `${message.id} ${file.number}` },
-      file.isVoice ? h("span", { class: "file-name" }, t("voice.name")) : nameOf(file),
-      h("span", { class: "hint" }, [file.isVoice ? "" : t(`gallery.${kindOf(file)}`), length, byteSize(file.size), state].filter(Boolean).join(" · ")),
-      h("span", { class: "hint" }, isSaidByOneself(message) ? t("message.you") : foreign("bdi", {}, message.author), " · ", momentTime(message.time))));
+      file.isVoice ? h("span.file-name", {}, t("voice.name")) : nameOf(file),
+      note([file.isVoice ? "" : t(`gallery.${kindOf(file)}`), length, byteSize(file.size), state].filter(Boolean).join(" · ")),
+      note(isSaidByOneself(message) ? t("message.you") : bdi(message.author), " · ", momentTime(message.time))));
 }
 
 /** So many messages with files, or all where there are fewer. */
@@ -57,13 +57,13 @@ addView(/^#\/files\/([0-9a-f]{64})$/, (id) => {
     for (const each of which.children) each.hidden = each.value !== "all" && each.value !== kind && !kinds.has(each.value);
     which.hidden = kinds.size < 2;
   };
-  const which = h("select", { class: "filter", "aria-label": t("gallery.which"), onchange: () => ((kind = which.value), narrow()) },
+  const which = h("select.filter", { "aria-label": t("gallery.which"), onchange: () => ((kind = which.value), narrow()) },
     ["all", "picture", "video", "voice", "sound", "other"].map((each) => h("option", { value: each }, t(each === "voice" ? "voice.name" : `gallery.${each}`))));
   view.add(which);
   const part = view.part(() => read(id, wanted), ({ entries, next }) => {
     setTimeout(narrow);
     return [
-      entries.length ? h("ul", { class: "gallery" }, entries.flatMap(({ message }) => message.files.map((file) => row(message, file)))) : h("p", { class: "hint" }, t("gallery.none")),
+      entries.length ? h("ul.gallery", {}, entries.flatMap(({ message }) => message.files.map((file) => row(message, file)))) : hint(t("gallery.none")),
       next !== undefined && choices(button(t("menu.more"), () => ((wanted += pageSize), view.reread()))),
     ];
   }, "message", "refolded", "receipts", "conversation");

@@ -1,11 +1,11 @@
 // Groups: a new one, who is in one and what holds there.
-import { foreign, h } from "./dom.js";
+import { bdi, foreign, h, hint, note } from "./dom.js";
 import { conversationActions } from "./chatmenu.js";
 import { standing } from "./head.js";
 import { inviteFields, pictureButtons, shownLink } from "./people.js";
 import { picture } from "./pictures.js";
 import { conversation } from "./store.js";
-import { View, addView, ask, button, choices, field, form, group, lookalikes, menu, openDialog, rpc, told } from "./views.js";
+import { View, addView, ask, button, choices, field, form, group, lookalikes, menu, openDialog, rpc, told } from "./view.js";
 import { momentTime, t } from "./words.js";
 
 const roles = ["reader", "member", "admin", "owner"];
@@ -15,9 +15,9 @@ const roleWords = (all) => all.map((each) => [each, t(`role.${each}`)]);
 
 /** Contacts to choose from. */
 function contactChoice(contacts) {
-  return h("fieldset", { class: "people-choice" }, h("legend", {}, t("group.who")),
-    contacts.length ? contacts.map((each) => field("members", [foreign("bdi", {}, each.name), each.resembles.length > 0 && h("span", { class: "hint" }, ` ${each.person.slice(0, 8)}`)].filter(Boolean), "check", false, { value: each.person }))
-      : h("p", { class: "hint" }, t("group.nobody")));
+  return h("fieldset.people-choice", {}, h("legend", {}, t("group.who")),
+    contacts.length ? contacts.map((each) => field("members", [bdi(each.name), each.resembles.length > 0 && note(` ${each.person.slice(0, 8)}`)].filter(Boolean), "check", false, { value: each.person }))
+      : hint(t("group.nobody")));
 }
 
 const acceptedContacts = async () => (await rpc("contacts")).filter((each) => each.state === "accepted");
@@ -25,7 +25,7 @@ const acceptedContacts = async () => (await rpc("contacts")).filter((each) => ea
 addView(/^#\/group$/, () => {
   const view = new View(t("group.new"), "#/people");
   acceptedContacts().then((contacts) => view.add(form(
-    [field("name", t("group.name"), "text", "", { required: true }), contactChoice(contacts), h("p", { class: "hint" }, t("group.alone"))],
+    [field("name", t("group.name"), "text", "", { required: true }), contactChoice(contacts), hint(t("group.alone"))],
     t("group.make"), async ({ name, members }) => {
       const made = await rpc("newConversation", { name, members: members ?? [] });
       location.hash = `#/c/${made.id}`;
@@ -56,18 +56,18 @@ function drawGroup(view, of, found) {
   const may = { lead: ["admin", "owner"].includes(own) && !of.isOut && of.kind === "group", write: ["member", "admin", "owner"].includes(own) && !of.isOut && of.kind === "group", all: own === "owner" && !of.isOut && of.kind === "group" };
   const actions = conversationActions(of, (body) => view.attempt(body), () => (location.hash = "#/"));
   const head = [
-    ...standing(of).map((text) => foreign("p", { class: "warning" }, text)),
-    of.lacksEarlier && h("p", { class: "hint" }, t(of.holdsEarlier ? "standing.lacksSome" : "standing.lacksEarlier")),
-    of.lacksShared && h("p", { class: "hint" }, t("standing.lacksShared")),
+    ...standing(of).map((text) => foreign("p.warning", {}, text)),
+    of.lacksEarlier && hint(t(of.holdsEarlier ? "standing.lacksSome" : "standing.lacksEarlier")),
+    of.lacksShared && hint(t("standing.lacksShared")),
     lookalikes(of.resembles),
   ];
   const all = choices(...actions.map(([label, body]) => button(label, body)));
   if (of.kind === "direct") return [...head, all, ...drawMembers(view, found, may)];
   return [
     ...head,
-    h("div", { class: "who-is" }, found.hasPicture && picture("groupPicture", { conversation: of.id }),
-      h("div", {}, found.description ? foreign("p", { class: "description" }, found.description) : may.lead && h("p", { class: "hint" }, t("group.undescribed")),
-        found.waiting.length > 0 && h("p", { class: "hint" }, t("group.undelivered")))),
+    h("div.who-is", {}, found.hasPicture && picture("groupPicture", { conversation: of.id }),
+      h("div", {}, found.description ? foreign("p.description", {}, found.description) : may.lead && hint(t("group.undescribed")),
+        found.waiting.length > 0 && hint(t("group.undelivered")))),
     may.lead && choices(...leaderButtons(view, found)),
     ...drawMembers(view, found, may),
     ...drawLinks(view, found, may),
@@ -101,7 +101,7 @@ function leaves({ id: conversation }, { name }) {
 function drawMembers(view, found, may) {
   const others = found.members.filter((each) => !each.isSelf);
   return group(t("group.members", { n: found.members.length }),
-    h("ul", { class: "people" }, found.members.map((each) => memberRow(view, found, each, may))),
+    h("ul.people", {}, found.members.map((each) => memberRow(view, found, each, may))),
     ...others.filter((each) => each.resembles.length).map((each) => lookalikes([each.name, ...each.resembles])),
     (may.lead || (may.write && found.rules?.add === "everybody")) && choices(button(t("group.add"), () => adds(view, found, may))));
 }
@@ -111,7 +111,7 @@ function memberRow(view, found, each, may) {
   const words = [t(`role.${each.role}`), !each.isSelf && each.isVerified && t("person.verified"), state].filter(Boolean).join(" · ");
   const mayChange = !each.isSelf && (may.all || (may.lead && ["reader", "member"].includes(each.role)));
   return h("li", {}, h("a", { href: each.isSelf ? "#/me" : `#/p/${each.person}`, "data-key": each.person },
-    h("span", { class: "name" }, foreign("bdi", {}, each.name), each.isSelf && ` (${t("message.you").toLocaleLowerCase()})`), h("span", { class: "hint" }, words)),
+    h("span.name", {}, bdi(each.name), each.isSelf && ` (${t("message.you").toLocaleLowerCase()})`), note(words)),
   mayChange && button(t("group.change"), () => changes(view, found, each, may), { "data-key": `change ${each.person}`, "aria-label": t("group.changeOf", { name: each.name }) }));
 }
 
@@ -145,9 +145,9 @@ function drawLinks(view, { id: conversation, invites, rules }, may) {
     }, { text: t("group.linkText") });
   };
   return group(t("group.links"),
-    invites.length > 0 && h("ul", { class: "plain" }, invites.map((each) => h("li", { class: "card" },
+    invites.length > 0 && h("ul.plain", {}, invites.map((each) => h("li.card", {},
       h("p", {}, t(`role.${each.role}`), " · ", t("invite.left", { n: each.usesLeft }), " · ", t("invite.until", { time: momentTime(each.expires) })),
-      h("p", { class: "hint" }, told("group.linkBy", { name: each.inviter })),
+      hint(told("group.linkBy", { name: each.inviter })),
       may.lead && choices(view.does(t("invite.end"), "revokeInvite", { id: each.id }))))),
     opens && choices(button(t("group.linkMake"), makes)));
 }
@@ -166,7 +166,7 @@ function drawRules(view, { id: conversation, history, rotationHours, rules }, ma
   return group(t("group.rules"),
     h("p", {}, t(days ? "rules.daysText" : `rules.${history}Text`, { n: days })),
     rotationHours && h("p", {}, t("rules.rotationText", { n: rotationHours })),
-    h("ul", { class: "plain" }, ruled.map((act) => h("li", {}, `${t(`rules.${act}`)}: ${t(`rules.${rules[act]}`)}`))),
+    h("ul.plain", {}, ruled.map((act) => h("li", {}, `${t(`rules.${act}`)}: ${t(`rules.${rules[act]}`)}`))),
     may.all && choices(button(t("group.change"), changes, { "aria-label": t("rules.change") }), button(t("rules.who"), decides)));
 }
 
@@ -178,7 +178,7 @@ function logLine(event) {
   if (!event.holds || !["added", "joined", "removed", "left", "declined", "role", "devices", "revoked"].includes(kind)) return null;
   const words = kind === "joined" && !event.author ? "log.came" : `log.${kind}`;
   return h("li", {}, h("span", {}, told(words, names), event.hiddenCount > 0 && ` ${t("log.hidden", { n: event.hiddenCount })}`), " ",
-    h("time", { class: "hint" }, momentTime(event.time)));
+    h("time.hint", {}, momentTime(event.time)));
 }
 
 const logCount = 200;
@@ -186,7 +186,7 @@ const logCount = 200;
 function drawLog(events) {
   const lines = events.map(logLine).filter(Boolean).reverse();
   if (lines.length < 2) return [];
-  return h("details", { class: "log" }, h("summary", {}, t("log.title")), h("ol", { reversed: true }, lines.slice(0, logCount)),
-    lines.length > logCount && h("p", { class: "hint" }, t("log.more", { n: lines.length - logCount })));
+  return h("details.log", {}, h("summary", {}, t("log.title")), h("ol", { reversed: true }, lines.slice(0, logCount)),
+    lines.length > logCount && hint(t("log.more", { n: lines.length - logCount })));
 }
 

@@ -1,5 +1,5 @@
 // The head of a conversation.
-import { foreign, h, namesOf } from "./dom.js";
+import { foreign, h, namesOf, note } from "./dom.js";
 import { lookalikes, short } from "./views.js";
 import { listed, t } from "./words.js";
 
@@ -9,11 +9,11 @@ export function fillHead(head, of) {
   if (head.dataset.shown === shown) return;
   head.dataset.shown = shown;
   head.replaceChildren(
-    h("h1", {}, foreign("a", { href: `#/g/${of.id}` }, of.name), of.resembles?.length > 0 && h("span", { class: "hint" }, ` ${short(of.id)}`)),
-    h("p", { class: "hint members" }, of.kind === "direct" ? "" : namesOf(of.members)),
+    h("h1", {}, foreign("a", { href: `#/g/${of.id}` }, of.name), of.resembles?.length > 0 && note(` ${short(of.id)}`)),
+    h("p.hint.members", {}, of.kind === "direct" ? "" : namesOf(of.members)),
     h("a", { href: `#/together/${of.id}`, class: "hint" }, t("together.title")),
     lookalikes(of.resembles ?? []),
-    ...standing(of).map((text) => foreign("p", { class: "warning" }, text)));
+    ...standing(of).map((text) => foreign("p.warning", {}, text)));
 }
 
 /** What one should know of how a conversation stands, in sentences. */

@@ -1,11 +1,11 @@
 // What holds for this browser alone: the language and the look of the page, and what it tells of.
 import { load } from "./api.js";
 import { choice, choose } from "./choice.js";
-import { h } from "./dom.js";
+import { h, hint } from "./dom.js";
 import { allKept } from "./keep.js";
 import { canNotify, isNotifying, watchNotices } from "./notify.js";
 import { noteFailure } from "./store.js";
-import { button, choices, field, group } from "./views.js";
+import { button, choices, field, group } from "./view.js";
 import { languages, t } from "./words.js";
 
 /** A choice that holds at once; the value of the first option takes it back. */
@@ -39,16 +39,16 @@ function drawNotices(wasRefused, redraw) {
   const isOn = isNotifying();
   return [
     h("p", {}, t(isOn ? "notify.on" : "notify.off")),
-    isOn && h("div", { class: "form" },
+    isOn && h("div.form", {},
       chooser("notify.which", t("notify.which"), [["", t("notify.which.all")], ["mentions", t("notify.which.mentions")]], () => {}),
       chooser("notify.shows", t("notify.shows"), [["", t("notify.shows.text")], ["name", t("notify.shows.name")], ["nothing", t("notify.shows.nothing")]], () => {})),
-    wasRefused && h("p", { class: "fault", role: "alert" }, t("notify.refused")),
+    wasRefused && h("p.fault", { role: "alert" }, t("notify.refused")),
     choices(button(t(isOn ? "notify.end" : "notify.begin"), () => (isOn ? (choose("notify", null), redraw(false)) : turnOn(redraw)))),
   ].filter(Boolean);
 }
 
 function notices() {
-  const element = h("section", {});
+  const element = h("section");
   const redraw = (wasRefused) => {
     const hadFocus = element.contains(document.activeElement);
     element.replaceChildren(...group(t("notify.title"), ...drawNotices(wasRefused, redraw)));
@@ -60,7 +60,7 @@ function notices() {
 
 /** What one chooses for this browser. */
 export const hereSettings = () => [
-  h("section", {}, group(t("settings.here"), h("p", { class: "hint" }, t("settings.hereText")), h("div", { class: "form" }, language(), theme()),
+  h("section", {}, group(t("settings.here"), hint(t("settings.hereText")), h("div.form", {}, language(), theme()),
     choices(button(t("keys.title"), () => load("./keys.js").then(({ showKeys }) => showKeys(), noteFailure))))),
   notices(),
 ];

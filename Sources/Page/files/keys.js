@@ -1,6 +1,6 @@
 // The keys of the page, listed.
 import { h } from "./dom.js";
-import { button, choices, openDialog } from "./views.js";
+import { button, choices, openDialog } from "./view.js";
 import { t } from "./words.js";
 
 const places = [
@@ -15,6 +15,6 @@ const places = [
 /** Shows which there are, and what each does, from the first one on. */
 export function showKeys() {
   const element = openDialog(t("keys.title"), ...places.flatMap(([title, keys], place) => [h("h3", { tabindex: "-1", autofocus: place === 0 }, t(title)),
-    h("dl", { class: "keys" }, keys.map(([key, words]) => h("div", {}, h("dt", {}, h("kbd", {}, key)), h("dd", {}, t(words)))))]),
+    h("dl.keys", {}, keys.map(([key, words]) => h("div", {}, h("dt", {}, h("kbd", {}, key)), h("dd", {}, t(words)))))]),
   choices(button(t("view.done"), () => element.close())));
 }

@@ -1,13 +1,13 @@
 // Before a call: what one is seen and heard with, to look at and choose.
 import { Ear, Local, chooseDevice, chosenDevices } from "./callmedia.js";
-import { h } from "./dom.js";
+import { h, hint } from "./dom.js";
 import { noteFailure } from "./store.js";
-import { button, choices, openDialog, wordsOf } from "./views.js";
+import { button, choices, openDialog, wordsOf } from "./view.js";
 import { t } from "./words.js";
 
 /** Choices of devices, as far as the browser tells of them. */
 function deviceFields(local, failed, sinkChanged) {
-  const element = h("div", { class: "devices" });
+  const element = h("div.devices");
   const kinds = [["audioinput", "microphone"], ["videoinput", "camera"], ["audiooutput", "loudspeaker"]];
   const choose = async (kind, id) => {
     if (kind === "loudspeaker") {
@@ -25,7 +25,7 @@ function deviceFields(local, failed, sinkChanged) {
       const chosen = name === "loudspeaker" ? localStorage.getItem("parley-loudspeaker") : chosenDevices()[name];
       const select = h("select", { id: `device-${name}`, onchange: () => choose(name, select.value) },
         found.map((each, place) => h("option", { value: each.deviceId, selected: each.deviceId === chosen }, each.label || `${place + 1}`)));
-      return [h("p", { class: "field" }, h("label", { for: select.id }, t(`device.${name}`)), select)];
+      return [h("p.field", {}, h("label", { for: select.id }, t(`device.${name}`)), select)];
     }));
   };
   draw();
@@ -37,7 +37,7 @@ function preview(local, dialog) {
   const video = h("video", { autoplay: true, playsinline: true, "aria-label": t("call.ownPicture") });
   video.muted = true;
   video.srcObject = local.picture;
-  const element = h("div", { class: "preview" }, video, h("p", { class: "hint" }, t("call.noPicture")));
+  const element = h("div.preview", {}, video, hint(t("call.noPicture")));
   const level = h("meter", { min: "0", max: "1", "aria-label": t("voice.level") });
   let ear = null;
   const timer = setInterval(() => {
@@ -56,7 +56,7 @@ function preview(local, dialog) {
 export function askMedia(title, label, withCamera, go) {
   const local = new Local();
   let isTaken = false;
-  const fault = h("p", { class: "fault", role: "alert", hidden: true });
+  const fault = h("p.fault", { role: "alert", hidden: true });
   const failed = (error) => {
     if (noteFailure(error)) fault.textContent = t("view.away");
     else if (error.code) fault.textContent = wordsOf(error);
@@ -91,7 +91,7 @@ export function askMedia(title, label, withCamera, go) {
   const dialog = openDialog(title);
   dialog.classList.add("lobby");
   const [picture, level] = preview(local, () => dialog);
-  const line = (input, words, more) => h("p", { class: "field check" }, input, h("label", { for: input.id }, words), more);
+  const line = (input, words, more) => h("p.field.check", {}, input, h("label", { for: input.id }, words), more);
   dialog.append(picture, line(microphone, t("device.microphone"), level), line(camera, t("device.camera")), devices.element, fault,
     choices(button(t("dialog.cancel"), () => dialog.close()), done));
   dialog.addEventListener("close", () => isTaken || local.close());
@@ -101,7 +101,7 @@ export function askMedia(title, label, withCamera, go) {
 
 /** Other devices for a call that goes on. */
 export function chooseDevices(local, sinkChanged) {
-  const fault = h("p", { class: "fault", role: "alert", hidden: true });
+  const fault = h("p.fault", { role: "alert", hidden: true });
   const failed = (error) => {
     if (!error.code) throw error;
     fault.textContent = wordsOf(error);

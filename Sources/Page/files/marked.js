@@ -1,8 +1,8 @@
 // Lists of messages: pinned, starred, mentions and threads; and the way to a day.
-import { h } from "./dom.js";
+import { h, hint } from "./dom.js";
 import { messageLink } from "./search.js";
 import { conversation } from "./store.js";
-import { View, addView, button, choices, field, rpc, ask } from "./views.js";
+import { View, addView, button, choices, field, rpc, ask } from "./view.js";
 import { t } from "./words.js";
 
 const pageSize = 50;
@@ -12,8 +12,8 @@ function listView(title, back, empty, read) {
   const view = new View(title, back);
   let wanted = pageSize;
   view.part(() => read(wanted), ({ rows, absentCount, next }) => [
-    rows.length ? h("ul", { class: "messages" }, rows.map((each) => line(view, each))) : h("p", { class: "hint" }, empty),
-    absentCount > 0 && h("p", { class: "hint" }, t("marked.absent", { n: absentCount })),
+    rows.length ? h("ul.messages", {}, rows.map((each) => line(view, each))) : hint(empty),
+    absentCount > 0 && hint(t("marked.absent", { n: absentCount })),
     next !== undefined && choices(button(t("menu.more"), () => ((wanted += pageSize), view.reread()))),
   ], ...kinds);
   return view;

@@ -1,6 +1,6 @@
 // Mentions: members to choose from where one writes `@`, and where a text mentions somebody.
-import { foreign, h } from "./dom.js";
-import { noteFailure, on, store } from "./store.js";
+import { bdi, h, note } from "./dom.js";
+import { on, passOver, store } from "./store.js";
 import { rpc } from "./views.js";
 import { t } from "./words.js";
 
@@ -16,7 +16,7 @@ function membersOf({ id }) {
   if (!members.has(id)) {
     members.set(id, rpc("group", { conversation: id }).then((found) => found.members.filter((each) => !each.isSelf), (error) => {
       members.delete(id);
-      if (!noteFailure(error) && !error.code) throw error;
+      passOver(error);
       return [];
     }));
   }
@@ -32,7 +32,7 @@ export class MentionList {
 
   constructor(field, of) {
     Object.assign(this, { field, of });
-    this.element = h("ul", { class: "mention-list", role: "listbox", id: `mentions-${++listCount}`, "aria-label": t("mentions.choose"), hidden: true });
+    this.element = h("ul.mention-list", { role: "listbox", id: `mentions-${++listCount}`, "aria-label": t("mentions.choose"), hidden: true });
     field.addEventListener("blur", () => this.#close());
     field.addEventListener("click", () => this.typed());
   }
@@ -74,7 +74,7 @@ export class MentionList {
       role: "option", id: `${id}-${place}`, "aria-selected": String(place === this.#at),
       // The field keeps the keyboard.
       onmousedown: (event) => (event.preventDefault(), this.#take(each)),
-    }, foreign("bdi", {}, each.name), each.person ? each.isInvited && h("span", { class: "hint" }, ` ${t("group.invited")}`) : h("span", { class: "hint" }, ` ${t("mentions.everyone")}`))));
+    }, bdi(each.name), each.person ? each.isInvited && note(` ${t("group.invited")}`) : note(` ${t("mentions.everyone")}`))));
     this.element.hidden = false;
     // A field of several lines stays one to whoever hears it, with a list that it leads.
     const states = ["listbox", "list", id, `${id}-${this.#at}`];

@@ -2,7 +2,7 @@
 import { load } from "./api.js";
 import { isSaidByOneself } from "./message.js";
 import { noteFailure, store } from "./store.js";
-import { alone, ask, copy, openDialog, passOn, rpc } from "./views.js";
+import { alone, copy, openDialog, rpc } from "./views.js";
 import { t } from "./words.js";
 
 // MARK: What is done
@@ -21,7 +21,7 @@ export function actor(place) {
       else if (what === "star") await set("star", { on: !message.isStarred });
       else if (what === "copy") await copyText(message);
       else if (what !== "delete") await alone(async () => (await load("./about.js"))[what](message));
-      else ask(t("message.deleteAsk"), [], t("message.deleteDo"), () => set("delete"), { text: t("menu.deleteText"), isDangerous: true });
+      else (await load("./view.js")).ask(t("message.deleteAsk"), [], t("message.deleteDo"), () => set("delete"), { text: t("menu.deleteText"), isDangerous: true });
     } catch (error) {
       place.report(error);
     }
@@ -54,5 +54,5 @@ async function react(set) {
 }
 
 async function copyText({ text }) {
-  if (!(await copy(text))) openDialog(t("menu.copy"), ...passOn(text, t("menu.copy")));
+  if (!(await copy(text))) openDialog(t("menu.copy"), ...(await load("./view.js")).passOn(text, t("menu.copy")));
 }

@@ -1,5 +1,5 @@
 // One message as elements.
-import { foreign, h, icon, iconButton, isolated, namesOf, paths } from "./dom.js";
+import { bdi, foreign, h, hint, icon, iconButton, isolated, namesOf, paths } from "./dom.js";
 import { filesOf } from "./files.js";
 import { rendered } from "./markdown.js";
 import { marked } from "./mentions.js";
@@ -31,20 +31,20 @@ export function goesOn(message, above) {
 }
 
 function body(message) {
-  if (message.isDeleted) return h("p", { class: "hint" }, t("message.deleted"));
-  if (message.isGoneHere) return h("p", { class: "hint" }, t("message.gone"));
-  if (message.isHidden) return h("p", { class: "hint" }, t("message.hidden"));
-  if (message.isMissing) return h("p", { class: "hint" }, t("message.missing"));
-  return [message.text !== "" && message.text !== undefined && h("div", { class: "text" }, rendered(marked(message))), filesOf(message)];
+  if (message.isDeleted) return hint(t("message.deleted"));
+  if (message.isGoneHere) return hint(t("message.gone"));
+  if (message.isHidden) return hint(t("message.hidden"));
+  if (message.isMissing) return hint(t("message.missing"));
+  return [message.text !== "" && message.text !== undefined && h("div.text", {}, rendered(marked(message))), filesOf(message)];
 }
 
 function quote(message) {
   if (!message.replyToID) return null;
   const { quote } = message;
-  if (!quote) return h("p", { class: "quote hint" }, t("message.quoteGone"));
-  return h("p", { class: "quote", "data-to": message.replyToID },
-    foreign("bdi", { class: "who" }, quote.author), " ",
-    foreign("bdi", {}, quote.isDeleted || quote.hasDisappeared ? t(quote.isDeleted ? "message.deleted" : "message.disappeared") : (quote.text ?? t(quote.isHidden ? "message.hidden" : "message.missing"))));
+  if (!quote) return h("p.quote.hint", {}, t("message.quoteGone"));
+  return h("p.quote", { "data-to": message.replyToID },
+    foreign("bdi.who", {}, quote.author), " ",
+    bdi(quote.isDeleted || quote.hasDisappeared ? t(quote.isDeleted ? "message.deleted" : "message.disappeared") : (quote.text ?? t(quote.isHidden ? "message.hidden" : "message.missing"))));
 }
 
 /** That its text was changed, and how far the change has come where nobody else is known to have it. */
@@ -71,7 +71,7 @@ function notes(message) {
   if (spelled.includes(state)) notes.push(t(`delivery.${state}`));
   // Of what is in no log yet, or is taken by nobody, the node tells in a sentence.
   else if (state && !(state in marks)) notes.push(state);
-  return notes.length ? h("p", { class: "notes" }, notes.flatMap((each, place) => [place > 0 && " · ", each].flat())) : null;
+  return notes.length ? h("p.notes", {}, notes.flatMap((each, place) => [place > 0 && " · ", each].flat())) : null;
 }
 
 function delivery(message) {
@@ -80,29 +80,29 @@ function delivery(message) {
   const isAlone = state === "saved" && conversation(message.conversation)?.members.length < 2;
   const words = t(isAlone ? "delivery.alone" : `delivery.${state}`);
   return h("span", { class: `delivery is-${state}`, title: words },
-    h("span", { "aria-hidden": "true" }, marks[state]), !spelled.includes(state) && h("span", { class: "unseen" }, words));
+    h("span", { "aria-hidden": "true" }, marks[state]), !spelled.includes(state) && h("span.unseen", {}, words));
 }
 
 function reactions(message, own, act) {
   if (!message.reactions?.length) return null;
-  return h("p", { class: "reactions" }, message.reactions.map((each) => {
+  return h("p.reactions", {}, message.reactions.map((each) => {
     const isOwn = each.names.includes(own);
     return h("button", {
-      type: "button", "aria-pressed": String(isOwn), disabled: Boolean(store.status?.isRevoked), title: listed(each.names.map(isolated)),
+      "aria-pressed": String(isOwn), disabled: Boolean(store.status?.isRevoked), title: listed(each.names.map(isolated)),
       "aria-label": t("message.reacted", { emoji: each.emoji, n: each.count, names: listed(each.names) }),
       onclick: () => act("toggle", message, each.emoji, !isOwn),
-    }, foreign("bdi", {}, each.emoji), ` ${each.count}`);
+    }, bdi(each.emoji), ` ${each.count}`);
   }));
 }
 
 function answers(message, thread, act) {
-  return thread && h("p", { class: "answers" }, h("button", { type: "button", onclick: () => act("thread", message) },
-    t("thread.answers", { n: thread.answerCount }), thread.unreadCount > 0 && h("span", { class: "new" }, ` · ${t("thread.unread", { n: thread.unreadCount })}`)));
+  return thread && h("p.answers", {}, h("button", { onclick: () => act("thread", message) },
+    t("thread.answers", { n: thread.answerCount }), thread.unreadCount > 0 && h("span.new", {}, ` · ${t("thread.unread", { n: thread.unreadCount })}`)));
 }
 
 function actions(message, act) {
   if (message.number === 0 || message.isDeleted) return null;
-  return h("div", { class: "actions", role: "group", "aria-label": t("message.actions") },
+  return h("div.actions", { role: "group", "aria-label": t("message.actions") },
     // A device that was revoked writes nothing more.
     !store.status?.isRevoked && [
       iconButton(paths.reply, t("message.reply"), () => act("reply", message), { tabindex: "-1" }),
@@ -126,7 +126,7 @@ export function calledLines(calls) {
 }
 
 /** A row of calls below all messages. */
-export const callsRow = ({ calls }) => h("div", { class: "row calls", role: "listitem", tabindex: "-1" }, calledLines(calls));
+export const callsRow = ({ calls }) => h("div.row.calls", { role: "listitem", tabindex: "-1" }, calledLines(calls));
 
 /**
  * The row of a message.
@@ -150,15 +150,15 @@ export function messageRow(message, { above, calls = [], isFirstUnread, isFound,
     role: "listitem", tabindex: "-1", "data-id": message.id,
   },
   ...calledLines(calls.filter((each) => !isOfDay(each))),
-  isNewDay && message.number !== 0 && h("p", { class: "day" }, h("span", {}, dayName(message.time))),
+  isNewDay && message.number !== 0 && h("p.day", {}, h("span", {}, dayName(message.time))),
   ...calledLines(calls.filter(isOfDay)),
-  isFirstUnread && h("p", { class: "fresh" }, h("span", {}, t("timeline.new"))),
-  message.missingBefore && h("p", { class: "called" }, h("span", {}, told("message.gap", { name: message.author, n: message.missingBefore }))),
+  isFirstUnread && h("p.fresh", {}, h("span", {}, t("timeline.new"))),
+  message.missingBefore && h("p.called", {}, h("span", {}, told("message.gap", { name: message.author, n: message.missingBefore }))),
   h("article", {},
     h("header", { class: goes ? "unseen" : "" },
-      foreign("span", { class: "who" }, who), " ",
+      foreign("span.who", {}, who), " ",
       h("time", { datetime: isoTime(message.time), title: fullTime(message.time) }, clockTime(message.time))),
-    h("div", { class: "said" }, quote(message), body(message), notes(message), reactions(message, own, act), answers(message, thread, act)),
+    h("div.said", {}, quote(message), body(message), notes(message), reactions(message, own, act), answers(message, thread, act)),
     delivery(message),
     actions(message, act)));
 }
@@ -167,7 +167,7 @@ const isoTime = (time) => (Math.abs(time) <= 8.64e15 ? new Date(time).toISOStrin
 
 /** What stands where a message is that has not come yet. */
 export function placeholderRow() {
-  return h("div", { class: "row goes-on waiting", role: "listitem" },
-    h("article", {}, h("span", { class: "unseen" }, t("timeline.loading")), h("div", { class: "said" })));
+  return h("div.row.goes-on.waiting", { role: "listitem" },
+    h("article", {}, h("span.unseen", {}, t("timeline.loading")), h("div.said")));
 }
 

@@ -1,10 +1,10 @@
 // Notes that several people edit at once: which there are, and one of them. What is typed becomes edits of the version
 // that is shown; what others wrote meanwhile comes with the answer, and is woven into what was typed since.
-import { foreign, h, later } from "./dom.js";
+import { foreign, h, hint, later, note } from "./dom.js";
 import { changes, movedBy, scalars, woven } from "./weave.js";
 import { noteFailure, on, store } from "./store.js";
 import { togetherView, hiddenCard } from "./together.js";
-import { View, addView, button, choices, copy, field, openDialog, rpc, told, wordsOf } from "./views.js";
+import { View, addView, button, choices, copy, field, openDialog, rpc, told, wordsOf } from "./view.js";
 import { momentTime, t } from "./words.js";
 
 // MARK: Which there are
@@ -15,9 +15,9 @@ addView(/^#\/notes\/([0-9a-f]{64})$/, (id) => {
     const note = await rpc("createNote", { conversation: id, title });
     location.hash = `#/note/${id}/${note.id}`;
   }), { class: "lead" })));
-  view.part(() => rpc("notes", { conversation: id }), (all) => (all.length ? h("ul", { class: "people" }, all.map((each) => h("li", {},
-    each.isHidden ? hiddenCard() : h("a", { href: `#/note/${id}/${each.id}` }, foreign("span", { class: "name" }, each.title),
-      h("span", { class: "hint" }, told("note.last", { name: each.editor ?? each.author, time: momentTime(each.editTime ?? each.time) })))))) : h("p", { class: "hint" }, t("note.none"))), "note");
+  view.part(() => rpc("notes", { conversation: id }), (all) => (all.length ? h("ul.people", {}, all.map((each) => h("li", {},
+    each.isHidden ? hiddenCard() : h("a", { href: `#/note/${id}/${each.id}` }, foreign("span.name", {}, each.title),
+      note(told("note.last", { name: each.editor ?? each.author, time: momentTime(each.editTime ?? each.time) })))))) : hint(t("note.none"))), "note");
   return view;
 });
 
@@ -122,9 +122,9 @@ addView(/^#\/note\/([0-9a-f]{64})\/([0-9a-f-]+)$/, (conversation, id) => {
   const view = new View(t("note.page"), `#/notes/${conversation}`);
   const text = texts.get(id) ?? new SharedText(id);
   texts.set(id, text);
-  const area = h("textarea", { class: "note", dir: "auto", "aria-label": t("note.textOf"), readonly: text.version === null, spellcheck: "true", oninput: () => ((text.typed = area.value), say(), sendSoon()) });
-  const state = h("p", { class: "hint", role: "status" });
-  const last = h("p", { class: "hint" });
+  const area = h("textarea.note", { dir: "auto", "aria-label": t("note.textOf"), readonly: text.version === null, spellcheck: "true", oninput: () => ((text.typed = area.value), say(), sendSoon()) });
+  const state = h("p.hint", { role: "status" });
+  const last = h("p.hint");
   const mayWrite = () => !store.status?.isRevoked;
   const sendSoon = later(() => text.sync(), 150);
   const say = (words = t("note.saving")) => (state.textContent = words);
@@ -164,7 +164,7 @@ addView(/^#\/note\/([0-9a-f]{64})\/([0-9a-f-]+)$/, (conversation, id) => {
     });
   const withNote = (body) => () => note && view.attempt(() => body(note));
   view.body.classList.add("writes");
-  view.add(area, h("div", { class: "links" }, state, last), choices(
+  view.add(area, h("div.links", {}, state, last), choices(
     button(t("note.history"), withNote(() => history(view, id, () => text.sync(true)))),
     button(t("note.copy"), withNote(async () => (await copy(area.value)) || area.select())),
     button(t("note.rename"), withNote(() => view.asks(t("note.rename"), [field("title", t("note.title"), "text", note.title)], t("view.save"), async ({ title }) => {
@@ -185,23 +185,23 @@ addView(/^#\/note\/([0-9a-f]{64})\/([0-9a-f-]+)$/, (conversation, id) => {
 /** The edits of a note, and its text after each; one may go back to that. */
 async function history(view, id, restored) {
   const pageSize = 30;
-  const list = h("ol", { class: "plain versions" });
+  const list = h("ol.plain.versions");
   const more = button(t("menu.more"), () => view.attempt(load));
   let before;
   const line = (step) => {
-    const place = h("div", {});
+    const place = h("div");
     const open = button(t("note.show"), async () => {
       const { text } = await rpc("note", { note: id, after: step.id });
       open.hidden = true;
-      place.replaceChildren(foreign("p", { class: "description" }, text), choices(button(t("note.restore"), async () => {
+      place.replaceChildren(foreign("p.description", {}, text), choices(button(t("note.restore"), async () => {
         if (await view.attempt(() => rpc("restoreNote", { note: id, after: step.id }))) restored();
         element.close();
       })));
     });
-    return h("li", { class: "card" },
-      h("p", {}, foreign("bdi", { class: "name" }, step.author), " ", h("time", { class: "hint" }, momentTime(step.time))),
-      step.beginning && foreign("p", { class: "description" }, step.beginning),
-      h("p", { class: "hint" }, t("note.step", { inserted: step.inserted, deleted: step.deleted })), open, place);
+    return h("li.card", {},
+      h("p", {}, foreign("bdi.name", {}, step.author), " ", h("time.hint", {}, momentTime(step.time))),
+      step.beginning && foreign("p.description", {}, step.beginning),
+      hint(t("note.step", { inserted: step.inserted, deleted: step.deleted })), open, place);
   };
   const load = async () => {
     const steps = await rpc("noteHistory", { note: id, limit: pageSize, ...(before && { before }) });
@@ -210,6 +210,6 @@ async function history(view, id, restored) {
     more.hidden = steps.length < pageSize;
   };
   await load();
-  const element = openDialog(t("note.history"), list.children.length ? list : h("p", { class: "hint" }, t("note.noHistory")),
+  const element = openDialog(t("note.history"), list.children.length ? list : hint(t("note.noHistory")),
     choices(more, button(t("view.done"), () => element.close(), { autofocus: true })));
 }

@@ -1,8 +1,8 @@
 // People: who there is, one person, how two meet, and what waits for an answer.
 import { code, canScan, scan } from "./codes.js";
-import { announce, foreign, h, namesOf } from "./dom.js";
+import { announce, foreign, h, hint, namesOf, note } from "./dom.js";
 import { picture, smallPicture } from "./pictures.js";
-import { View, addView, button, choices, copy, field, form, group, lookalikes, ownName, passOn, prose, rpc, short, told } from "./views.js";
+import { View, addView, button, choices, copy, field, form, group, lookalikes, ownName, passOn, prose, rpc, short, told } from "./view.js";
 import { groupName } from "./waiting.js";
 import { momentTime, t, timeIn } from "./words.js";
 
@@ -18,19 +18,19 @@ addView(/^#\/waiting$/, () => {
     return { asks: contacts.filter((each) => each.state === "pending"), waiting, joins: joins.filter((each) => !each.isMember) };
   }, ({ asks, waiting, joins }) => {
     const parts = [
-      ...group(t("waiting.people"), asks.map((each) => h("div", { class: "card" },
+      ...group(t("waiting.people"), asks.map((each) => h("div.card", {},
         h("p", {}, told("waiting.asks", { name: each.name }), " ", h("a", { href: `#/p/${each.person}`, class: "hint" }, short(each.person))),
         lookalikes(each.resembles), answers(view, each)))),
-      ...group(t("waiting.groups"), waiting.map((each) => h("div", { class: "card" },
+      ...group(t("waiting.groups"), waiting.map((each) => h("div.card", {},
         h("p", {}, told("waiting.invites", { name: each.inviter, group: groupName(each.name) })),
-        h("p", { class: "hint" }, t("waiting.count", { n: each.memberCount }), " · ", momentTime(each.since)),
+        hint(t("waiting.count", { n: each.memberCount }), " · ", momentTime(each.since)),
         choices(answer(t("waiting.join"), each, true, { class: "lead" }), answer(t("waiting.decline"), each, false))))),
-      ...group(t("waiting.links"), joins.map((each) => h("div", { class: "card" },
+      ...group(t("waiting.links"), joins.map((each) => h("div.card", {},
         h("p", {}, told(each.isRefused ? "waiting.refused" : "waiting.join.wait", { name: each.inviter, group: groupName(each.name) })),
-        !each.isRefused && h("p", { class: "hint" }, t("invite.until", { time: momentTime(each.expires) })),
+        !each.isRefused && hint(t("invite.until", { time: momentTime(each.expires) })),
         choices(view.does(t("waiting.withdraw"), "withdrawJoin", { conversation: each.id }))))),
     ];
-    return parts.length ? parts : h("p", { class: "hint" }, t("waiting.none"));
+    return parts.length ? parts : hint(t("waiting.none"));
   }, "contact", "invitation", "invitations", "members", "conversation");
   return view;
 });
@@ -51,13 +51,13 @@ function personRow(each, presences, ...more) {
   const state = each.state === "accepted" ? (each.isVerified ? t("person.verified") : "") : t(`person.state.${each.state}`);
   const presence = presences.get(each.person);
   return h("li", {}, h("a", { href: `#/p/${each.person}`, "data-key": each.person },
-    foreign("span", { class: "name" }, each.name),
-    h("span", { class: "hint" }, [state, presence, each.notices.length && t("people.notices", { n: each.notices.length })].filter(Boolean).join(" · "))), ...more);
+    foreign("span.name", {}, each.name),
+    note([state, presence, each.notices.length && t("people.notices", { n: each.notices.length })].filter(Boolean).join(" · "))), ...more);
 }
 
 /** Whom one blocked, each with a way back. */
 function blockedRows(view, blocked, presences) {
-  return group(t("people.blocked"), blocked.length > 0 && h("ul", { class: "people" }, blocked.map((each) =>
+  return group(t("people.blocked"), blocked.length > 0 && h("ul.people", {}, blocked.map((each) =>
     personRow(each, presences, decides(view, each, "unblock", { "aria-label": t("people.unblock", { name: each.name }) })))));
 }
 
@@ -69,7 +69,7 @@ async function presenceWords() {
 
 addView(/^#\/people$/, () => {
   const view = new View(t("people.title"));
-  view.add(h("p", { class: "links" }, h("a", { href: "#/meet" }, t("people.meet")), h("a", { href: "#/group" }, t("people.group")), h("a", { href: "#/me" }, t("people.me")), h("a", { href: "#/settings" }, t("settings.title"))));
+  view.add(h("p.links", {}, h("a", { href: "#/meet" }, t("people.meet")), h("a", { href: "#/group" }, t("people.group")), h("a", { href: "#/me" }, t("people.me")), h("a", { href: "#/settings" }, t("settings.title"))));
   const find = h("input", { type: "search", class: "filter", "aria-label": t("people.find"), placeholder: t("people.find"), oninput: () => filter() });
   view.add(find);
   const filter = () => {
@@ -79,11 +79,11 @@ addView(/^#\/people$/, () => {
   const part = view.part(async () => ({ contacts: await rpc("contacts"), presences: [...await presenceWords()] }), ({ contacts, presences }) => {
     setTimeout(filter);
     find.hidden = contacts.length < 8;
-    if (!contacts.length) return h("p", { class: "hint" }, t("people.none"));
+    if (!contacts.length) return hint(t("people.none"));
     const there = new Map(presences);
     const sorted = order.map((state) => contacts.filter((each) => each.state === state)).flat();
     const blocked = contacts.filter((each) => each.state === "blocked");
-    return [sorted.length > 0 && h("ul", { class: "people" }, sorted.map((each) => personRow(each, there))), ...blockedRows(view, blocked, there)];
+    return [sorted.length > 0 && h("ul.people", {}, sorted.map((each) => personRow(each, there))), ...blockedRows(view, blocked, there)];
   }, ...personKinds);
   return view;
 });
@@ -111,23 +111,23 @@ addView(/^#\/p\/([0-9a-f]{64})$/, (person) => {
 function drawPerson(view, { contact, profile, number, talk, presence }) {
   if (!contact) {
     view.name(t("person.unknown"));
-    return h("p", { class: "hint" }, t("person.unknownText"));
+    return hint(t("person.unknownText"));
   }
   const { person, name, state } = contact;
   view.name(name);
   const rename = () => view.asks(told("person.aliasAsk", { name }), [field("alias", t("person.alias"), "text", name)], t("view.save"),
     ({ alias }) => rpc("setAlias", { person, ...(alias ? { alias } : {}) }), { text: t("person.aliasText") });
   return [
-    h("div", { class: "who-is" },
+    h("div.who-is", {},
       profile?.hasPicture && picture("picture", { person }),
       h("div", {},
         profile?.status && foreign("p", {}, profile.status),
-        h("p", { class: "hint" }, [state === "accepted" ? null : t(`person.state.${state}`), presence, contact.isVerified && t("person.verified"), localTime(profile?.timeZone), profile?.language].filter(Boolean).join(" · ")),
-        h("p", { class: "hint" }, t("person.identifier"), " ", h("code", { dir: "ltr", title: person }, short(person))))),
+        hint([state === "accepted" ? null : t(`person.state.${state}`), presence, contact.isVerified && t("person.verified"), localTime(profile?.timeZone), profile?.language].filter(Boolean).join(" · ")),
+        hint(t("person.identifier"), " ", h("code", { dir: "ltr", title: person }, short(person))))),
     lookalikes(contact.resembles),
-    ...contact.notices.map((text) => h("p", { class: "warning", dir: "auto" }, prose(text))),
+    ...contact.notices.map((text) => h("p.warning", { dir: "auto" }, prose(text))),
     state === "pending" ? answers(view, contact) : choices(
-      talk && h("a", { class: "button lead", href: `#/c/${talk}` }, t("person.write")),
+      talk && h("a.button.lead", { href: `#/c/${talk}` }, t("person.write")),
       button(t("person.rename"), rename),
       state === "declined" && decides(view, contact, "accept"),
       state === "known" && view.does(t("person.ask"), "requestContact", { card: person }),
@@ -159,9 +159,9 @@ function safety(view, { person, name, isVerified, notices }, number) {
   const equal = () => view.asks(told("safety.equalAsk", { name }), [], t("safety.same"), () => rpc("markVerified", { person }), { text: t("safety.equalText") });
   return group(t("safety.title"),
     h("p", {}, told(isVerified ? "safety.done" : "safety.open", { name })),
-    h("p", { class: "safety", dir: "ltr", "aria-label": t("safety.number") }, number.number.split(" ").map((part) => h("span", {}, `${part} `))),
+    h("p.safety", { dir: "ltr", "aria-label": t("safety.number") }, number.number.split(" ").map((part) => h("span", {}, `${part} `))),
     h("details", { open: !isVerified }, h("summary", {}, t("safety.picture")),
-      code(number.code, t("safety.pictureOf")), h("p", { class: "hint" }, t("safety.how")),
+      code(number.code, t("safety.pictureOf")), hint(t("safety.how")),
       choices(button(t("view.copyCode"), () => copy(number.code)))),
     choices(
       (!isVerified || notices.length > 0) && button(t("safety.same"), equal),
@@ -173,9 +173,9 @@ function safety(view, { person, name, isVerified, notices }, number) {
 addView(/^#\/me$/, () => {
   const view = new View(t("me.title"), "#/people");
   view.part(() => rpc("profile"), (profile) => [
-    h("div", { class: "who-is" }, profile.hasPicture && picture("picture", {}),
-      h("div", {}, foreign("p", { class: "name" }, profile.name), profile.status && foreign("p", {}, profile.status),
-        h("p", { class: "hint" }, t("person.identifier"), " ", h("code", { dir: "ltr", title: profile.person }, short(profile.person))))),
+    h("div.who-is", {}, profile.hasPicture && picture("picture", {}),
+      h("div", {}, foreign("p.name", {}, profile.name), profile.status && foreign("p", {}, profile.status),
+        hint(t("person.identifier"), " ", h("code", { dir: "ltr", title: profile.person }, short(profile.person))))),
     choices(
       button(t("me.edit"), () => view.asks(t("me.edit"), [
         field("name", t("me.name"), "text", profile.name), field("status", t("me.status"), "text", profile.status ?? ""),
@@ -204,7 +204,7 @@ export const inviteFields = (uses, hours) => [
 /** A link as a picture and as text, with how long it works. */
 export function shownLink(link, expires, uses, clockWarning) {
   return [h("p", {}, t("invite.times", { n: uses, time: momentTime(expires) })),
-    code(link, t("invite.picture")), ...passOn(link, t("invite.link")), clockWarning && foreign("p", { class: "warning" }, clockWarning)].filter(Boolean);
+    code(link, t("invite.picture")), ...passOn(link, t("invite.link")), clockWarning && foreign("p.warning", {}, clockWarning)].filter(Boolean);
 }
 
 function obstacle(invite) {
@@ -219,10 +219,10 @@ addView(/^#\/meet$/, () => meetView());
 /** How one begins, and how two meet. */
 export function meetView(isFirst = false) {
   const view = new View(t(isFirst ? "meet.first" : "meet.title"));
-  if (isFirst) view.add(h("p", { class: "lede" }, told("meet.firstText", { name: ownName() })));
-  const shown = h("div", { class: "shown-link", "aria-live": "polite" });
+  if (isFirst) view.add(h("p.lede", {}, told("meet.firstText", { name: ownName() })));
+  const shown = h("div.shown-link", { "aria-live": "polite" });
   let open;
-  const show = (invite) => (open = invite.id) && shown.replaceChildren(...shownLink(invite.link, invite.expires, invite.usesLeft, invite.clockWarning), h("p", { class: "hint" }, obstacle(invite)));
+  const show = (invite) => (open = invite.id) && shown.replaceChildren(...shownLink(invite.link, invite.expires, invite.usesLeft, invite.clockWarning), hint(obstacle(invite)));
   view.add(h("section", {}, h("h2", {}, t("meet.give")), h("p", {}, t("meet.giveText")),
     form(inviteFields(1, "48"), t("meet.make"), async ({ uses, hours }) => {
       show(await rpc("invite", { uses: Number(uses), hours: Number(hours) }));
@@ -232,10 +232,10 @@ export function meetView(isFirst = false) {
   view.part(() => rpc("invites"), (all) => {
     const invites = all.filter((each) => !each.group);
     if (open && !invites.some((each) => each.id === open)) shown.replaceChildren(h("p", {}, t("invite.gone")));
-    return group(t("meet.open"), invites.length > 0 && h("ul", { class: "plain" }, invites.map((each) => h("li", { class: "card" },
+    return group(t("meet.open"), invites.length > 0 && h("ul.plain", {}, invites.map((each) => h("li.card", {},
       h("p", {}, t("invite.left", { n: each.usesLeft }), " · ", t("invite.until", { time: momentTime(each.expires) })),
-      each.guests.length > 0 && h("p", { class: "hint" }, t("invite.taken"), " ", namesOf(each.guests)),
-      h("p", { class: "hint" }, obstacle(each)),
+      each.guests.length > 0 && hint(t("invite.taken"), " ", namesOf(each.guests)),
+      hint(obstacle(each)),
       choices(button(t("invite.show"), () => (show(each), shown.scrollIntoView({ block: "center" })), { "data-key": `show ${each.id}` }),
         view.does(t("invite.end"), "revokeInvite", { id: each.id }))))));
   }, "contact", "relays", "preferences", "conversation");

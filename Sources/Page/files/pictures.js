@@ -1,7 +1,7 @@
 // Small pictures of persons and groups.
 import { Refused, rpc } from "./api.js";
 import { h } from "./dom.js";
-import { noteFailure } from "./store.js";
+import { passOver } from "./store.js";
 import { t } from "./words.js";
 
 const side = 256;
@@ -10,7 +10,7 @@ const types = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 
 /** The picture that a request answers with, which comes in a moment; nothing where it is none. */
 export function picture(method, params) {
-  const place = h("span", { class: "portrait" });
+  const place = h("span.portrait");
   rpc(method, params).then(({ base64, type }) => {
     if (!types.includes(type)) return;
     const bytes = Uint8Array.from(atob(base64), (each) => each.charCodeAt(0));
@@ -18,7 +18,7 @@ export function picture(method, params) {
     const image = h("img", { src: address, alt: t("picture.alt"), onload: () => URL.revokeObjectURL(address), onerror: () => place.replaceChildren() });
     place.append(image);
   }, (error) => {
-    if (!noteFailure(error) && !error.code) throw error;
+    passOver(error);
   });
   return place;
 }

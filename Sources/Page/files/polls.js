@@ -1,9 +1,9 @@
 // What a conversation decides and does together: polls and items, on a view of their own.
 import { load } from "./api.js";
-import { foreign, h } from "./dom.js";
+import { bdi, foreign, h, hint, note } from "./dom.js";
 import { conversation } from "./store.js";
 import { hiddenCard, togetherView } from "./together.js";
-import { addView, button, choices, field, group, ownName, rpc, told } from "./views.js";
+import { addView, button, choices, field, group, ownName, rpc, told } from "./view.js";
 import { listed, momentTime, t } from "./words.js";
 
 const lines = (text) => text.split("\n").map((each) => each.trim()).filter(Boolean);
@@ -12,20 +12,20 @@ const lines = (text) => text.split("\n").map((each) => each.trim()).filter(Boole
 
 function answer(view, poll) {
   const kind = poll.isMultiple ? "checkbox" : "radio";
-  const boxes = poll.options.map((each, place) => h("label", { class: "choice" },
+  const boxes = poll.options.map((each, place) => h("label.choice", {},
     h("input", { type: kind, name: poll.id, value: place + 1, checked: each.isOwn, disabled: !poll.mayAnswer, "data-key": `${poll.id} ${place}`, onchange: () => send() }),
-    h("span", {}, foreign("bdi", {}, each.text), " ", h("span", { class: "hint" }, t("poll.votes", { n: each.count })),
-      each.names.length > 0 && foreign("span", { class: "hint" }, ` ${listed(each.names)}`))));
+    h("span", {}, bdi(each.text), " ", note(t("poll.votes", { n: each.count })),
+      each.names.length > 0 && foreign("span.hint", {}, ` ${listed(each.names)}`))));
   const send = () => view.attempt(() => rpc("answerPoll", {
     poll: poll.id, choices: boxes.flatMap((each, place) => each.firstChild.checked ? [place + 1] : []),
   }));
-  return h("fieldset", { class: "poll" }, foreign("legend", { class: "name" }, poll.question), ...boxes);
+  return h("fieldset.poll", {}, foreign("legend.name", {}, poll.question), ...boxes);
 }
 
 function pollCard(view, poll) {
   if (poll.isHidden) return hiddenCard();
-  return h("div", { class: "card" }, answer(view, poll),
-    h("p", { class: "hint" }, told("poll.by", { name: poll.author }), " · ", poll.state !== "open" ? t("poll.closed")
+  return h("div.card", {}, answer(view, poll),
+    hint(told("poll.by", { name: poll.author }), " · ", poll.state !== "open" ? t("poll.closed")
       : poll.until ? t("poll.until", { time: momentTime(poll.until) }) : t("poll.open")),
     choices(
       poll.state === "closed" && button(t("decision.ofPoll"), () => decideOn(poll), { "data-key": `decide ${poll.id}` }),
@@ -56,7 +56,7 @@ function askPoll(view, id) {
 /** Who may do it: who is in the conversation, and who did once they were asked. */
 function whoField(id, assignees) {
   const names = [...new Set([...(conversation(id)?.members ?? []), ...assignees])];
-  return h("fieldset", { class: "poll people-choice" }, h("legend", { class: "hint" }, t("item.who")), names.map((name) => h("label", { class: "choice" },
+  return h("fieldset.poll.people-choice", {}, h("legend.hint", {}, t("item.who")), names.map((name) => h("label.choice", {},
     h("input", { type: "checkbox", name: "assignees", value: name, checked: assignees.includes(name) }), foreign("span", {}, name))));
 }
 
@@ -75,14 +75,14 @@ function itemCard(view, item) {
     return Object.keys(changed).length ? rpc("changeItem", { item: item.id, ...changed }) : null;
   });
   const isDone = item.doneBy !== undefined;
-  return h("div", { class: "card" },
-    h("label", { class: "choice" },
+  return h("div.card", {},
+    h("label.choice", {},
       h("input", { type: "checkbox", checked: isDone, "data-key": `done ${item.id}`, onchange: () => view.attempt(() => rpc("changeItem", { item: item.id, done: !isDone })) }),
-      foreign("span", { class: "name" }, item.title)),
-    item.otherTitles.length > 0 && foreign("p", { class: "warning" }, t("item.other", { titles: item.otherTitles.join(" · ") })),
-    item.notes && foreign("p", { class: "description" }, item.notes),
-    h("p", { class: "hint" }, isDone ? told("item.doneBy", { name: item.doneBy }) : item.due ? t("item.dueOn", { time: item.due }) : t("item.noDue"),
-      item.assignees.length > 0 && foreign("bdi", {}, ` · ${listed(item.assignees)}`)),
+      foreign("span.name", {}, item.title)),
+    item.otherTitles.length > 0 && foreign("p.warning", {}, t("item.other", { titles: item.otherTitles.join(" · ") })),
+    item.notes && foreign("p.description", {}, item.notes),
+    hint(isDone ? told("item.doneBy", { name: item.doneBy }) : item.due ? t("item.dueOn", { time: item.due }) : t("item.noDue"),
+      item.assignees.length > 0 && bdi(` · ${listed(item.assignees)}`)),
     choices(button(t("item.change"), change, { "data-key": `change ${item.id}` }),
       item.author === ownName() && button(t("item.delete"), () => view.sure(t("item.deleteAsk"), t("item.deleteText"), t("item.delete"), "deleteItem", { item: item.id }), { "data-key": `delete ${item.id}` })));
 }
@@ -98,7 +98,7 @@ addView(/^#\/together\/([0-9a-f]{64})$/, (id) => {
     return { polls, items };
   }, ({ polls, items }) => {
     const parts = [...group(t("poll.title"), polls.map((each) => pollCard(view, each))), ...group(t("item.title"), items.map((each) => itemCard(view, each)))];
-    return parts.length ? parts : h("p", { class: "hint" }, t("together.none"));
+    return parts.length ? parts : hint(t("together.none"));
   }, "poll", "item");
   return view;
 });

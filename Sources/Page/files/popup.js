@@ -15,9 +15,9 @@ export function popupMenu(label, items, anchor, back = () => anchor.focus()) {
     chosen?.();
   };
   const buttons = items.filter(Boolean).map(([words, body, key, isDangerous]) =>
-    h("button", { type: "button", role: "menuitem", tabindex: "-1", class: isDangerous ? "fatal" : null, onclick: () => close(body) },
+    h("button", { role: "menuitem", tabindex: "-1", class: isDangerous ? "fatal" : null, onclick: () => close(body) },
       h("span", {}, words), key && h("kbd", { "aria-hidden": "true" }, key)));
-  const element = h("div", { class: "popup", role: "menu", "aria-label": label, popover: "auto", onkeydown: (event) => menuKey(event, buttons, close) }, buttons);
+  const element = h("div.popup", { role: "menu", "aria-label": label, popover: "auto", onkeydown: (event) => menuKey(event, buttons, close) }, buttons);
   // Told late, of a press elsewhere alone: by then another menu may have the keyboard.
   element.addEventListener("toggle", (event) => event.newState === "closed" && close());
   document.querySelector("main").append(element);

@@ -22,11 +22,11 @@ export class Recorder {
     Object.assign(this, { taken, failed, shown });
     this.time = h("span", { role: "timer" });
     this.level = h("meter", { min: "0", max: "1", "aria-label": t("voice.level") });
-    this.element = h("div", { class: "recording", hidden: true, onkeydown: (event) => event.key === "Escape" && this.end(null) },
-      h("span", { class: "red", "aria-hidden": "true" }), this.time, this.level,
+    this.element = h("div.recording", { hidden: true, onkeydown: (event) => event.key === "Escape" && this.end(null) },
+      h("span.red", { "aria-hidden": "true" }), this.time, this.level,
       iconButton(paths.remove, t("voice.cancel"), () => this.end(null)),
       iconButton(paths.stop, t("voice.keep"), () => this.end("keep")),
-      h("button", { type: "button", class: "strong-leaf", "aria-label": t("voice.send"), title: t("voice.send"), onclick: () => this.end("send") }, icon(paths.send)));
+      h("button", { class: "strong-leaf", "aria-label": t("voice.send"), title: t("voice.send"), onclick: () => this.end("send") }, icon(paths.send)));
   }
 
   async begin() {

@@ -1,6 +1,6 @@
 // What one is to be reminded of.
-import { announce, foreign, h } from "./dom.js";
-import { View, addView, button, choices, field, group, rpc, told } from "./views.js";
+import { announce, bdi, foreign, h, hint } from "./dom.js";
+import { View, addView, button, choices, field, group, rpc, told } from "./view.js";
 import { askWhen } from "./when.js";
 import { momentTime, t } from "./words.js";
 
@@ -41,8 +41,8 @@ function card(view, each) {
   const change = (label, done) => view.does(label, "changeReminder", { reminder: each.id, done });
   const words = each.isHidden ? t("message.hidden") : each.isDeleted ? t("message.deleted") : each.text;
   return h("div", { class: `card${each.state === "rung" ? " is-due" : ""}` },
-    words ? foreign("p", { class: "name description" }, words) : h("p", { class: "hint" }, t("message.missing")),
-    h("p", { class: "hint" }, t(each.state === "waiting" ? "remind.at" : "remind.was", { time: momentTime(each.time) }), each.place && [" · ", foreign("bdi", {}, each.place)],
+    words ? foreign("p.name.description", {}, words) : hint(t("message.missing")),
+    hint(t(each.state === "waiting" ? "remind.at" : "remind.was", { time: momentTime(each.time) }), each.place && [" · ", bdi(each.place)],
       each.state === "waiting" && (each.isOrphaned ? [" · ", ...told("remind.orphaned", { name: each.device })] : !each.isHere && [" · ", ...told("remind.device", { name: each.device })])),
     choices(
       each.subject && !each.isDeleted && button(t("remind.show"), () => view.attempt(() => go(each)), key("show")),
@@ -57,11 +57,11 @@ addView(/^#\/reminders$/, () => {
   view.add(choices(button(t("remind.new"), () => askWhen(t("remind.new"), [field("text", t("remind.text"))], t("remind.do"), null, async (values) => {
     await rpc("remind", values);
     view.reread();
-  }), { class: "lead" })), h("p", { class: "hint" }, h("a", { href: "#/scheduled" }, t("later.all"))));
+  }), { class: "lead" })), hint(h("a", { href: "#/scheduled" }, t("later.all"))));
   view.part(() => rpc("reminders"), (all) => {
     const of = (title, state) => group(t(title), ...all.filter((each) => each.state === state).map((each) => card(view, each)));
     const parts = [...of("remind.rung", "rung"), ...of("remind.waiting", "waiting"), ...of("remind.done", "done")];
-    return parts.length ? parts : h("p", { class: "hint" }, t("remind.none"));
+    return parts.length ? parts : hint(t("remind.none"));
   }, "reminder", "preferences", "devices");
   return view;
 });

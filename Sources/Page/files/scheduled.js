@@ -1,6 +1,6 @@
 // Messages that are sent later: how one has that done, and what waits for it.
-import { announce, foreign, h } from "./dom.js";
-import { View, addView, button, choices, field, rpc, told } from "./views.js";
+import { announce, bdi, foreign, h, hint } from "./dom.js";
+import { View, addView, button, choices, field, rpc, told } from "./view.js";
 import { askWhen } from "./when.js";
 import { momentTime, shortTime, t } from "./words.js";
 
@@ -32,12 +32,12 @@ function card(view, each, place) {
   const isFailed = each.state === "failed";
   const time = momentTime(each.time);
   const key = (what) => ({ "data-key": `${what} ${each.id}` });
-  return h("div", { class: "card" },
-    foreign("p", { class: "description" }, each.text),
+  return h("div.card", {},
+    foreign("p.description", {}, each.text),
     h("p", { class: isFailed ? "fault" : "hint" }, t(isFailed ? "later.failed" : "later.at", { time }),
       each.isOrphaned ? [" · ", ...told("later.orphaned", { name: each.device })] : !each.isHere && [" · ", ...told("later.device", { name: each.device })]),
-    each.isOutOfReach && h("p", { class: "hint" }, told("later.away", { name: each.device })),
-    place && each.place && h("p", { class: "hint" }, h("a", { href: `#/c/${each.conversation}` }, foreign("bdi", {}, each.place))),
+    each.isOutOfReach && hint(told("later.away", { name: each.device })),
+    place && each.place && hint(h("a", { href: `#/c/${each.conversation}` }, bdi(each.place))),
     each.mayTake && choices(
       button(t("later.change"), () => askWhen(t("later.changeAsk"), [textField(each.text)], t("view.save"), each.time, async (values) => (await replaced(each, values), view.reread?.())), key("change")),
       view.does(t("later.now"), "sendScheduled", { scheduled: each.id }),
@@ -48,7 +48,7 @@ const kinds = ["scheduled", "preferences", "devices", "link"];
 
 addView(/^#\/scheduled$/, () => {
   const view = new View(t("later.all"));
-  view.part(() => rpc("scheduled"), (all) => (all.length ? all.map((each) => card(view, each, true)) : h("p", { class: "hint" }, t("later.none"))), ...kinds);
+  view.part(() => rpc("scheduled"), (all) => (all.length ? all.map((each) => card(view, each, true)) : hint(t("later.none"))), ...kinds);
   return view;
 });
 

@@ -1,8 +1,8 @@
 // Search: one field for conversations by their names and for messages by their words and what they mean.
 import { load } from "./api.js";
-import { foreign, h, later } from "./dom.js";
+import { bdi, foreign, h, later, note } from "./dom.js";
 import { isSaidByOneself } from "./message.js";
-import { noteFailure } from "./store.js";
+import { noteFailure, passOver } from "./store.js";
 import { told, rpc } from "./views.js";
 import { shortTime, t } from "./words.js";
 
@@ -22,8 +22,8 @@ export class Search {
   /** @param changed is called whenever there is something else to show */
   constructor(field, changed) {
     Object.assign(this, { field, changed });
-    this.filters = h("p", { class: "filters", role: "group", "aria-label": t("search.filters") }, conditions.map((each) =>
-      h("button", { type: "button", onclick: () => this.insert(each) }, each)));
+    this.filters = h("p.filters", { role: "group", "aria-label": t("search.filters") }, conditions.map((each) =>
+      h("button", { onclick: () => this.insert(each) }, each)));
     addEventListener("keydown", (event) => this.#shortcut(event));
   }
 
@@ -57,14 +57,14 @@ export class Search {
   /** Rows of what was found, for the list. */
   rows() {
     if (!this.#text || (!this.#reply && !this.#fault)) return [];
-    if (this.#fault) return [heading(t("search.title")), h("li", { class: "hint none", role: "status", dir: "auto" }, this.#fault)];
+    if (this.#fault) return [heading(t("search.title")), h("li.hint.none", { role: "status", dir: "auto" }, this.#fault)];
     const { hits, notes, mayHaveMore } = this.#reply;
     return [
-      heading(t("search.title"), h("span", { class: "hint", role: "status" }, t("search.found", { n: hits.length, more: mayHaveMore ? "+" : "" }))),
+      heading(t("search.title"), h("span.hint", { role: "status" }, t("search.found", { n: hits.length, more: mayHaveMore ? "+" : "" }))),
       ...hits.map(row),
-      mayHaveMore && this.#limit < limitMax && h("li", { class: "none" }, h("p", {}, h("button", { type: "button", onclick: () => this.#more() }, t("menu.more")))),
+      mayHaveMore && this.#limit < limitMax && h("li.none", {}, h("p", {}, h("button", { onclick: () => this.#more() }, t("menu.more")))),
       // What one may do about it is for who sits at a terminal.
-      ...notes.map((each) => h("li", { class: "hint none", dir: "auto" }, each.replace(/ \(parley [^)]*\)/g, ""))),
+      ...notes.map((each) => h("li.hint.none", { dir: "auto" }, each.replace(/ \(parley [^)]*\)/g, ""))),
     ].filter(Boolean);
   }
 
@@ -84,7 +84,7 @@ export class Search {
     try {
       reply = await rpc("search", { text, limit: this.#limit, isTyping: true });
     } catch (error) {
-      if (!noteFailure(error) && !error.code) throw error;
+      passOver(error);
       fault = error.code ? [error.message, error.hint].filter(Boolean).join(" ") : t("view.away");
     }
     if (asked !== this.#asked) return;
@@ -115,7 +115,7 @@ export class Search {
   }
 }
 
-const heading = (title, ...more) => h("li", { class: "heading" }, h("h2", {}, title), ...more);
+const heading = (title, ...more) => h("li.heading", {}, h("h2", {}, title), ...more);
 
 /** What was found in a text, with what is around the first of it. */
 function excerpt(pieces) {
@@ -136,10 +136,10 @@ function row({ message, conversation, reason, pieces }) {
 }
 
 /** A line that leads to a message in its place. */
-export function messageLink(message, conversation, words, note) {
-  return h("li", { class: "hit", "data-id": message.id },
+export function messageLink(message, conversation, words, mark) {
+  return h("li.hit", { "data-id": message.id },
     h("a", { href: `#/c/${message.conversation}/${message.id}` },
-      foreign("span", { class: "name" }, conversation), h("time", {}, shortTime(message.time)),
-      h("span", { class: "under" }, ...told("search.said", { name: isSaidByOneself(message) ? t("message.you") : message.author }), " ", foreign("bdi", {}, words),
-        note && h("span", { class: "hint" }, ` · ${note}`))));
+      foreign("span.name", {}, conversation), h("time", {}, shortTime(message.time)),
+      h("span.under", {}, ...told("search.said", { name: isSaidByOneself(message) ? t("message.you") : message.author }), " ", bdi(words),
+        mark && note(` · ${mark}`))));
 }

@@ -1,9 +1,9 @@
 // What one's own node is: its devices, its relays, what is told to others, and what waits.
 import { code } from "./codes.js";
-import { foreign, h } from "./dom.js";
+import { foreign, h, hint } from "./dom.js";
 import { hereSettings } from "./here.js";
-import { noteFailure, on } from "./store.js";
-import { View, addView, alone, button, choices, commandHere, field, group, openDialog, passOn, prose, rpc, short, told } from "./views.js";
+import { on, passOver } from "./store.js";
+import { View, addView, alone, button, choices, commandHere, field, group, openDialog, passOn, prose, rpc, short, told } from "./view.js";
 import { inUnit, momentTime, t } from "./words.js";
 
 const units = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"];
@@ -26,9 +26,9 @@ function deviceCard(view, each) {
     each.needsRecoveryCode ? [field("recoveryCode", t("device.recoveryCode"), "text", "", { dir: "ltr", spellcheck: "false" })] : [],
     t("device.revoke"), ({ recoveryCode }) => rpc("revokeDevice", { device: each.device, ...(recoveryCode && { recoveryCode }) }),
     { text: t("device.revokeText"), isDangerous: true });
-  return h("div", { class: "card" },
-    h("p", {}, foreign("bdi", { class: "name" }, name), " ", h("code", { dir: "ltr", title: each.device }, short(each.device))),
-    h("p", { class: "hint" }, state),
+  return h("div.card", {},
+    h("p", {}, foreign("bdi.name", {}, name), " ", h("code", { dir: "ltr", title: each.device }, short(each.device))),
+    hint(state),
     each.state === "active" && choices(
       button(t("device.rename"), () => view.asks(t("device.rename"), [field("name", t("device.name"), "text", each.name)], t("view.save"),
         ({ name }) => rpc("renameDevice", { device: each.device, name })), { "data-key": `rename ${each.device}`, "aria-label": t("device.renameOf", { name }) }),
@@ -50,7 +50,7 @@ async function linkDevice(view) {
       found = await rpc("confirmedLink", { code: link.code });
     } catch (error) {
       if (error.code === "unknown-code") element.close();
-      else if (!noteFailure(error) && !error.code) throw error;
+      else passOver(error);
       return;
     }
     if (!found.text || place.querySelector(".link")) return;
@@ -83,13 +83,13 @@ addView(/^#\/relays$/, () => {
     field("text", t("relay.text"), "long", "", { dir: "ltr", spellcheck: "false" }),
     field("ticket", t("relay.ticket"), "text", "", { dir: "ltr", spellcheck: "false" }),
   ], t("relay.addDo"), ({ text, ticket }) => rpc("addRelay", { text, tickets: ticket ? [ticket] : [] })), { class: "lead" })));
-  view.part(() => rpc("relays"), (relays) => relays.length ? relays.map((each) => h("div", { class: "card" },
-    foreign("p", { class: "name" }, relayName(each)),
-    h("p", { class: "hint" }, t(`relay.${each.state}`), each.until ? ` · ${t("relay.until", { time: momentTime(each.until) })}` : ""),
+  view.part(() => rpc("relays"), (relays) => relays.length ? relays.map((each) => h("div.card", {},
+    foreign("p.name", {}, relayName(each)),
+    hint(t(`relay.${each.state}`), each.until ? ` · ${t("relay.until", { time: momentTime(each.until) })}` : ""),
     !each.until && choices(button(t("relay.remove"),
       () => view.sure(t("relay.removeAsk", { name: relayName(each) }), t("relay.removeText"), t("relay.remove"), "removeRelay", { name: each.relay }),
       { "data-key": `remove ${each.relay}`, "aria-label": t("relay.removeOf", { name: relayName(each) }) }))))
-    : h("p", { class: "hint" }, t("relays.none")), "relays", "link");
+    : hint(t("relays.none")), "relays", "link");
   return view;
 });
 
@@ -98,7 +98,7 @@ addView(/^#\/relays$/, () => {
 function drawSettings(view, { presences, disclosures, links, room, status }) {
   const gigabyte = 1e9;
   return [
-    h("p", { class: "links" }, [["me", "me.title"], ["devices", "devices.title"], ["relays", "relays.title"], ["status", "status.title"]]
+    h("p.links", {}, [["me", "me.title"], ["devices", "devices.title"], ["relays", "relays.title"], ["status", "status.title"]]
       .map(([to, words]) => h("a", { href: `#/${to}` }, t(words)))),
     ...group(t("settings.presence"), h("p", {}, t(`presence.own.${presences.own}`)), choices(...["online", "away", "offline"].map((presence) =>
       view.does(t(`presence.be.${presence}`), "setPresence", { presence }, { "aria-pressed": String(presences.own === presence) })))),
@@ -120,7 +120,7 @@ function drawSettings(view, { presences, disclosures, links, room, status }) {
         roomByteCount: Math.round(room * gigabyte), keptDayCount: Math.round(days), fetchByteCountMax: Math.round(most * 1e6),
       }))))),
     ...group(t("settings.recovery"), h("p", {}, status.recoveryCheckTime ? t("settings.recoveryChecked", { time: momentTime(status.recoveryCheckTime) }) : t("settings.recoveryUnchecked")),
-      h("p", { class: "hint" }, prose(t("settings.recoveryHow")))),
+      hint(prose(t("settings.recoveryHow")))),
     ...group(t("settings.network"), h("p", {}, t(status.isOffline ? "settings.offline" : "settings.online")),
       choices(view.does(t(status.isOffline ? "settings.goOnline" : "settings.goOffline"), "setOffline", { on: !status.isOffline }, { "data-key": "offline" }))),
   ];
@@ -150,21 +150,21 @@ addView(/^#\/status$/, () => {
       waits: conversations.filter((each) => each.waitingFor).map(({ id, name, waitingFor }) => ({ id, name, waitingFor })),
     };
   }, (found) => [
-    found.isRevoked ? h("p", { class: "warning" }, t("state.revoked")) : found.readOnlyReason && foreign("p", { class: "warning" }, found.readOnlyReason),
-    ...found.warnings.map((each) => h("p", { class: "warning", dir: "auto" }, prose(each))),
+    found.isRevoked ? h("p.warning", {}, t("state.revoked")) : found.readOnlyReason && foreign("p.warning", {}, found.readOnlyReason),
+    ...found.warnings.map((each) => h("p.warning", { dir: "auto" }, prose(each))),
     ...group(t("status.waits"), found.pendingCount ? h("p", {}, t("status.pending", { n: found.pendingCount })) : null,
-      found.waits.map((each) => h("div", { class: "card" }, foreign("a", { href: `#/c/${each.id}` }, each.name), foreign("p", { class: "hint" }, each.waitingFor))),
-      found.stuck.map((each) => h("div", { class: "card" }, foreign("a", { href: `#/c/${each.conversation}` }, each.name),
-        each.unknownCount > 0 && h("p", { class: "hint" }, t("status.unknown", { n: each.unknownCount })),
-        each.strandedCount > 0 && h("p", { class: "hint" }, t("status.stranded", { n: each.strandedCount })))),
-      found.full.map((each) => h("div", { class: "card" }, foreign("a", { href: `#/c/${each.conversation}` }, each.name),
-        h("p", { class: "hint" }, told("status.full", { relay: each.relay })))),
-      !found.pendingCount && !found.waits.length && !found.stuck.length && !found.full.length && h("p", { class: "hint" }, t("status.nothing"))),
+      found.waits.map((each) => h("div.card", {}, foreign("a", { href: `#/c/${each.id}` }, each.name), foreign("p.hint", {}, each.waitingFor))),
+      found.stuck.map((each) => h("div.card", {}, foreign("a", { href: `#/c/${each.conversation}` }, each.name),
+        each.unknownCount > 0 && hint(t("status.unknown", { n: each.unknownCount })),
+        each.strandedCount > 0 && hint(t("status.stranded", { n: each.strandedCount })))),
+      found.full.map((each) => h("div.card", {}, foreign("a", { href: `#/c/${each.conversation}` }, each.name),
+        hint(told("status.full", { relay: each.relay })))),
+      !found.pendingCount && !found.waits.length && !found.stuck.length && !found.full.length && hint(t("status.nothing"))),
     ...group(t("status.notices"), found.notices.map((each) => h("p", { dir: "auto" }, prose(each)))),
     ...group(t("status.links"), found.isOffline ? h("p", {}, t("settings.offline")) : null,
-      found.links.map((each) => h("div", { class: "card" }, foreign("p", { class: "name" }, each.name), h("p", { class: "hint", dir: "ltr" }, each.address))),
-      !found.links.length && h("p", { class: "hint" }, t("status.nobody"))),
-    h("p", { class: "hint" }, t("status.size", { size: size(found.databaseByteCount), n: found.conversationCount })),
+      found.links.map((each) => h("div.card", {}, foreign("p.name", {}, each.name), h("p.hint", { dir: "ltr" }, each.address))),
+      !found.links.length && hint(t("status.nobody"))),
+    hint(t("status.size", { size: size(found.databaseByteCount), n: found.conversationCount })),
   ], "link", "relays", "clocks", "message", "conversation", "devices");
   return view;
 });

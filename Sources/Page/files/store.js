@@ -102,6 +102,11 @@ export function noteFailure(error) {
   return true;
 }
 
+/** Passes over what the node does not do, or is away for; whatever else failed is a fault of the page. */
+export function passOver(error) {
+  if (!noteFailure(error) && !error.code) throw error;
+}
+
 /** Has the title of the window say something first, and its icon whether it rings. */
 export function setNotice(words, isRinging) {
   store.notice = words;

@@ -5,7 +5,7 @@ import { MentionList } from "./mentions.js";
 import { rowKey } from "./menu.js";
 import { messageRow } from "./message.js";
 import { noteTyped, typedIn } from "./outbox.js";
-import { noteFailure, on, store } from "./store.js";
+import { on, passOver, store } from "./store.js";
 import { rpc, wordsOf } from "./views.js";
 import { t } from "./words.js";
 
@@ -30,8 +30,8 @@ export class ThreadPanel {
   constructor(of, at, place) {
     Object.assign(this, { of, at, place });
     this.list = h("div", { role: "list" });
-    this.older = h("button", { type: "button", hidden: true, onclick: () => (this.#turn = this.#turn.then(() => this.#readOlder())) }, t("thread.older"));
-    this.scroller = h("div", { class: "thread-scroller", tabindex: "0", role: "region", "aria-label": t("thread.title") }, this.older, this.list);
+    this.older = h("button", { hidden: true, onclick: () => (this.#turn = this.#turn.then(() => this.#readOlder())) }, t("thread.older"));
+    this.scroller = h("div.thread-scroller", { tabindex: "0", role: "region", "aria-label": t("thread.title") }, this.older, this.list);
     this.field = h("textarea", {
       rows: "2", dir: "auto", "aria-label": t("thread.write"), placeholder: t("thread.write"),
       oninput: () => (noteTyped(this.at, this.field.value), this.mentions.typed()), onkeydown: (event) => this.#writingKey(event),
@@ -40,11 +40,11 @@ export class ThreadPanel {
     this.isOver = Boolean(of.isOut || of.isInvited || of.mayWrite === false || store.status?.isRevoked);
     this.field.readOnly = this.isOver;
     this.mentions = new MentionList(this.field, of);
-    this.fault = h("p", { class: "fault", role: "alert", hidden: true });
-    this.count = h("p", { class: "hint", role: "status" });
-    this.form = h("form", { class: "composer", hidden: this.isOver && !this.field.value, onsubmit: (event) => (event.preventDefault(), this.#send()) }, this.mentions.element, this.fault,
-      h("div", { class: "line" }, this.isOver ? leftover(this.field) : [this.field, h("button", { type: "submit", "aria-label": t("composer.send"), title: t("composer.send") }, icon(paths.send))]));
-    this.element = h("aside", { class: "thread", "aria-label": t("thread.title"), onkeydown: (event) => this.#key(event) },
+    this.fault = h("p.fault", { role: "alert", hidden: true });
+    this.count = h("p.hint", { role: "status" });
+    this.form = h("form.composer", { hidden: this.isOver && !this.field.value, onsubmit: (event) => (event.preventDefault(), this.#send()) }, this.mentions.element, this.fault,
+      h("div.line", {}, this.isOver ? leftover(this.field) : [this.field, h("button", { type: "submit", "aria-label": t("composer.send"), title: t("composer.send") }, icon(paths.send))]));
+    this.element = h("aside.thread", { "aria-label": t("thread.title"), onkeydown: (event) => this.#key(event) },
       h("header", {}, h("h1", {}, t("thread.title")), this.count, iconButton(paths.close, t("file.close"), place.close)), this.scroller, this.form);
     this.sight = new IntersectionObserver((entries) => {
       for (const { target, isIntersecting } of entries) this.#seen[isIntersecting ? "add" : "delete"](target.message.id);
@@ -118,7 +118,7 @@ export class ThreadPanel {
     const isAtEnd = this.scroller.scrollTop + this.scroller.clientHeight >= this.scroller.scrollHeight - 8;
     const held = this.list.contains(document.activeElement) && document.activeElement.closest(".row").dataset.id;
     this.sight.disconnect();
-    this.list.replaceChildren(...(this.#root ? [] : [h("p", { class: "hint is-root", role: "listitem" }, t("message.quoteGone"))]), ...messages.map((message, place) => {
+    this.list.replaceChildren(...(this.#root ? [] : [h("p.hint.is-root", { role: "listitem" }, t("message.quoteGone"))]), ...messages.map((message, place) => {
       // What all of it answers is said once, above.
       const shown = { ...message, replyToID: message.replyToID === rootID ? undefined : message.replyToID };
       const row = messageRow(shown, { above: messages[place - 1] ?? null, own: store.status?.name, act: this.place.act });
@@ -157,7 +157,7 @@ export class ThreadPanel {
   }
 
   #fail(error) {
-    if (!noteFailure(error) && !error.code) throw error;
+    passOver(error);
     this.fault.textContent = error.code ? t("error.failed", { reason: wordsOf(error) }) : t("view.away");
     this.fault.hidden = false;
   }

@@ -1,6 +1,6 @@
 // Which messages of a conversation have answers, and how many.
 import { later } from "./dom.js";
-import { noteFailure, on } from "./store.js";
+import { on, passOver } from "./store.js";
 import { rpc } from "./views.js";
 
 /**
@@ -19,7 +19,7 @@ export function followThreads(id, tell) {
       }
       if (!isEnded) tell(known);
     } catch (error) {
-      if (!noteFailure(error) && !error.code) throw error;
+      passOver(error);
     }
   };
   // What changed last comes first.

@@ -36,10 +36,10 @@ export class Timeline {
    */
   constructor(conversation, act, outgoing) {
     Object.assign(this, { conversation, act, outgoing });
-    this.scroller = h("div", { class: "scroller", tabindex: "0", "aria-label": t("timeline.of", { name: conversation.name }), role: "region" });
-    this.date = h("p", { class: "date-in-sight", "aria-hidden": "true", hidden: true });
-    this.newest = h("button", { type: "button", class: "newest", hidden: true, onclick: () => this.jumpToNewest() });
-    this.element = h("div", { class: "timeline" }, this.scroller, this.date, this.newest);
+    this.scroller = h("div.scroller", { tabindex: "0", "aria-label": t("timeline.of", { name: conversation.name }), role: "region" });
+    this.date = h("p.date-in-sight", { "aria-hidden": "true", hidden: true });
+    this.newest = h("button", { class: "newest", hidden: true, onclick: () => this.jumpToNewest() });
+    this.element = h("div.timeline", {}, this.scroller, this.date, this.newest);
     this.list = new VirtualList(this.scroller, {
       row: (place) => this.#row(place),
       guess: (place) => this.#heights.get(this.#messages.get(place)?.id) ?? guessedHeight,

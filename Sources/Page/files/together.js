@@ -1,7 +1,7 @@
 // What a conversation does together: the views of that lead to each other.
-import { h } from "./dom.js";
+import { h, hint } from "./dom.js";
 import { conversation } from "./store.js";
-import { View } from "./views.js";
+import { View } from "./view.js";
 import { t } from "./words.js";
 
 const places = [["together", "together.polls"], ["decisions", "decision.all"], ["notes", "note.all"]];
@@ -10,10 +10,10 @@ const places = [["together", "together.polls"], ["decisions", "decision.all"], [
 export function togetherView(id, here) {
   const of = conversation(id);
   const view = new View(of ? of.name : t("together.title"), `#/c/${id}`);
-  return view.add(h("p", { class: "links" }, places.map(([place, words]) =>
+  return view.add(h("p.links", {}, places.map(([place, words]) =>
     h("a", { href: `#/${place}/${id}`, "aria-current": place === here ? "page" : null }, t(words)))));
 }
 
 /** What stands where somebody is blocked. */
-export const hiddenCard = () => h("div", { class: "card" }, h("p", { class: "hint" }, t("message.hidden")));
+export const hiddenCard = () => h("div.card", {}, hint(t("message.hidden")));
 

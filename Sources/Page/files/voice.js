@@ -36,12 +36,12 @@ function wave(waveform) {
 export function voiceRow(message, file, addressOf) {
   const key = `${message.id} ${file.number}`;
   const seconds = file.duration / 1000;
-  const played = h("span", { class: "played" }, wave(file.waveform));
+  const played = h("span.played", {}, wave(file.waveform));
   const place = h("input", { type: "range", min: "0", max: "1000", value: "0", "aria-label": t("voice.place"), oninput: () => seek() });
-  const time = h("span", { class: "hint" });
-  const speed = h("button", { type: "button", class: "quiet speed", "aria-label": t("voice.speed"), onclick: () => faster() });
-  const button = h("button", { type: "button", class: "round", onclick: () => toggle() });
-  const row = h("div", { class: "voice" }, button, h("span", { class: "wave" }, wave(file.waveform), played, place), time, speed);
+  const time = h("span.hint");
+  const speed = h("button", { class: "quiet speed", "aria-label": t("voice.speed"), onclick: () => faster() });
+  const button = h("button", { class: "round", onclick: () => toggle() });
+  const row = h("div.voice", {}, button, h("span.wave", {}, wave(file.waveform), played, place), time, speed);
   const isMine = () => playing.key === key;
   const begin = () => {
     if (isMine()) return;

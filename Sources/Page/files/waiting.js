@@ -38,7 +38,7 @@ export function waitingLine() {
 }
 
 /** A line of the list that says what waits: its key, where it leads, and how many there are. */
-export const lineOf = (key, address, words, count) => h("li", { class: "waiting-line", "data-id": key }, h("a", { href: address, "aria-current": location.hash === address ? "page" : null },
-  h("span", { class: "name" }, words), count > 0 && h("span", { class: "count" }, count)));
+export const lineOf = (key, address, words, count) => h("li.waiting-line", { "data-id": key }, h("a", { href: address, "aria-current": location.hash === address ? "page" : null },
+  h("span.name", {}, words), count > 0 && h("span.count", {}, count)));
 
 export const groupName = (name) => name || t("waiting.unnamed");

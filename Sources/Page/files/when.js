@@ -1,7 +1,7 @@
 // A moment that is to come, as its person chooses it: in the time zone of their browser.
 import { Refused } from "./api.js";
-import { h } from "./dom.js";
-import { ask, button, field } from "./views.js";
+import { h, hint } from "./dom.js";
+import { ask, button, field } from "./view.js";
 import { t } from "./words.js";
 
 const two = (number) => `${number}`.padStart(2, "0");
@@ -26,8 +26,8 @@ export function askWhen(title, fields, label, time, send) {
   const first = new Date(time > Date.now() ? time : Date.now() + 3_600_000);
   const when = field("time", t("when.label"), "datetime-local", written(first), { required: true });
   return ask(title, [...fields, when,
-    h("p", { class: "choices often" }, often().map(([words, date]) => button(t(words), () => (when.lastChild.value = written(date))))),
-    h("p", { class: "hint" }, t("when.zone", { zone: Intl.DateTimeFormat().resolvedOptions().timeZone.replaceAll("_", " ") }))],
+    h("p.choices.often", {}, often().map(([words, date]) => button(t(words), () => (when.lastChild.value = written(date))))),
+    hint(t("when.zone", { zone: Intl.DateTimeFormat().resolvedOptions().timeZone.replaceAll("_", " ") }))],
   label, ({ time: chosen, ...values }) => {
     const moment = new Date(chosen).getTime();
     if (Number.isNaN(moment)) throw new Refused("no-time", t("when.none"));

@@ -11,7 +11,9 @@ const language = chosen && Object.hasOwn(languages, chosen) ? chosen : (navigato
 /** The language as it is where the person lives, if their browser says so. */
 const locale = navigator.languages.find((each) => base(each) === language) ?? language;
 
-const wordsOf = async (name) => (await import(`./${name}.js`)).default;
+/** The sentences of a module by their names, `part.name`. */
+const wordsOf = async (name) => Object.fromEntries(Object.entries((await import(`./${name}.js`)).default)
+  .flatMap(([part, words]) => Object.entries(words).map(([key, sentence]) => [`${part}.${key}`, sentence])));
 const all = { ...(await wordsOf(language)) };
 let later = null;
 
