@@ -30,7 +30,7 @@ const side = h("nav", { "aria-label": t("app.conversations") },
   h("header", {}, h("h1", {}, "Parley"), iconLink("#/people", paths.people, t("people.title")), iconLink("#/meet", paths.add, t("meet.title")),
     iconButton(paths.close, t("app.leave"), () => lock())),
   h("div.find", {}, find, search.filters,
-    h("p.shelf", {}, h("a", { href: "#/mentions" }, t("mentions.title")), h("a", { href: "#/stars" }, t("stars.title")), h("a", { href: "#/reminders" }, t("remind.all")), h("a", { href: "#/calls" }, t("calls.title")))), rows);
+    h("p.shelf", {}, h("a", { href: "#/catchup" }, t("assistant.catchUp")), h("a", { href: "#/mentions" }, t("mentions.title")), h("a", { href: "#/stars" }, t("stars.title")), h("a", { href: "#/reminders" }, t("remind.all")), h("a", { href: "#/calls" }, t("calls.title")))), rows);
 let shown = null;
 let view = null;
 let wasAway = false;
@@ -226,6 +226,7 @@ function closeThread() {
 /** What one looks for in a conversation, and does with it. */
 function tools(of) {
   const more = iconButton(paths.more, t("chat.more"), async () => (await load("./popup.js")).popupMenu(t("chat.more"), [
+    [t("assistant.title"), () => (location.hash = `#/assistant/${of.id}`)],
     [t("threads.title"), () => (location.hash = `#/threads/${of.id}`)],
     [t("pins.title"), () => (location.hash = `#/pins/${of.id}`)],
     [t("gallery.title"), () => (location.hash = `#/files/${of.id}`)],

@@ -259,4 +259,8 @@ export default {
     own: "dir",
     you: "dich",
   },
+  assistant: {
+    catchUp: "Aufholen",
+    title: "Zusammenfassung",
+  },
 };

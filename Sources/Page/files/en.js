@@ -259,4 +259,8 @@ export default {
     own: "You",
     you: "you",
   },
+  assistant: {
+    catchUp: "Catch up",
+    title: "Summary",
+  },
 };

@@ -259,4 +259,8 @@ export default {
     own: "ti",
     you: "ti",
   },
+  assistant: {
+    catchUp: "Ponerse al día",
+    title: "Resumen",
+  },
 };

@@ -83,7 +83,7 @@ function itemCard(view, item) {
     item.notes && foreign("p.description", {}, item.notes),
     hint(isDone ? told("item.doneBy", { name: item.doneBy }) : item.due ? t("item.dueOn", { time: item.due }) : t("item.noDue"),
       item.assignees.length > 0 && bdi(` · ${listed(item.assignees)}`)),
-    choices(button(t("item.change"), change, { "data-key": `change ${item.id}` }),
+    choices(item.source && h("a.button", { href: `#/c/${item.conversation}/${item.source}` }, t("decision.source")), button(t("item.change"), change, { "data-key": `change ${item.id}` }),
       item.author === ownName() && button(t("item.delete"), () => view.sure(t("item.deleteAsk"), t("item.deleteText"), t("item.delete"), "deleteItem", { item: item.id }), { "data-key": `delete ${item.id}` })));
 }
 

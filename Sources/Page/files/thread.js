@@ -45,7 +45,7 @@ export class ThreadPanel {
     this.form = h("form.composer", { hidden: this.isOver && !this.field.value, onsubmit: (event) => (event.preventDefault(), this.#send()) }, this.mentions.element, this.fault,
       h("div.line", {}, this.isOver ? leftover(this.field) : [this.field, h("button", { type: "submit", "aria-label": t("composer.send"), title: t("composer.send") }, icon(paths.send))]));
     this.element = h("aside.thread", { "aria-label": t("thread.title"), onkeydown: (event) => this.#key(event) },
-      h("header", {}, h("h1", {}, t("thread.title")), this.count, iconButton(paths.close, t("file.close"), place.close)), this.scroller, this.form);
+      h("header", {}, h("h1", {}, t("thread.title")), this.count, h("a", { href: `#/assistant/${of.id}/${at}`, class: "hint" }, t("assistant.title")), iconButton(paths.close, t("file.close"), place.close)), this.scroller, this.form);
     this.sight = new IntersectionObserver((entries) => {
       for (const { target, isIntersecting } of entries) this.#seen[isIntersecting ? "add" : "delete"](target.message.id);
       this.#markSoon();

@@ -4,7 +4,7 @@ import { conversation } from "./store.js";
 import { View } from "./view.js";
 import { t } from "./words.js";
 
-const places = [["together", "together.polls"], ["decisions", "decision.all"], ["notes", "note.all"]];
+const places = [["assistant", "assistant.title"], ["together", "together.polls"], ["decisions", "decision.all"], ["notes", "note.all"]];
 
 /** A view of what a conversation does together, with the way to the others. */
 export function togetherView(id, here) {
