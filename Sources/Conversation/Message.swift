@@ -90,6 +90,8 @@ public struct QuotedMessage: Equatable, Sendable {
     public var isDeleted: Bool
     /// Whether it was edited.
     public var isEdited: Bool
+    /// Its files; none where it was deleted.
+    public var files: [Attachment] = []
 }
 
 /// A text that a message had.

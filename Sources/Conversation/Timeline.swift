@@ -128,7 +128,8 @@ public struct Timeline {
         let shown = try texts(of: edits, isLastEnough: true, in: store).last?.text
         return QuotedMessage(
             author: author, origin: content?.origin, text: isDeleted ? nil : shown ?? content?.text,
-            isDeleted: isDeleted, isEdited: !edits.isEmpty)
+            isDeleted: isDeleted, isEdited: !edits.isEmpty,
+            files: isDeleted ? [] : content?.files ?? [])
     }
 
     /// What is about a message; edits and deletions only if they name it, and not another message

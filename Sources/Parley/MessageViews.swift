@@ -19,7 +19,8 @@ public struct MessageView: Codable, Equatable, Sendable {
         public static let characterCountMax = 100
         /// The name of its author.
         public var author: String
-        /// How its text begins; nil where it was deleted, has not arrived or is not shown.
+        /// How its text begins; nil where it was deleted, has not arrived or is not shown. Empty where it
+        /// has files alone.
         public var text: String?
         /// Whether it was deleted for everyone.
         public var isDeleted: Bool
@@ -29,6 +30,9 @@ public struct MessageView: Codable, Equatable, Sendable {
         public var isHidden = false
         /// Whether it has disappeared.
         public var hasDisappeared = false
+        /// What its sender says that its files are, in order: `picture`, `video`, `sound`, `voice` or
+        /// `file` each; nil if there are none, or they are not shown.
+        public var files: [String]?
     }
     /// That the text mentions a person.
     public struct Mention: Codable, Equatable, Sendable {

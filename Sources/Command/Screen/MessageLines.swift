@@ -306,6 +306,14 @@ extension MessageView.Quote {
     var words: String {
         if isDeleted { return "(deleted)" }
         if hasDisappeared { return "(disappeared)" }
+        if text == "", let files { return "(\(Self.words(files)))" }
         return (text ?? (isHidden ? "(hidden)" : "(not here yet)")).replacing("\n", with: " ")
+    }
+
+    /// `picture`, `3 pictures`; of several kinds `3 files`.
+    private static func words(_ files: [String]) -> String {
+        let kinds = Set(files)
+        let word = kinds.count > 1 ? "file" : files[0] == "voice" ? "voice note" : files[0]
+        return files.count == 1 ? word : "\(files.count) \(word)s"
     }
 }

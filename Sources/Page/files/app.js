@@ -55,12 +55,29 @@ function preview(each) {
   if (each.waitingFor) return [each.waitingFor];
   const { last } = each;
   if (!last) return [];
-  const words = last.isDeleted ? t("message.deleted") : (last.text ?? t(last.isHidden ? "message.hidden" : "message.missing"));
-  return [bdi(last.author), ": ", bdi(words.slice(0, 80))];
+  const gone = last.isDeleted ? "deleted" : last.hasDisappeared ? "disappeared" : last.isHidden ? "hidden" : last.text === undefined && "missing";
+  const words = gone ? t(`message.${gone}`) : last.text;
+  return [bdi(last.author === store.status?.name ? t("message.you") : last.author), ": ", last.files && [filesWord(last.files), words && " · "], bdi(words.slice(0, 80))].flat();
 }
 
+/** What files are, in a word: of several kinds just files. */
+const filesWord = (kinds) => t(`kind.${kinds.every((each) => each === kinds[0]) ? kinds[0] : "file"}`, { n: kinds.length });
+
+const drawn = new Map();
+
+/** The row of a conversation; of very many, those that look as before are not made again. */
 function line(each) {
+  const time = each.newest && shortTime(each.newest);
   const isHere = shown?.id === each.id;
+  const look = JSON.stringify([each, time, isHere]);
+  const known = drawn.get(each.id);
+  if (known?.look === look) return known.row;
+  const row = newLine(each, time, isHere);
+  drawn.set(each.id, { look, row });
+  return row;
+}
+
+function newLine(each, time, isHere) {
   const unread = each.unread > 0 || each.isMarkedUnread;
   return h("li", { "data-id": each.id },
     h("a", { href: `#/c/${each.id}`, "aria-current": isHere ? "page" : null, class: unread ? "unread" : "" },
@@ -68,7 +85,7 @@ function line(each) {
       each.resembles?.length > 0 && note(short(each.id)),
       each.isKeptFirst && note(t("list.first")),
       each.isMuted && note(t("list.muted")),
-      each.newest && h("time", {}, shortTime(each.newest)),
+      time && h("time", {}, time),
       h("span.under", {}, preview(each)),
       unread && h("span", { class: `count${each.isMuted ? " quiet-count" : ""}` },
         h("span", { "aria-hidden": "true" }, `${each.unreadMentions ? `@${each.unreadMentions} · ` : ""}${each.unread > 999 ? "999+" : each.unread || "•"}`),
@@ -100,6 +117,17 @@ function conversationMenu(of) {
   actionsOf(of, () => shown?.id === of.id && (location.hash = "#/")).then((actions) => menu(of.name, actions)).catch(report);
 }
 
+/** Has the list hold these in this order; what stands there already is not touched. */
+function arrange(nodes) {
+  const wanted = new Set(nodes);
+  for (const each of [...rows.children]) if (!wanted.has(each)) each.remove();
+  let next = rows.firstChild;
+  for (const each of nodes) {
+    if (each === next) next = next.nextSibling;
+    else rows.insertBefore(each, next);
+  }
+}
+
 function showList() {
   const words = find.value.trim().toLocaleLowerCase();
   const found = store.conversations.filter((each) => !words || each.name.toLocaleLowerCase().includes(words));
@@ -109,10 +137,10 @@ function showList() {
   const away = found.filter((each) => each.isArchived);
   const held = rows.contains(document.activeElement) ? document.activeElement.closest("li")?.dataset.id : null;
   const waits = words ? null : waitingLine();
-  rows.replaceChildren(...(words ? [] : agendaLines()), ...(waits ? [waits] : []), ...current.map(line),
-    ...(away.length ? [h("li.heading", {}, h("h2", {}, t("list.archive"))), ...away.map(line)] : []));
-  if (!found.length && !messages.length && !hasCondition(words)) rows.append(h("li.hint.none", {}, t(words ? "app.noneFound" : "app.none"), " ", !words && h("a", { href: "#/meet" }, t("meet.title"))));
-  rows.append(...messages);
+  const nodes = [...(words ? [] : agendaLines()), ...(waits ? [waits] : []), ...current.map(line),
+    ...(away.length ? [h("li.heading", {}, h("h2", {}, t("list.archive"))), ...away.map(line)] : [])];
+  if (!found.length && !messages.length && !hasCondition(words)) nodes.push(h("li.hint.none", {}, t(words ? "app.noneFound" : "app.none"), " ", !words && h("a", { href: "#/meet" }, t("meet.title"))));
+  arrange([...nodes, ...messages]);
   if (held) rows.querySelector(`li[data-id="${CSS.escape(held)}"] a`)?.focus();
   const count = store.conversations.filter((each) => !each.isMuted && !each.isArchived).reduce((sum, each) => sum + each.unread, 0);
   showBadge(count, store.isRinging);

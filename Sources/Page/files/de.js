@@ -259,6 +259,18 @@ export default {
     own: "dir",
     you: "dich",
   },
+  kind: {
+    picture: "{n} Bilder",
+    "picture.one": "Bild",
+    video: "{n} Videos",
+    "video.one": "Video",
+    sound: "{n} Tonaufnahmen",
+    "sound.one": "Ton",
+    voice: "{n} Sprachnachrichten",
+    "voice.one": "Sprachnachricht",
+    file: "{n} Dateien",
+    "file.one": "Datei",
+  },
   assistant: {
     catchUp: "Aufholen",
     title: "Zusammenfassung",

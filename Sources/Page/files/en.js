@@ -259,6 +259,18 @@ export default {
     own: "You",
     you: "you",
   },
+  kind: {
+    picture: "{n} pictures",
+    "picture.one": "Picture",
+    video: "{n} videos",
+    "video.one": "Video",
+    sound: "{n} sounds",
+    "sound.one": "Sound",
+    voice: "{n} voice messages",
+    "voice.one": "Voice message",
+    file: "{n} files",
+    "file.one": "File",
+  },
   assistant: {
     catchUp: "Catch up",
     title: "Summary",

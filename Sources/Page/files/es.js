@@ -259,6 +259,18 @@ export default {
     own: "ti",
     you: "ti",
   },
+  kind: {
+    picture: "{n} imágenes",
+    "picture.one": "Imagen",
+    video: "{n} vídeos",
+    "video.one": "Vídeo",
+    sound: "{n} sonidos",
+    "sound.one": "Sonido",
+    voice: "{n} mensajes de voz",
+    "voice.one": "Mensaje de voz",
+    file: "{n} archivos",
+    "file.one": "Archivo",
+  },
   assistant: {
     catchUp: "Ponerse al día",
     title: "Resumen",

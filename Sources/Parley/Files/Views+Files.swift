@@ -274,6 +274,13 @@ extension Views {
 }
 
 extension FileKind {
+    /// A word for what its sender says that a file is.
+    static func word(_ file: Attachment) -> String {
+        if file.look.isVoice { return "voice" }
+        let kinds = ["image": "picture", "video": "video", "audio": "sound"]
+        return kinds[String(file.type.prefix { $0 != "/" })] ?? "file"
+    }
+
     /// A type as it is shown: what breaks its form is left out.
     static func shown(_ type: String) -> String {
         let isType =

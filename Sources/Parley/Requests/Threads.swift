@@ -146,7 +146,8 @@ extension Views {
             author: try message.origin.map { VisibleName.shownPerson($0.author) }
                 ?? name(of: message.author, in: roster),
             text: start, isDeleted: message.isDeleted, isEdited: message.isEdited && !isHidden,
-            isHidden: isHidden)
+            isHidden: isHidden,
+            files: isHidden || message.files.isEmpty ? nil : message.files.map(FileKind.word))
     }
 
     private func quote(
