@@ -42,11 +42,11 @@ enum HomeNode {
     /// Makes a home of a first device, and calls that by its machine. Where `show` cannot show
     /// the recovery code, and throws, no home is left.
     static func create(
-        home: String, name: String, passphrase: [UInt8]?,
-        showing show: @Sendable (_ recoveryCode: String) throws -> Void
+        home: String, name: String, passphrase: [UInt8]?, code: UnusedRecoveryCode = .init(),
+        showing show: @Sendable (_ recoveryCode: String) throws -> Void = { _ in }
     ) async throws {
         let settings = NodeSettings(home: home, passphrase: passphrase)
-        let (node, _) = try await Node.create(settings, name: name, showing: show)
+        let (node, _) = try await Node.create(settings, name: name, code: code, showing: show)
         try await node.perform(
             RenameDevice(device: node.perform(GetStatus()).device, name: machineName))
         await node.shutdown()

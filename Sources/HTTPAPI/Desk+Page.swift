@@ -28,7 +28,7 @@ extension Desk {
         if let file = PageFiles.all[head.path] {
             try head.requireOwnPage(host)
             guard head.method == .get else { throw .wrongMethod([.get]) }
-            return .open(answer(file, head))
+            return .open(Self.answer(file, head))
         }
         try head.requireNear([host])
         let route = try Route.of(head)
@@ -47,7 +47,7 @@ extension Desk {
     }
 
     /// A file of the page. Whether the page itself changed is asked each time; what it loads never does.
-    private func answer(_ file: PageFiles.File, _ head: RequestHead) -> Answer {
+    static func answer(_ file: PageFiles.File, _ head: RequestHead) -> Answer {
         var fields = PageFiles.fields()
         fields[.cacheControl] = file.isPermanent ? "max-age=31536000, immutable" : "no-cache"
         fields[.eTag] = file.tag

@@ -166,6 +166,10 @@ struct Desk: Sendable {
     // MARK: Writing
 
     func write(_ answer: Answer, _ writer: consuming ResponseWriter) async throws {
+        try await Self.write(answer, writer)
+    }
+
+    static func write(_ answer: Answer, _ writer: consuming ResponseWriter) async throws {
         if answer.status == .noContent || answer.status == .notModified {
             return try await writer.writeResponse(
                 HTTPResponse(status: answer.status, headerFields: answer.fields))
@@ -183,10 +187,15 @@ struct Desk: Sendable {
     func refuse(
         _ refusal: Refusal, _ head: RequestHead, _ writer: consuming ResponseWriter
     ) async throws {
-        let isOver =
-            head.method != .get && (head.byteCount ?? Int.max) > Self.unwantedByteCountMax
         var refusal = refusal
         refusal.reason.hint = refusal.reason.hint.map(completeHint)
+        try await Self.write(refusal, head, writer)
+    }
+
+    static func write(
+        _ refusal: Refusal, _ head: RequestHead, _ writer: consuming ResponseWriter
+    ) async throws {
+        let isOver = head.method != .get && (head.byteCount ?? Int.max) > unwantedByteCountMax
         let body = refusal.body
         try await writer.write(
             response: refusal.head(closing: isOver), body: ResponseBody(byteBuffer: body))

@@ -1,19 +1,13 @@
 internal import Foundation
 internal import Glibc
-internal import HummingbirdCore
-internal import Logging
 internal import NIOCore
-internal import NIOPosix
 public import Parley
 
 /// Answers programs of this machine over HTTP for a node, until it is stopped.
 public final class HTTPServer: Sendable {
     /// Where it listens, with the port that it got.
-    public let address: LoopbackAddress
-    private let group: MultiThreadedEventLoopGroup
-    private let server: Server<GuardedChannel>
-    private let running: Task<Void, Never>
-    private let gate: Gate
+    public var address: LoopbackAddress { listener.address }
+    private let listener: HTTPListener
     private let page: PageSessions?
     private let addressFile: String
 
@@ -40,90 +34,42 @@ public final class HTTPServer: Sendable {
         completeHint: @escaping @Sendable (String) -> String = { $0 }
     ) async throws -> HTTPServer {
         let door = try page.map { PageDoor(sessions: $0, host: try $0.host()) }
-        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let gate = Gate()
         let uploads = Uploads(node: node, home: home, times: times)
         let desk = Desk(
             node: node, tokens: tokens, page: door, gate: gate, uploads: uploads, host: wanted,
             completeHint: completeHint)
-        let channel = GuardedChannel(gate: gate, times: times) { request, writer, channel in
-            try await desk.respond(request, writer, channel)
-        }
-        let (news, teller) = AsyncStream.makeStream(of: Result<Int, any Error>.self)
-        let server = Server(
-            childChannelSetup: channel,
-            configuration: ServerConfiguration(
-                address: .hostname(wanted.host, port: Int(wanted.port)), backlog: 128),
-            onServerRunning: { teller.yield(.success($0.localAddress?.port ?? 0)) },
-            eventLoopGroup: group,
-            // Requests are nobody's business: nothing is logged.
-            logger: Logger(label: "parley-http") { _ in SwiftLogNoOpLogHandler() })
-        let running = Task {
-            do {
-                try await server.run()
-            } catch {
-                teller.yield(.failure(error))
-            }
-            teller.finish()
-        }
-        var address = wanted
-        do {
-            let port = try await Self.first(of: news)
-            address.port = UInt16(clamping: port)
-            try writeAddress(address, to: HTTPAPI.addressPath(home: home))
-            try page?.begin(port: address.port)
-        } catch {
-            // It fails only where nothing was begun.
-            try? await server.shutdownGracefully()
-            // It fails only where it was stopped before.
-            try? await group.shutdownGracefully()
-            throw Self.nodeError(error, wanted)
-        }
-        sweep(uploads, desk, on: group.next(), every: TimeAmount(times.sweep))
+        let listener = try await HTTPListener.start(
+            on: wanted, gate: gate, times: times,
+            whenReady: { address in
+                try writeAddress(address, to: HTTPAPI.addressPath(home: home))
+                try page?.begin(port: address.port)
+            },
+            respond: { request, writer, channel in
+                try await desk.respond(request, writer, channel)
+            })
+        sweep(uploads, desk, on: listener.loop, every: TimeAmount(times.sweep))
         return HTTPServer(
-            address: address, group: group, server: server, running: running, gate: gate,
-            page: page, addressFile: HTTPAPI.addressPath(home: home))
+            listener: listener, page: page, addressFile: HTTPAPI.addressPath(home: home))
     }
 
-    private init(
-        address: LoopbackAddress, group: MultiThreadedEventLoopGroup,
-        server: Server<GuardedChannel>, running: Task<Void, Never>, gate: Gate,
-        page: PageSessions?, addressFile: String
-    ) {
-        self.address = address
-        self.group = group
-        self.server = server
-        self.running = running
-        self.gate = gate
+    private init(listener: HTTPListener, page: PageSessions?, addressFile: String) {
+        self.listener = listener
         self.page = page
         self.addressFile = addressFile
     }
 
     /// How many connections are open.
-    var connectionCount: Int { gate.connectionCount }
+    var connectionCount: Int { listener.gate.connectionCount }
 
     /// How many streams of events are open.
-    var streamCount: Int { gate.streamCount }
-
-    /// How long answers that are on their way may take to leave.
-    private static let farewellTimeMax: Duration = .milliseconds(250)
+    var streamCount: Int { listener.gate.streamCount }
 
     /// Removes the file, lets nobody in any more, lets answers leave, and hangs up.
     public func stop() async {
         unlink(addressFile)
         page?.end()
-        gate.close()
-        let hangUp = Task { [gate] in
-            // When that is cut short, everybody has hung up already.
-            try? await Task.sleep(for: Self.farewellTimeMax)
-            gate.hangUp()
-        }
-        // It fails only where it was stopped before.
-        try? await server.shutdownGracefully()
-        hangUp.cancel()
-        await running.value
-        // As above.
-        try? await group.shutdownGracefully()
+        await listener.stop()
     }
 
     /// Looks again and again for files that came in and are over, until the loop ends.
@@ -135,11 +81,6 @@ public final class HTTPServer: Sendable {
                 await uploads.dropOver { desk.keeper(of: $0).isAlive($0) }
             }
         }
-    }
-
-    private static func first(of news: AsyncStream<Result<Int, any Error>>) async throws -> Int {
-        for await outcome in news { return try outcome.get() }
-        throw NodeError("no-http", "The HTTP server stopped before it started.")
     }
 
     /// A file of mode 0600 that is complete whenever it exists.
@@ -159,16 +100,5 @@ public final class HTTPServer: Sendable {
 
     private static func failure(_ path: String) -> NodeError {
         NodeError("no-http", "\(path) cannot be written: \(String(cString: strerror(errno))).")
-    }
-
-    private static func nodeError(_ error: any Error, _ address: LoopbackAddress) -> any Error {
-        guard let error = error as? IOError else { return error }
-        guard error.errnoCode == EADDRINUSE else {
-            return NodeError(
-                "no-http", "Cannot listen on \(address): \(error.description)")
-        }
-        return NodeError(
-            "http-in-use", "Another program listens on \(address).",
-            hint: "`parley run --http 127.0.0.1:0` takes any free port.")
     }
 }

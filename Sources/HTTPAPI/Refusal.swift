@@ -43,6 +43,16 @@ struct Refusal: Error, Equatable {
         NodeError(
             "link-over", "The link was used already, or is older than a minute.",
             hint: "`parley open` makes another one."))
+    static let notBegun = Refusal(
+        .forbidden,
+        NodeError(
+            "link-over", "This is not the link that `parley open` gave, or no longer.",
+            hint: "`parley open` makes another one."))
+    static let isBeginning = Refusal(
+        .conflict,
+        NodeError("busy", "The node is being made already.", hint: "Wait for it."))
+    static let notAsked = Refusal(
+        .badRequest, NodeError("bad-request", "The request cannot be read."))
     static let notOfPage = Refusal(
         .forbidden, NodeError("foreign-origin", "Only the page itself may use this path."))
     static let otherVersion = Refusal(

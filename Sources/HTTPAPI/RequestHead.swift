@@ -29,6 +29,8 @@ struct RequestHead: Equatable {
     let pageVersion: String?
     /// What a link said, with which the page asks to be let in.
     let enterSecret: String?
+    /// What a link said, with which the page asks where there is no home yet.
+    let beginSecret: String?
     /// What the client holds of a file already.
     let knownTag: String?
     /// What the client read last of a stream.
@@ -65,6 +67,7 @@ struct RequestHead: Equatable {
         isOfPage = HTTPField.Name("Parley-Page").flatMap { fields[$0] } == "1"
         pageVersion = HTTPField.Name(PageFiles.versionName).flatMap { fields[$0] }
         enterSecret = HTTPField.Name("Parley-Enter").flatMap { fields[$0] }
+        beginSecret = HTTPField.Name("Parley-Begin").flatMap { fields[$0] }
         knownTag = fields[.ifNoneMatch]
         (range, rangeCondition) = (fields[.range], fields[.ifRange])
         lastEvent = HTTPField.Name("Last-Event-ID").flatMap { fields[$0] }

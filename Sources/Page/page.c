@@ -217,6 +217,9 @@ static const unsigned char scheduled_js[] = {
 static const unsigned char view_js[] = {
 #embed "files/view.js"
 };
+static const unsigned char begin_js[] = {
+#embed "files/begin.js"
+};
 static const unsigned char assistant_js[] = {
 #embed "files/assistant.js"
 };
@@ -324,6 +327,7 @@ static const struct parley_page_file files[] = {
     FILE_OF("/scheduled.js", SCRIPT, scheduled_js),
     FILE_OF("/reminders.js", SCRIPT, reminders_js),
     FILE_OF("/view.js", SCRIPT, view_js),
+    FILE_OF("/begin.js", SCRIPT, begin_js),
     FILE_OF("/assistant.js", SCRIPT, assistant_js),
     FILE_OF("/together.js", SCRIPT, together_js),
     FILE_OF("/decisions.js", SCRIPT, decisions_js),

@@ -92,23 +92,35 @@ public final class Node: Sendable {
         }
     }
 
+    /// Whether a node can be made in this folder: it holds none, or one that was never completed.
+    public static func isVacant(_ home: String) -> Bool {
+        do {
+            try explaining { try Home(home).requireSight() }
+            try requireVacant(home)
+            return true
+        } catch {
+            return false
+        }
+    }
+
     /// Makes a new person with this device, in a folder that holds no node yet.
     ///
     /// - Parameters:
     ///   - settings: where the home is to be.
     ///   - name: by which others see the person.
+    ///   - unused: the recovery code, where its person has it already.
     ///   - show: shows the recovery code before the home is complete. If it throws, nothing of the home
     ///     is left: nobody could recover an identity whose code was never seen.
     /// - Returns: the node, and the recovery code: the only key to the identity. It is not kept,
     ///   and cannot be shown again.
     /// - Throws: ``NodeError`` with a hint.
     public static func create(
-        _ settings: NodeSettings, name: String,
+        _ settings: NodeSettings, name: String, code unused: UnusedRecoveryCode = .init(),
         showing show: @Sendable (_ recoveryCode: String) throws -> Void = { _ in }
     ) async throws -> (node: Node, recoveryCode: String) {
         if let refusal = NodeCore.refusal(personName: name) { throw NodeError(refusal) }
         var random = SystemRandom()
-        let code = RecoveryCode.generate(using: &random)
+        let code = unused.code
         let key = DeviceSigningKey.generate(using: &random)
         let noise = DeviceNoiseKey.generate(using: &random)
         let log = try IdentityLog.founded(

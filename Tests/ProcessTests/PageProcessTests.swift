@@ -40,6 +40,22 @@ struct PageProcessTests {
         #expect(try await again.ended() == 0)
     }
 
+    @Test("where there is no home it offers to begin one, and writes nothing before")
+    func begins() async throws {
+        let folder = try TemporaryFolder()
+        let home = folder.home("ann")
+        let program = try Program(["open", "--print", "--home", home])
+        try await program.says("/#begin=")
+        #expect(program.output.contains("there is no node in \(home) yet"), "\(program.output)")
+        let url = try #require(
+            program.output.split(separator: "\n").first { $0.contains("/#begin=") }
+                .flatMap { URL(string: String($0)) })
+        #expect(url.host?.hasPrefix("b") == true && url.fragment?.count == 6 + 64)
+        program.signal(SIGTERM)
+        #expect(try await program.ended() == 0)
+        #expect(!FileManager.default.fileExists(atPath: home))
+    }
+
     @Test("says how, where a node runs without its page")
     func without() async throws {
         let folder = try TemporaryFolder()

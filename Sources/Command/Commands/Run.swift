@@ -77,11 +77,16 @@ struct Run: AsyncParsableCommand {
 
     /// Runs the node until it is stopped.
     ///
-    /// - Parameter whenReady: called once the node runs; nil where nobody waits for that.
-    func serve(whenReady: ((any NodeService) async throws -> Void)?) async throws {
+    /// - Parameters:
+    ///   - stop: where signals are told that somebody watches already; two who watch them miss them.
+    ///   - whenReady: called once the node runs; nil where nobody waits for that.
+    func serve(
+        until stop: AsyncStream<Void>? = nil,
+        whenReady: ((any NodeService) async throws -> Void)?
+    ) async throws {
         let home = place.path
         // From here on a signal means: end in good order.
-        let stop = Stop.signals()
+        let stop = stop ?? Stop.signals()
         let environment = World.current.environment
         let configuration = try Configuration.load(named: place.config, environment: environment)
         let service = RunningService(configuration, environment: environment)

@@ -345,6 +345,8 @@ async function showViewOf(address) {
 }
 
 async function begin() {
+  // There is no node yet.
+  if (location.hash.startsWith("#begin=")) return (await load("./begin.js")).begin();
   const kept = beginKeeping();
   const secret = location.hash.match(/^#enter=([0-9a-f]{64})$/)?.[1];
   if (secret) {
