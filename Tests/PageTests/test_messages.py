@@ -59,6 +59,21 @@ def test_what_is_pressed_twice_opens_once(ann, visit):
     expect(row_of(page, 'one').get_by_role('button', name=re.compile('🎉, 1: ann'))).to_be_visible()
 
 
+def test_an_emoji_is_put_where_one_writes(ann, visit):
+    page = visit(ann)
+    field = show(page, 'notes')
+    field.fill('one two')
+    field.evaluate('(field) => field.setSelectionRange(3, 3)')
+    page.get_by_role('button', name='Insert an emoji').press('Enter')
+    dialog = page.get_by_role('dialog', name='Insert an emoji')
+    dialog.get_by_role('searchbox').fill('party')
+    dialog.get_by_role('searchbox').press('Enter')
+    expect(field).to_have_value('one🎉 two')
+    expect(field).to_be_focused()
+    field.press('Enter')
+    expect(row_of(page, 'one🎉 two')).to_be_visible()
+
+
 def test_the_menu_of_a_message(pair, visit):
     ann, ben = pair
     ann.ask('newConversation', name='notes', members=[])

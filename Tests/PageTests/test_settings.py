@@ -192,6 +192,27 @@ def test_settings_are_those_of_the_node(ann, visit):
     assert ann.ask('status')['isOffline']
 
 
+def test_servers_for_calls_are_added_and_removed(ann, visit):
+    page = at(visit(ann), 'relays')
+    press(page, 'Add a server')
+    dialog = page.get_by_role('dialog')
+    dialog.get_by_label('Address').fill('nothing')
+    press(page, 'Add', dialog)
+    expect(dialog.get_by_role('alert')).to_contain_text('is not the address of a server')
+    dialog.get_by_label('Address').fill('turn:turn.example:3478')
+    dialog.get_by_label('User name').fill('<b>ada</b>')
+    dialog.get_by_label('Password').fill('secret')
+    press(page, 'Add', dialog)
+    card = page.locator('.card').filter(has_text='turn:turn.example:3478')
+    expect(card).to_contain_text('<b>ada</b>')
+    assert [each['access'] for each in ann.ask('callSettings')['servers']] == ['name']
+    # What lets in there is not shown again.
+    assert 'secret' not in page.locator('.view').inner_text()
+    card.get_by_role('button', name='Remove turn:turn.example:3478').press('Enter')
+    expect(card).to_have_count(0)
+    assert ann.ask('callSettings')['servers'] == []
+
+
 def test_a_relay_that_is_none_is_refused(ann, visit):
     page = at(visit(ann), 'relays')
     press(page, 'Add a relay')

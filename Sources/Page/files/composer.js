@@ -6,7 +6,7 @@ import { MentionList } from "./mentions.js";
 import { isSaidByOneself } from "./message.js";
 import { attachedChanged, byteCount, flush, noteTyped, send, typedIn, watchOutbox } from "./outbox.js";
 import { conversation, noteFailure, on, store } from "./store.js";
-import { button, copy, wordsOf } from "./views.js";
+import { alone, button, copy, wordsOf } from "./views.js";
 import { form } from "./voice.js";
 import { t } from "./words.js";
 
@@ -49,7 +49,7 @@ export class Composer {
     if (this.isOver) this.files.close();
     this.element = h("form.composer", { onsubmit: (event) => (event.preventDefault(), this.#send()) },
       this.mentions.element, this.about, this.fault, ...(this.isOver ? [hint(t(this.isRevoked ? "composer.revoked" : "composer.readOnly"))] : [this.files.element]),
-      (this.line = h("div.line", {}, this.isOver ? leftover(this.field) : [this.files.button, this.field, form() && iconButton(paths.voice, t("voice.record"), () => this.#record().catch(noteFailure), { class: "quiet record" }), this.later, this.button])));
+      (this.line = h("div.line", {}, this.isOver ? leftover(this.field) : [this.files.button, this.field, iconButton(paths.react, t("composer.emoji"), () => this.#insertEmoji().catch(noteFailure), { class: "quiet emoji", "aria-haspopup": "dialog" }), form() && iconButton(paths.voice, t("voice.record"), () => this.#record().catch(noteFailure), { class: "quiet record" }), this.later, this.button])));
     this.line.hidden = this.isOver && !this.field.value;
     this.#ends = [
       on("conversations", () => this.#takeDraft()),
@@ -156,6 +156,15 @@ export class Composer {
       this.line.before(this.recorder.element);
     }
     await this.recorder.begin();
+  }
+
+  /** Puts an emoji where the caret is. */
+  async #insertEmoji() {
+    const emoji = await alone(async () => (await load("./emoji.js")).pickEmoji(t("composer.emoji"), (each) => each));
+    this.field.focus();
+    if (!emoji) return;
+    this.field.setRangeText(emoji, this.field.selectionStart, this.field.selectionEnd, "end");
+    this.#typed();
   }
 
   /** Keeps what was typed for one's other devices. */

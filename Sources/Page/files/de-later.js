@@ -753,4 +753,13 @@ export default {
     recover: "Sind alle deine Geräte verloren? In einem Terminal bringt dich `parley recover` zurück, und `parley passphrase set` schützt deine Schlüssel.",
     over: "parley open ist beendet. Starte es noch einmal.",
   },
+  turn: {
+    title: "Server für Anrufe",
+    text: "Wo keine direkte Verbindung möglich ist, gehen Anrufe über einen TURN-Server. Er erfährt Adressen und Zeiten, nicht was gesagt wird.",
+    add: "Server hinzufügen",
+    address: "Adresse",
+    name: "Benutzername",
+    password: "Passwort",
+    secret: "Oder ein Geheimnis, das der Server kennt",
+  },
 };

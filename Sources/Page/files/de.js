@@ -89,6 +89,7 @@ export default {
     sending: "Wird gesendet",
   },
   composer: {
+    emoji: "Emoji einfügen",
     write: "Nachricht an {name}",
     send: "Senden",
     save: "Speichern",

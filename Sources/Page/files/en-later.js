@@ -753,4 +753,13 @@ export default {
     recover: "All your devices are lost? In a terminal, `parley recover` brings you back, and `parley passphrase set` protects your keys.",
     over: "parley open has ended. Run it again.",
   },
+  turn: {
+    title: "Servers for calls",
+    text: "Where no direct connection is possible, calls go through a TURN server. It learns addresses and times, not what is said.",
+    add: "Add a server",
+    address: "Address",
+    name: "User name",
+    password: "Password",
+    secret: "Or a secret shared with the server",
+  },
 };

@@ -89,6 +89,7 @@ export default {
     sending: "Sending",
   },
   composer: {
+    emoji: "Insert an emoji",
     write: "Write to {name}",
     send: "Send",
     save: "Save",

@@ -753,4 +753,13 @@ export default {
     recover: "¿Has perdido todos tus dispositivos? En una terminal, `parley recover` te devuelve tu cuenta y `parley passphrase set` protege tus claves.",
     over: "parley open ha terminado. Ejecútalo otra vez.",
   },
+  turn: {
+    title: "Servidores para llamadas",
+    text: "Donde no hay conexión directa, las llamadas pasan por un servidor TURN. Conoce direcciones y horas, no lo que se dice.",
+    add: "Añadir un servidor",
+    address: "Dirección",
+    name: "Nombre de usuario",
+    password: "Contraseña",
+    secret: "O un secreto compartido con el servidor",
+  },
 };

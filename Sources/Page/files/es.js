@@ -89,6 +89,7 @@ export default {
     sending: "Enviando",
   },
   composer: {
+    emoji: "Insertar un emoji",
     write: "Mensaje para {name}",
     send: "Enviar",
     save: "Guardar",

@@ -1,6 +1,6 @@
 // What one's own node is: its devices, its relays, what is told to others, and what waits.
 import { code } from "./codes.js";
-import { foreign, h, hint } from "./dom.js";
+import { bdi, foreign, h, hint, note } from "./dom.js";
 import { hereSettings } from "./here.js";
 import { on, passOver } from "./store.js";
 import { View, addView, alone, button, choices, commandHere, field, group, openDialog, passOn, prose, rpc, short, told } from "./view.js";
@@ -90,8 +90,20 @@ addView(/^#\/relays$/, () => {
       () => view.sure(t("relay.removeAsk", { name: relayName(each) }), t("relay.removeText"), t("relay.remove"), "removeRelay", { name: each.relay }),
       { "data-key": `remove ${each.relay}`, "aria-label": t("relay.removeOf", { name: relayName(each) }) }))))
     : hint(t("relays.none")), "relays", "link");
+  view.part(() => rpc("callSettings"), ({ servers }) => [
+    ...group(t("turn.title"), h("p", {}, t("turn.text"))),
+    ...servers.map(({ address, name }) => h("div.card", {}, h("p", {}, h("code", { dir: "ltr" }, address), name && note(" ", bdi(name))),
+      choices(view.does(t("relay.remove"), "removeTurnServer", { address }, { "aria-label": t("relay.removeOf", { name: address }) })))),
+    choices(button(t("turn.add"), () => askServer(view))),
+  ]);
   return view;
 });
+
+/** What is left empty is not asked for. */
+const askServer = (view) => view.asks(t("turn.add"), [
+  field("address", t("turn.address"), "text", "", { dir: "ltr", spellcheck: "false", placeholder: "turn:turn.example:3478" }), field("name", t("turn.name")),
+  ...["password", "secret"].map((each) => field(each, t(`turn.${each}`), "password")),
+], t("relay.addDo"), (values) => rpc("addTurnServer", Object.fromEntries(Object.entries(values).filter(([, value]) => value))));
 
 // MARK: Settings
 
