@@ -2,7 +2,7 @@ extension SearchQuery {
     /// Terms by which an index narrows what must be looked at: of each inner list one, of the
     /// outer all. A text that matches has them; one that has them need not match.
     public var narrowing: [[Term]] {
-        wanted.flatMap(\.terms) + (has.contains("link") ? [[.has("link")]] : [])
+        coveringTerms + (has.contains("link") ? [[.has("link")]] : [])
     }
 
     /// For each thing that is wanted, terms as in ``narrowing``.
@@ -33,12 +33,14 @@ extension SearchQuery {
         let words = WordSplitter.words(of: text)
         let language = Language.ofWords(words)
         let stems = words.map { Stemmer.stem($0.folded, in: language) }
-        var places: [Range<Int>] = []
-        for condition in wanted {
+        var (places, missing): ([Range<Int>], [Int]) = ([], [])
+        for (index, condition) in wanted.enumerated() {
             let found = condition.places(in: words, stems)
-            if found.isEmpty { return nil }
+            if found.isEmpty { missing.append(index) }
             places += found
+            if !missing.isEmpty, covering == nil { return nil }
         }
+        guard isCovered(without: missing) else { return nil }
         if unwanted.contains(where: { !$0.places(in: words, stems).isEmpty }) { return nil }
         if has.contains("link"), !Terms.hasLink(text) { return nil }
         return Self.joined(places, words)

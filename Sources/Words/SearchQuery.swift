@@ -12,13 +12,13 @@ public struct SearchQuery: Equatable, Sendable {
     /// Any of these a text must not have.
     public private(set) var unwanted: [Condition] = []
     /// Names of authors; one of them wrote it.
-    public private(set) var authors: [String] = []
+    public internal(set) var authors: [String] = []
     /// Names of conversations; it stands in one of them.
-    public private(set) var conversations: [String] = []
+    public internal(set) var conversations: [String] = []
     /// It was written earlier, in Unix milliseconds.
-    public private(set) var before: UInt64?
+    public internal(set) var before: UInt64?
     /// It was written then or later, in Unix milliseconds.
-    public private(set) var after: UInt64?
+    public internal(set) var after: UInt64?
     /// What it must have: `link` or `reaction`.
     public private(set) var has: [String] = []
     /// What it must be: `reply` or `edited`.
@@ -27,6 +27,10 @@ public struct SearchQuery: Equatable, Sendable {
     public private(set) var question = ""
     /// Whether something must stand in the text exactly: by meaning alone nothing is found then.
     public private(set) var isExact = false
+    /// How many of the things that are wanted, the first ones, are phrases in quotation marks.
+    private(set) var exactCount = 0
+    /// How much of what is wanted is enough; nil where all of it must be there.
+    var covering: Covering?
 
     /// Why a text is no search.
     public enum Refusal: Error, Equatable, Sendable {
@@ -91,9 +95,11 @@ public struct SearchQuery: Equatable, Sendable {
             }
         }
         question = said.joined(separator: " ")
+        exactCount = wanted.count
         let telling = optional.filter { !$0.isFrequent }
         wanted += telling.isEmpty && wanted.isEmpty ? optional : telling
         wanted = Array(wanted.prefix(Self.conditionCountMax))
+        exactCount = min(exactCount, wanted.count)
         unwanted = Array(unwanted.prefix(Self.conditionCountMax))
     }
 

@@ -10,6 +10,13 @@ extension FakeNode {
                 hits: found.map(Self.hit), semantic: "unavailable",
                 notes: ["Searched by words alone."], milliseconds: 1)
         }
+        answer(AskQuestion.self) { state, request in
+            let found = try state.page("home", before: nil, limit: 200).messages
+                .filter { $0.text?.contains(request.question) == true }
+            return AnswersView(
+                passages: found.map(Self.hit).prefix(request.limit).map(PassageView.init),
+                semantic: "unavailable", notes: ["Searched by words alone."], milliseconds: 1)
+        }
         answer(FindSimilar.self) { _, _ in
             throw NodeError("no-model", "No model is installed.", hint: "parley model install")
         }

@@ -76,7 +76,7 @@ struct AssistantProcessTests {
         }
         for words in [
             ["summary", "club"], ["catchup"], ["questions", "club"], ["action", "suggest", "club"],
-            ["decision", "suggest", "club"],
+            ["decision", "suggest", "club"], ["ask", "do we take the night train?"],
         ] {
             let program = try Program(words + ["--json", "--home", all.ann.home])
             #expect(try await program.ended() == 0)

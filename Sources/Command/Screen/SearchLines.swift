@@ -40,20 +40,11 @@ enum SearchLines {
         return lines
     }
 
-    /// Each passage in quotation marks, with its source.
-    static func quotes(_ reply: SearchReply) -> String {
-        reply.hits.map { hit in
-            "  “\(oneLine(hit.message.text ?? ""))”\n"
-                + "      – \(harmless(hit.message.author)) in \(harmless(hit.conversation)), "
-                + "\(Clock().moment(hit.message.time)), #\(hit.message.number)"
-        }.joined(separator: "\n")
-    }
-
     private static func marked(_ hit: SearchHit) -> String {
         oneLine(hit.pieces.map { $0.isMatch ? "«\($0.text)»" : $0.text }.joined())
     }
 
-    private static func oneLine(_ text: String) -> String {
+    static func oneLine(_ text: String) -> String {
         let line = harmless(text.split(whereSeparator: \.isNewline).joined(separator: " "))
         return line.count <= textCountMax ? line : line.prefix(textCountMax) + "…"
     }

@@ -57,6 +57,8 @@ extension Node {
         var (before, seen): (OrderKey?, Int) = (nil, 0)
         var pages: [[SaidMessages.Entry]] = []
         while true {
+            // Who asked may be gone.
+            try Task.checkCancellation()
             let place = before
             let count = min(Self.turnCount, Analysis.messageCountMax - seen)
             let page = try await read { try $0.said(in: number, before: place, limit: count, zone) }

@@ -14,6 +14,7 @@ public enum NodeRequests {
         ApproveDecision.self,
         ArchiveConversation.self,
         AskPoll.self,
+        AskQuestion.self,
         CatchUp.self,
         ChangeGroupPicture.self,
         ChangeGroupSettings.self,

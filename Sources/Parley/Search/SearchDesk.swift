@@ -72,7 +72,7 @@ actor SearchDesk {
     }
 
     /// That more may match than were looked at, where nobody found enough among these.
-    private static func note(_ words: FoundByWords, isFull: Bool) -> [String] {
+    static func note(_ words: FoundByWords, isFull: Bool) -> [String] {
         guard let count = words.cutCount, !isFull else { return [] }
         return [
             "Only the newest \(count) messages that may match were looked at: add a word, in:, "
@@ -81,10 +81,10 @@ actor SearchDesk {
     }
 
     /// The newest so many that have all words are ranked, by their age or their relevance.
-    private static let wordCount = 200, relevantCount = 1000
+    static let wordCount = 200, relevantCount = 1000
 
     /// Hits as they are shown, until there are enough.
-    private func hits(
+    func hits(
         _ found: [Ranking.Found], _ query: SearchQuery, _ filter: SearchFilter,
         _ sources: [Int64: [Int64]], _ request: SearchMessages
     ) async throws -> [SearchHit] {
@@ -120,9 +120,26 @@ actor SearchDesk {
         _ order: SearchMessages.Order, _ count: Int
     ) async throws -> FoundByWords {
         if query.wanted.isEmpty, !query.question.isEmpty { return FoundByWords() }
-        var walk = WordWalk(
+        let walk = try await walk(
             query, filter, places, limit: order == .newest ? count : Self.relevantCount)
+        switch order {
+        case .newest: return FoundByWords(found: walk.found, cutCount: walk.cutCount)
+        case .relevance:
+            let (holders, count) = try await holders(of: query)
+            return FoundByWords(
+                found: Ranking.byRelevance(walk.texts, holders: holders, among: count),
+                cutCount: walk.cutCount)
+        }
+    }
+
+    /// Goes through what may match, turn by turn, until so many are found.
+    func walk(
+        _ query: SearchQuery, _ filter: SearchFilter, _ places: PlaceTable, limit: Int
+    ) async throws -> WordWalk {
+        var walk = WordWalk(query, filter, places, limit: limit)
         while !walk.isDone {
+            // Who asked may be gone.
+            try Task.checkCancellation()
             let before = walk
             walk = try await running.read { views in
                 var walk = before
@@ -130,20 +147,17 @@ actor SearchDesk {
                 return walk
             }
         }
-        switch order {
-        case .newest: return FoundByWords(found: walk.found, cutCount: walk.cutCount)
-        case .relevance:
-            let counts = try await running.read { views in
-                (
-                    try query.wantedTerms.map { groups in
-                        try groups.map { try views.store.textCounts(of: $0).reduce(0, +) }.min()
-                            ?? 0
-                    }, views.store.operationCount
-                )
-            }
-            return FoundByWords(
-                found: Ranking.byRelevance(walk.texts, holders: counts.0, among: counts.1),
-                cutCount: walk.cutCount)
+        return walk
+    }
+
+    /// In how many texts each word of a query stands, and how many texts there may be.
+    func holders(of query: SearchQuery) async throws -> (holders: [Int], count: Int) {
+        try await running.read { views in
+            (
+                try query.wantedTerms.map { groups in
+                    try groups.map { try views.store.textCounts(of: $0).reduce(0, +) }.min() ?? 0
+                }, views.store.operationCount
+            )
         }
     }
 
@@ -157,7 +171,7 @@ actor SearchDesk {
     }
 
     /// Lets the index catch up, and says where it could not.
-    private func settle() async throws -> [String] {
+    func settle() async throws -> [String] {
         let isDone = try await SearchIndexer.followWords(
             running, atMost: indexer.isFollowing ? Self.patienceOfNode : Self.patience)
         let state = try await running.read { views in
@@ -263,8 +277,8 @@ actor SearchDesk {
     }
 }
 
-/// Messages that have all words.
-private struct FoundByWords {
+/// Messages that have the words.
+struct FoundByWords {
     var found: [Int64] = []
     /// How many were looked at where there were more; nil where all were, or enough found.
     var cutCount: Int?

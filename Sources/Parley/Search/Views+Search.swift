@@ -135,7 +135,8 @@ extension Views {
         }
     }
 
-    private func passes(
+    /// Whether a message is by whom, where and from when a search wants it.
+    func passes(
         _ view: MessageView, _ space: SpaceRecord, _ filter: SearchFilter
     ) -> Bool {
         if let before = filter.before, view.time >= before { return false }

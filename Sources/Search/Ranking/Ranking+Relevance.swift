@@ -21,6 +21,15 @@ extension Ranking {
     /// everybody uses.
     private static let saturation = 1.2, lengthWeight = 0.75
 
+    /// How much each word says by being there: the fewer texts have it, the more.
+    ///
+    /// - Parameters:
+    ///   - holders: in how many texts each word stands.
+    ///   - count: how many texts there are.
+    public static func rarity(holders: [Int], among count: Int) -> [Double] {
+        holders.map { log(1 + (Double(max(0, count - $0)) + 0.5) / (Double($0) + 0.5)) }
+    }
+
     /// Texts by their relevance, the best first; of those alike, in the order in which they came.
     ///
     /// Source: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond".
@@ -33,9 +42,7 @@ extension Ranking {
         _ texts: [Text], holders: [Int], among count: Int
     ) -> [Int64] {
         let mean = Double(texts.reduce(0) { $0 + $1.length }) / Double(max(1, texts.count))
-        let rarity = holders.map {
-            log(1 + (Double(max(0, count - $0)) + 0.5) / (Double($0) + 0.5))
-        }
+        let rarity = rarity(holders: holders, among: count)
         let scores = texts.map { text in
             let length = 1 - lengthWeight + lengthWeight * Double(text.length) / max(1, mean)
             return zip(text.counts, rarity).reduce(0) { sum, word in
