@@ -39,7 +39,8 @@ PREFIX ?= $(HOME)/.local
 # Where `make dist` builds: linked otherwise, and so apart from the usual folder.
 DIST := .build/dist
 
-.PHONY: help run install dist test test-network test-calls test-page test-dist test-built calls-tools page-tools \
+.PHONY: help run install dist test test-network test-calls test-page test-mcp test-dist test-built calls-tools \
+    page-tools mcp-tools \
     example models lint build release check simulations soak docs swift packages
 
 help:
@@ -50,6 +51,7 @@ help:
 	echo 'make test-network    the tests that need networks of their own'
 	echo 'make test-calls      calls with real WebRTC (aiortc), directly and through coturn'
 	echo 'make test-page       the page, in a real browser'
+	echo 'make test-mcp        parley mcp, with the official client of the protocol'
 	echo 'make test-dist       that file, where nothing is but what every Debian has'
 	echo 'make test-built      whether make dist can make such a file of what make build has built'
 	echo 'make example         the tests of Simulations/Example, a package of its own'
@@ -207,6 +209,28 @@ test-page: packages swift page-tools
 	fi
 	export PARLEY="$$(swift build $(FLAGS) --show-bin-path)/parley" PYTHONDONTWRITEBYTECODE=1
 	exec timeout 1200 .build/page-venv/bin/pytest -q -p no:cacheprovider --tb short Tests/PageTests $(OPTIONS)
+
+# The official client of the Model Context Protocol, from PyPI.
+mcp-tools:
+	missing=()
+	python3 -c 'import ensurepip' 2>/dev/null || missing+=(python3-venv)
+	$(install_missing)
+	venv=.build/mcp-venv
+	if ! "$$venv/bin/python" -c 'import mcp, pytest' 2>/dev/null; then
+	    rm -rf "$$venv"
+	    pinned=(mcp==2.3.0 pytest==9.2.0)
+	    { python3 -m venv "$$venv" && "$$venv/bin/pip" install -q "$${pinned[@]}"; } || rm -rf "$$venv"
+	fi
+
+# `parley mcp` over real nodes. Where that client cannot be had, all of it is left out with a word.
+test-mcp: packages swift mcp-tools
+	swift build $(FLAGS) --product parley
+	if [[ ! -d .build/mcp-venv ]]; then
+	    echo 'left out: the client mcp cannot be installed here, and without it nobody calls the tools'
+	    exit 0
+	fi
+	export PARLEY="$$(swift build $(FLAGS) --show-bin-path)/parley" PYTHONDONTWRITEBYTECODE=1
+	exec timeout 600 .build/mcp-venv/bin/pytest -q -p no:cacheprovider --tb short Tests/MCPTests $(OPTIONS)
 
 # The simulator, in a release build: stories, runs that once found something, one seed in two
 # processes that must agree, and a fixed swarm. From 100 on people have several devices, from 200 on

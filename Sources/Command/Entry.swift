@@ -319,6 +319,7 @@ struct ParleyCommand: AsyncParsableCommand {
                 name: "Let programs and shells in:",
                 subcommands: [
                     Open.self, PageCommand.self, TokenCommand.self, BotCommand.self,
+                    MCPCommand.self,
                     EventsCommand.self, WebhookCommand.self,
                     Schema.self, CompletionCommand.self, ManualCommand.self,
                 ]),

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Parley
 
 /// The identifier of a request, by which its answer is matched.
-enum RequestID: Codable, Equatable, Sendable {
+enum RequestID: Codable, Hashable, Sendable {
     case number(Int64)
     case text(String)
     case none
