@@ -135,6 +135,12 @@ final class DisappearedInTime: Checker {
         {
             return .runs
         }
+        // It goes at once.
+        if try Overview.isDeletedForOneself(
+            stored, ownSpace: node.core.ownSpace?.number, in: node.store)
+        {
+            return .mayRun
+        }
         let isQuiet = try node.readQuietly(in: space.id).contains {
             $0.tag == log.tag && $0.places.contains(stored.sequence)
         }

@@ -51,4 +51,31 @@ extension NaiveModel {
             return emoji + " " + persons.joined(separator: " ")
         }
     }
+
+    /// What a person deleted for themselves.
+    struct Hidden {
+        var person: PersonID
+        var messages: Set<Named>
+    }
+
+    /// Nothing undoes it: of the person's own words others may lack some yet, all else is erased.
+    mutating func hides(_ act: Act, _ edits: [Place]) -> Bool {
+        guard let hidden, hidden.messages.contains(act.named) else { return false }
+        if act.author.person != hidden.person { erased += [act.place] + edits }
+        return true
+    }
+
+    mutating func foldOwnDeletion(_ act: Act) {
+        guard let said = Payload.decode(PayloadStar.self, act.payload), said.on,
+            let space = SpaceID(fieldBytes(said.space)), said.message.count == 32
+        else { return }
+        var reader = ByteReader(fieldBytes(said.message))
+        // Thirty-two bytes are enough.
+        guard let tag = try? reader.uint64(), let place = try? reader.uint64(),
+            // The same.
+            let check = try? reader.check(), place < 1 << 62
+        else { return }
+        let message = Named(place: Place(tag: LogTag(tag), sequence: place), check: check)
+        ownDeletions[space, default: []].insert(message)
+    }
 }

@@ -80,6 +80,10 @@ struct NaiveModel {
     var decisions: [String] = []
     /// In the own space, the messages that are marked, the one that was marked last at the end.
     var stars: [[UInt8]] = []
+    /// In the own space, what the person deleted for themselves.
+    var ownDeletions: [SpaceID: Set<Named>] = [:]
+    /// The same of this conversation, with the person.
+    let hidden: Hidden?
     /// In the own space, the last word about each person: alias, accepted, verified.
     var contacts: [String] = []
     /// In the own space, whom the person keeps away.
@@ -129,8 +133,10 @@ struct NaiveModel {
     ///
     /// - Parameter control: what its lane 0 comes to: only what counts by that is folded.
     init(
-        of space: SpaceRecord, control: NaiveControl, in store: any SimulatedStore
+        of space: SpaceRecord, control: NaiveControl, in store: any SimulatedStore,
+        without hidden: Hidden? = nil
     ) throws(StoreError) {
+        self.hidden = hidden
         var acts: [Act] = []
         var authors: [LogTag: PersonID] = [:]
         var forks: [LogTag: UInt64] = [:]
@@ -205,6 +211,7 @@ struct NaiveModel {
             if disappears { erased += edits.removeValue(forKey: act.named)?.map(\.place) ?? [] }
             let versions = edits[act.named] ?? []
             if isDeleted { erased += [place] + versions.map(\.place) }
+            if hides(act, versions.map(\.place)) { continue }
             guard let text = Payload.decode(PayloadText.self, act.payload) else { continue }
             if disappears {
                 // Without its words it is no message: they are gone here, or were before it came.
@@ -359,6 +366,7 @@ struct NaiveModel {
                 stars.removeAll { $0 == name }
                 if star.on { stars.append(name) }
             }
+            if act.kind == 48 { foldOwnDeletion(act) }
             if act.kind == 37, let said = Payload.decode(PayloadAdditionPolicy.self, act.payload) {
                 letsContactsAdd = said.policy == 2
             }

@@ -16,13 +16,16 @@ final class NaiveModelAgrees: Checker {
     func settled(_ world: World) throws {
         for node in world.honestNodes {
             var models: [(space: SpaceRecord, roster: Roster, model: NaiveModel)] = []
-            for (space, _) in try node.eachSpace() {
+            let spaces = try node.eachSpace().map { $0.0 }
+            for space in spaces.filter({ $0.kind == .own }) + spaces.filter({ $0.kind != .own }) {
+                let hidden = models.first?.model.ownDeletions[space.id]
                 guard let roster = try node.roster(of: space),
-                    let model = try look(at: space, roster, of: node, world.liars)
+                    let model = try look(
+                        at: space, roster, of: node, world.liars, without: hidden ?? [])
                 else { continue }
                 models.append((space, roster, model))
             }
-            guard let own = models.first(where: { $0.space.kind == .own }) else { continue }
+            guard let own = models.first, own.space.kind == .own else { continue }
             for (space, roster, model) in models where space.kind != .own {
                 let model = try model.with(quietlyReadBy: own.model, in: space.id)
                 try lookAtListed(space, roster, model, own: own.model, own.space, of: node)
@@ -31,12 +34,15 @@ final class NaiveModelAgrees: Checker {
     }
 
     private func look(
-        at space: SpaceRecord, _ roster: Roster, of node: SimulatedNode, _ liars: Set<DeviceID>
+        at space: SpaceRecord, _ roster: Roster, of node: SimulatedNode, _ liars: Set<DeviceID>,
+        without hidden: Set<NaiveModel.Named>
     ) throws -> NaiveModel? {
         let control = try book.read(space, of: node)
         // Nobody can choose between two branches of lane 0 before it is proven that there are two.
         if control.rosters.isForked { return nil }
-        let model = try NaiveModel(of: space, control: control, in: node.store)
+        let model = try NaiveModel(
+            of: space, control: control, in: node.store,
+            without: NaiveModel.Hidden(person: node.identity.person, messages: hidden))
         try lookAtErased(model, in: space, of: node, liars)
         let timeline = Timeline(of: space, roster: roster, ownPerson: node.identity.person)
         let gaps = try unfillableGaps(of: space, roster, at: node)

@@ -34,7 +34,8 @@ final class NoPlaintextOnDisk: Checker {
             add(alias)
         case .addDevice(let request): add(request.name)
         case .joinGroup(let link): add(link.name)
-        case .delete, .react, .star, .pin, .archive, .keepFirst, .markUnread, .markRead, .mute,
+        case .delete, .deleteForOneself, .react, .star, .pin, .archive, .keepFirst, .markUnread,
+            .markRead, .mute,
             .createInvite,
             .markVerified,
             .revokeInvite,

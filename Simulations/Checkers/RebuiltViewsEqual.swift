@@ -16,12 +16,15 @@ final class RebuiltViewsEqual: Checker {
 
     private func look(at node: SimulatedNode) throws {
         let copy = try node.store.copy()
+        let own = try copy.spaces().first { $0.kind == .own }
         for space in try copy.spaces() {
             var judge = try RosterReader.judge(of: space, in: copy)
             let roster = judge.roster
             let before = try ViewDigest.digest(of: space, roster: roster, in: copy)
             let context = MergeContext(
-                space: space, roster: roster, ownPerson: node.identity.person, newestStand: 0)
+                space: space, roster: roster, ownPerson: node.identity.person, newestStand: 0,
+                ownDeletions: try OwnDeletions(
+                    in: space.id, ownSpace: own?.number, store: copy))
             try copy.begin(.normal)
             try Merge.rebuild(context, judging: &judge, in: copy)
             try copy.commit()

@@ -18,12 +18,15 @@ final class RedeliveryHarmless: Checker {
     func settled(_ world: World) throws {
         guard let node = world.honestNodes.randomElement(using: &random) else { return }
         let copy = try node.store.copy()
+        let own = try copy.spaces().first { $0.kind == .own }
         for space in try copy.spaces() {
             var judge = try RosterReader.judge(of: space, in: copy)
             let roster = judge.roster
             let before = try ViewDigest.digest(of: space, roster: roster, in: copy)
             let context = MergeContext(
-                space: space, roster: roster, ownPerson: node.identity.person, newestStand: 0)
+                space: space, roster: roster, ownPerson: node.identity.person, newestStand: 0,
+                ownDeletions: try OwnDeletions(
+                    in: space.id, ownSpace: own?.number, store: copy))
             try copy.begin(.normal)
             for applied in try sample(of: space, in: copy) {
                 _ = try Merge.apply(applied, context, judging: &judge, in: copy)

@@ -54,7 +54,8 @@ extension Trace {
         case .declineInvitation(let space): add(28, space)
         case .setAdditionPolicy(let policy): add(29 << 8 | UInt64(policy.rawValue))
         case .deleteConversation(let space): add(33, space)
-        case .star, .pin, .mute, .archive, .keepFirst, .markUnread, .keepUnsent, .describe,
+        case .star, .deleteForOneself, .pin, .mute, .archive, .keepFirst, .markUnread, .keepUnsent,
+            .describe,
             .setLifetime, .say,
             .file(.fetch):
             addCuration(command)
@@ -85,6 +86,7 @@ extension Trace {
     private mutating func addCuration(_ command: Command) {
         switch command {
         case .star(let number, let isOn): add(isOn ? 34 : 35, number)
+        case .deleteForOneself(let number): add(64, number)
         case .file(.fetch(let number)): add(45, number)
         case .pin(let number, let isOn): add(isOn ? 36 : 37, number)
         case .mute(let space, let isOn, let until):

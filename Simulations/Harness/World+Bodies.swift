@@ -24,10 +24,13 @@ extension World {
     public func mayShowAnother(
         _ one: SimulatedNode, _ other: SimulatedNode, in space: SpaceID, isSettled: Bool
     ) throws -> Bool {
+        if try !deletesAlike(one, other, in: space) { return true }
         // Who holds the same judges alike: what either takes for taken back, neither lacks.
         let takenBack = try one.takenBack(in: space).union(other.takenBack(in: space))
         let named = try honestNodes.reduce(into: Set<BodyPlace>()) {
             try $0.formUnion($1.deletions(in: space).map(\.target))
+            // Whoever deletes something for themselves passes it on without its words.
+            try $0.formUnion($1.ownDeletions(in: space))
         }
         let hasLiars = honestNodes.count < nodes.count
         func missing(_ node: SimulatedNode) throws -> Set<BodyPlace> {
@@ -46,6 +49,13 @@ extension World {
             }
         }
         return true
+    }
+
+    /// Whether two nodes deleted the same of a conversation for themselves: only then do they show the same.
+    func deletesAlike(
+        _ one: SimulatedNode, _ other: SimulatedNode, in space: SpaceID
+    ) throws -> Bool {
+        try one.ownDeletions(in: space) == other.ownDeletions(in: space)
     }
 
     private func isServed(
@@ -118,6 +128,23 @@ extension SimulatedNode {
             }
         }
         return erased
+    }
+
+    /// What its person deleted of a conversation for themselves.
+    func ownDeletions(in space: SpaceID) throws -> Set<BodyPlace> {
+        // The core of a node that is down knows no space.
+        guard let own = try store.spaces().first(where: { $0.kind == .own }) else { return [] }
+        var found: Set<BodyPlace> = []
+        for log in try store.logs(in: own.number) where log.lane == .shared {
+            for stored in try store.operations(in: log.number, 0...UInt64.max, limit: .max)
+            where stored.operation.header.kind == .ownDeletion {
+                guard let said = stored.operation.payload.flatMap(OwnDeletion.init),
+                    said.space == space
+                else { continue }
+                found.insert(BodyPlace(tag: said.message.tag, sequence: said.message.sequence))
+            }
+        }
+        return found
     }
 
     /// The deletions that are held of a space, with what each names.

@@ -52,7 +52,7 @@ extension World {
                     .union(unservedBodies(of: other, in: space.id))
                 if !unserved.isEmpty { (left, right) = try lines(besides: told.union(unserved)) }
             }
-            if left != right {
+            if try left != right && deletesAlike(node, other, in: space.id) {
                 let differing =
                     left.first { !right.contains($0) } ?? right.first { !left.contains($0) }
                 return "they show another of what honest members wrote in \(label(of: space.id)): "

@@ -49,7 +49,8 @@ extension RealRun {
             .impersonate, .add, .remove, .promote, .quit, .govern, .openGroup, .closeGroup, .join,
             .link, .nameDevice, .revoke, .keepBackup, .recover, .call, .pickUp, .turnDown, .hangUp,
             .typing, .appear, .confide, .ringAndGo, .ringAt, .shutOut, .intrude, .consent,
-            .permit, .forward, .star, .pin, .archive, .keepFirst, .unread, .draft, .mention,
+            .permit, .forward, .star, .deleteForOneself, .pin, .archive, .keepFirst, .unread,
+            .draft, .mention,
             .describe, .lifetime, .rule, .discreet,
             .profile, .together, .attach, .fetch, .forget, .room, .picture, .fillDisk:
             // Only a simulated disk, clock, wire or liar does this, and no shell says it yet.

@@ -60,18 +60,22 @@ public struct MergeContext: Sendable {
     public let ownPerson: PersonID
     /// Where the newest message stood before these operations came, for marking late ones.
     public let newestStand: UInt64
+    /// What the person deleted there for themselves; nil where that is nothing.
+    public let ownDeletions: OwnDeletions?
 
     /// The author of the operation being merged.
     var author: Author
 
     /// A context with these fields.
     public init(
-        space: SpaceRecord, roster: Roster, ownPerson: PersonID, newestStand: UInt64
+        space: SpaceRecord, roster: Roster, ownPerson: PersonID, newestStand: UInt64,
+        ownDeletions: OwnDeletions? = nil
     ) {
         self.space = space
         self.roster = roster
         self.ownPerson = ownPerson
         self.newestStand = newestStand
+        self.ownDeletions = ownDeletions
         author = Author(person: ownPerson, role: .reader)
     }
 
@@ -119,7 +123,7 @@ public enum Merge {
         OwnNoteRule<DeviceName>.self, OwnNoteRule<RelayChoice>.self,
         OwnNoteRule<AdditionPolicy>.self, OwnNoteRule<Preference>.self,
         PassingPreferenceRule.self,
-        OwnNoteRule<Star>.self,
+        OwnNoteRule<Star>.self, OwnDeletionRule.self,
         PollRule.self, VoteRule.self, PollCloseRule.self, WithdrawalRule.self,
         ItemRule.self, ItemChangeRule.self, NoteRule.self, NoteEditRule.self, NoteTitleRule.self,
         DecisionRule.self, ApprovalRule.self, SettlingRule.self,

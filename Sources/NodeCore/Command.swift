@@ -35,6 +35,8 @@ public enum Command: Sendable {
     case keepFirst(SpaceID, isOn: Bool)
     /// Marks a message for the person's own devices, or ends that.
     case star(OperationNumber, isOn: Bool)
+    /// Deletes a message for the person alone, on all of their devices. Nothing undoes it.
+    case deleteForOneself(OperationNumber)
     /// Marks these messages of a conversation as read, as they were shown, and nothing else.
     case markRead(SpaceID, ShownMessages)
     /// Takes a person into a conversation.
@@ -372,8 +374,8 @@ extension Command {
             .renameDevice, .chooseRelays, .importMessages, .call, .setPrivacy,
             .setCallServer, .removeCallServer, .noteRecoveryCheck, .setLinkPreviews, .setDisclosure,
             .setAlias,
-            .star, .pin, .archive, .keepFirst, .markUnread, .keepUnsent, .file, .together, .remind,
-            .schedule:
+            .star, .deleteForOneself, .pin, .archive, .keepFirst, .markUnread, .keepUnsent, .file,
+            .together, .remind, .schedule:
             false
         }
     }

@@ -120,7 +120,7 @@ extension NodeCore {
             return try sendOnce(messages, parent, to: space, key, &turn)
         case .edit, .delete, .react:
             return try changeMessage(command, &turn)
-        case .star(let number, let isOn): return try star(number, isOn, &turn)
+        case .star, .deleteForOneself: return try mark(command, &turn)
         case .file(let command): return try file(command, &turn)
         case .pin(let number, let isOn): return try pin(number, isOn, &turn)
         case .acceptInvitation(let space): return try acceptInvitation(to: space, &turn)

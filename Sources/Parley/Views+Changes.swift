@@ -64,13 +64,17 @@ extension Views {
     }
 
     /// An event as it is reported; nil for a message that no longer exists: another event says why. Of one that
-    /// has disappeared none does: screens read the conversation again.
+    /// has disappeared, or was deleted for oneself, none does: screens read the conversation again.
     private func change(
         _ event: Event, _ messages: [OperationNumber: MessageView]
     ) throws -> ChangeView? {
         guard let (space, number) = event.message else { return try change(event.change) }
         guard let message = messages[number] else {
-            let isGone = try store.operation(number).map(hasDisappeared) ?? false
+            let stored = try store.operation(number)
+            let isGone =
+                try stored.map {
+                    try hasDisappeared($0) || isDeletedForOneself($0)
+                } ?? false
             return isGone && !event.isNew ? try view("refolded", space) : nil
         }
         if case .mention = event.change {

@@ -616,7 +616,8 @@ public nonisolated struct PayloadPreference: Sendable {
   public init() {}
 }
 
-/// Kind 39, lane 4 of the own space: whether the person marked a message.
+/// Kind 39, lane 4 of the own space: whether the person marked a message. Kind 48: that they deleted it for
+/// themselves; `on` is true.
 public nonisolated struct PayloadStar: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for

@@ -177,6 +177,7 @@ struct APIDescriptionTests {
         try await check(GetConversation(conversation: "home"))
         try await check(ListConversations())
         try await check(StarMessage(message: 1, on: true))
+        try await check(DeleteForMe(message: 1))
         try await check(ListStars(limit: 1))
         try await check(ReadMessages(conversation: "home", limit: 50))
         try await check(GetStatus())

@@ -104,6 +104,12 @@ extension FakeNode {
                     conversation: String(repeating: "ab", count: 32), name: "trip", receipts: true,
                     typing: nil)
             ])
+        answer(DeleteForMe.self) { state, request in
+            try state.change(request.message) {
+                $0.isDeleted = true
+                $0.text = nil
+            }
+        }
         answer(GetDisclosures.self) { _, _ in disclosed }
         answer(SetDisclosures.self) { state, request in
             state.calls.append(

@@ -18,6 +18,8 @@ extension Stage {
             return try space(target, of: node).map { .send($0.id, [copy], replyingTo: nil) }
         case .star(let place, let rank, let isOn):
             return try message(rank, in: place, of: node).map { .star($0.number, isOn: isOn) }
+        case .deleteForOneself(let place, let rank):
+            return try message(rank, in: place, of: node).map { .deleteForOneself($0.number) }
         case .pin(let place, let rank, let isOn):
             return try message(rank, in: place, of: node).map { .pin($0.number, isOn: isOn) }
         case .archive(let place, let isOn):

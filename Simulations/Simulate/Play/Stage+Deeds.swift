@@ -29,7 +29,8 @@ extension Stage {
     ) throws -> Bool {
         switch act.do {
         case .write, .reply, .edit, .delete, .react, .read, .rename, .mute, .bringIn, .found,
-            .forward, .star, .pin, .archive, .keepFirst, .unread, .draft, .mention, .describe,
+            .forward, .star, .deleteForOneself, .pin, .archive, .keepFirst, .unread, .draft,
+            .mention, .describe,
             .lifetime, .rule, .discreet,
             .profile,
             .nameSelf, .invite, .verify, .ask,
@@ -237,8 +238,8 @@ extension Stage {
             return try membership(for: deed, of: node).map { [(node, $0)] } ?? []
         case .call, .pickUp, .turnDown, .hangUp, .typing, .appear, .confide:
             return try talk(for: deed, of: node).map { [(node, $0)] } ?? []
-        case .forward, .star, .pin, .archive, .keepFirst, .unread, .draft, .mention, .describe,
-            .lifetime, .rule, .discreet,
+        case .forward, .star, .deleteForOneself, .pin, .archive, .keepFirst, .unread, .draft,
+            .mention, .describe, .lifetime, .rule, .discreet,
             .profile:
             return try curation(for: deed, of: node).map { [(node, $0)] } ?? []
         case .attach, .fetch, .forget, .room, .picture:

@@ -44,6 +44,8 @@ public enum Deed: Codable, Equatable, Sendable {
     case forward(space: Int, message: Int, to: Int, withOrigin: Bool)
     /// Marks a message, or ends that.
     case star(space: Int, message: Int, on: Bool)
+    /// Deletes a message for oneself.
+    case deleteForOneself(space: Int, message: Int)
     /// Pins a message, or takes it down.
     case pin(space: Int, message: Int, on: Bool)
     /// Says something of oneself: of the three fields this one, of status where there is none of it.

@@ -107,7 +107,8 @@ extension Deed {
             .backUp, .restore, .quit, .govern, .steal, .impersonate, .openGroup, .closeGroup,
             .keepBackup, .befall, .call, .pickUp, .turnDown, .hangUp, .typing, .appear, .ringAndGo,
             .intrude, .consent, .permit, .forward,
-            .star, .pin, .archive, .keepFirst, .unread, .draft, .describe, .lifetime, .rule,
+            .star, .deleteForOneself, .pin, .archive, .keepFirst, .unread, .draft, .describe,
+            .lifetime, .rule,
             .discreet,
             .profile,
             .together,
@@ -139,6 +140,7 @@ extension Deed {
         case .mute: "mute"
         case .forward: "forward"
         case .star: "star"
+        case .deleteForOneself: "deleteForOneself"
         case .pin: "pin"
         case .archive: "archive"
         case .keepFirst: "keepFirst"

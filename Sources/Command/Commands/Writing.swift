@@ -35,13 +35,18 @@ struct Edit: NodeCommand {
 struct Delete: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete",
-        abstract: "delete a message of yours, for everyone",
+        abstract: "delete a message of yours for everyone, or any message for yourself",
         discussion: """
             Its text is deleted on every node that learns of it. Whoever has read it has read it. \
             An admin of a group may also delete what others wrote there, with --others.
 
+            --for-me deletes any message, with its files, from your own devices. Others keep it \
+            and are told nothing, and nothing brings it back. What you wrote yourself leaves the \
+            disk once somebody else's device has it.
+
             Example:
               parley delete 12
+              parley delete 12 --for-me
             """)
 
     @OptionGroup var place: HomeOptions
@@ -50,8 +55,19 @@ struct Delete: NodeCommand {
     var message: MessageArgument
     @Flag(name: .long, help: "also a message of somebody else, as an admin")
     var others = false
+    @Flag(name: .long, help: "only from your own devices, whoever wrote it")
+    var forMe = false
+
+    func validate() throws {
+        if forMe, others { throw ValidationError("--for-me and --others exclude each other.") }
+    }
 
     func run(with node: any NodeService) async throws {
+        if forMe {
+            let message = try await node.perform(DeleteForMe(message: self.message.reference))
+            return try Output.show(
+                message, json: output.json, as: "deleted from your devices; others keep it")
+        }
         if !others { try await refuseOfOthers(node) }
         let message = try await node.perform(DeleteMessage(message: self.message.reference))
         try Output.show(message, json: output.json, as: MessageLines.text([message]))

@@ -105,7 +105,9 @@ public enum Disappearance {
         let object = EntryObject.operation(log.tag, stored.sequence)
         try Deletion.erase(number, stored.operation, in: store)
         // What does not count has no row, and its words go all the same.
-        guard let row = try store.message(order, in: log.space) else { return [] }
+        guard let row = try store.message(order, in: log.space) else {
+            return try FileNotes.forget(number, object, in: log.space, store: store)
+        }
         try store.remove(row)
         try MessageThread.forget(stored, at: order, in: log.space, store)
         try MentionNotes.forget(object, stored.id.check, in: log.space, store: store)

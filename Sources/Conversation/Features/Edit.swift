@@ -64,6 +64,9 @@ enum EditRule: MergeRule {
             try Deletion.erase(applied.number, applied.operation.operation, in: store)
             return []
         }
+        if try context.ownDeletions?.cover(target, in: store) == true {
+            return try OwnDeletions.take(applied, context, in: store)
+        }
         // Of a message that disappears nothing is left; its edits would be.
         if try Target.disappears(target, in: context.space.number, store) {
             try Deletion.erase(applied.number, applied.operation.operation, in: store)

@@ -71,7 +71,7 @@ extension Star: OwnNote {
     static var entryField: EntryField { .star }
     var subject: [UInt8] { Self.subject(message, in: space) }
 
-    fileprivate static func subject(_ message: OperationReference, in space: SpaceID) -> [UInt8] {
+    static func subject(_ message: OperationReference, in space: SpaceID) -> [UInt8] {
         space.bytes + bytes(of: message)
     }
 

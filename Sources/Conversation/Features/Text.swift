@@ -161,6 +161,9 @@ enum TextRule: MergeRule {
         _ applied: AppliedOperation, _ context: MergeContext, into store: some MergeStore
     ) throws(StoreError) -> [ViewChange] {
         let operation = applied.operation
+        if try context.ownDeletions?.cover(applied.orderKey.reference, in: store) == true {
+            return try OwnDeletions.take(applied, context, in: store)
+        }
         var flags: MessageRow.Flags = []
         var order = operation.orderKey
         if let payload = operation.operation.payload {

@@ -59,13 +59,21 @@ extension NodeCore {
         try PendingDisappearance.due(of: number, in: store)
     }
 
-    /// A message came that disappears.
+    /// A message came that disappears, or words of the person's own that are deleted for themselves once
+    /// others have them.
     mutating func noteDisappearing(
         _ number: OperationNumber, in space: SpaceNumber, _ turn: inout some Turn
     ) throws(StoreError) {
-        guard let stored = try turn.store.operation(number),
-            let log = try turn.store.log(stored.log),
-            let lifetime = stored.operation.payload.flatMap(TextMessage.init)?.lifetime
+        guard let stored = try turn.store.operation(number), !stored.operation.isErased,
+            let log = try turn.store.log(stored.log)
+        else { return }
+        let isDeleted = try Overview.isDeletedForOneself(
+            stored, ownSpace: ownSpace?.number, in: turn.store)
+        // It was to stay longer before it was deleted.
+        if isDeleted { _ = intake.disappearing.remove(number) }
+        guard
+            let lifetime = isDeleted
+                ? 0 : stored.operation.payload.flatMap(TextMessage.init)?.lifetime
         else { return }
         let noted = PendingDisappearance(
             number, in: space, at: stored.sequence, of: log.tag, lifetime: lifetime)
@@ -86,7 +94,10 @@ extension NodeCore {
         let begun = try begunToDisappear(turn.store)
         var (next, room) = (UInt64.max, Self.changedCountMax)
         try intake.disappearing.update { noted throws(StoreError) in
-            if noted.due == nil, begun[noted.log]?.contains(noted.sequence) == true {
+            if noted.due == nil, begun[noted.log]?.contains(noted.sequence) == true,
+                try !HeldFile.areAwaited(
+                    of: noted.number, from: identity, ownSpace?.number, turn.store)
+            {
                 guard room > 0 else { return next = turn.now.wall }
                 room -= 1
                 try noted.begin(at: turn.now.wall, turn.store)
@@ -96,7 +107,10 @@ extension NodeCore {
             guard let due = noted.due else { return }
             guard due <= turn.now.wall, room > 0 else { return next = min(next, due) }
             room -= 1
-            turn.emit(.changed(try Disappearance.erase(noted.number, in: turn.store)))
+            let changes =
+                try Disappearance.erase(noted.number, in: turn.store)
+                + OwnDeletions.erase(awaited: noted.number, in: turn.store)
+            turn.emit(.changed(changes))
             try noted.end(in: turn.store)
         }
         guard !intake.disappearing.isEmpty else { return }

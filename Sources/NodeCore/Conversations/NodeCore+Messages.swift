@@ -159,6 +159,8 @@ extension NodeCore {
     ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
         guard let target = try target(number, turn.store) else { return .failure(.unknownMessage) }
         if target.hasDisappeared { return .failure(.disappeared) }
+        // It may still be taken back from everybody else.
+        if target.isDeletedForOneself, byAuthor != false { return .failure(.deleted) }
         if let refusal = refusal() { return .failure(refusal) }
         if target.isDeleted {
             // A person who came back learns of an earlier deletion only by a repeated one.
@@ -190,6 +192,7 @@ extension NodeCore {
         var header: OperationHeader
         var author: PersonID
         var isDeleted: Bool
+        var isDeletedForOneself: Bool
         var hasDisappeared: Bool
     }
 
@@ -205,6 +208,8 @@ extension NodeCore {
         return CommandTarget(
             space: space, reference: reference, header: stored.operation.header, author: author,
             isDeleted: try Overview.isDeleted(reference, in: space.number, store: store),
+            isDeletedForOneself: try Overview.isDeletedForOneself(
+                stored, ownSpace: ownSpace?.number, in: store),
             hasDisappeared: Self.refusal(keeping: stored) == .disappeared)
     }
 }

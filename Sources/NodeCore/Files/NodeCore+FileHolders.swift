@@ -121,6 +121,31 @@ extension HeldFile {
         return false
     }
 
+    /// Whether files of a message that this device sent, and its person deleted for themselves, are with
+    /// nobody else yet: then it keeps the message as well, which names them.
+    static func areAwaited(
+        of message: OperationNumber, from identity: NodeIdentity, _ ownSpace: SpaceNumber?,
+        _ store: some Store
+    ) throws(StoreError) -> Bool {
+        guard let stored = try store.operation(message), stored.operation.header.kind.isMessage,
+            let blobs = stored.operation.payload.flatMap(TextMessage.init)?.files
+                .compactMap(\.blob), !blobs.isEmpty,
+            let log = try store.log(stored.log), log.device == identity.device,
+            try Overview.isDeletedForOneself(stored, ownSpace: ownSpace, in: store),
+            let space = try store.space(log.space),
+            try RosterReader.roster(of: space, in: store)?.participants
+                .contains(where: { $0.person != identity.person }) == true
+        else { return false }
+        for blob in blobs {
+            guard let row = try HeldFile.kept(blob, in: store), row.state == .whole else {
+                continue
+            }
+            let holders = try receivers(of: blob, as: identity.device, in: store).union(row.holders)
+            if !holders.contains(where: { $0 != identity.person }) { return true }
+        }
+        return false
+    }
+
     /// Who has had a file, according to receipts: their devices said that they held all files of a
     /// message of this device that names it. They may have given it up since.
     ///

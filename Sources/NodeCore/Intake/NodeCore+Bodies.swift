@@ -241,7 +241,8 @@ extension NodeCore {
         return try store.operation(at: place - 1, in: log.number)?.id
     }
 
-    /// Whether a deletion covers the operation: then its payload is gone by right.
+    /// Whether a deletion covers the operation, for everyone or for this person: then its payload is gone by
+    /// right.
     private func isTakenBack(
         _ operation: Operation, at place: UInt64, _ id: OperationID, of tag: LogTag,
         in space: SpaceRecord, _ store: some Store
@@ -249,6 +250,8 @@ extension NodeCore {
         let header = operation.header
         let own = OperationReference(
             tag: tag, sequence: place, check: id.check)
+        let deletions = try OwnDeletions(in: space.id, ownSpace: ownSpace?.number, store: store)
+        if try deletions?.takeAlong(header, own, in: store) == true { return true }
         switch header.kind {
         case .text: return try Overview.isDeleted(own, in: space.number, store: store)
         // Its time was over where it came from, or another took its place there.

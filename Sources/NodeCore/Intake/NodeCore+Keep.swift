@@ -71,15 +71,19 @@ extension NodeCore {
     /// 1 before there were mentions, threads, descriptions, profiles, polls and items, 2 before contact
     /// requests were stored in a separate entry, 3 before there were notes and decisions, 5 before there were
     /// pictures of groups and receipts distinguished branches, 6 before messages could disappear, 7 before groups had
-    /// rules.
-    static let viewGeneration: UInt64 = 8
+    /// rules, 8 before a person could delete a message for themselves.
+    static let viewGeneration: UInt64 = 9
 
     /// Recomputes all spaces if an earlier version computed them: it carried what it did not know,
     /// and showed nothing of that.
     mutating func foldAnew(_ turn: inout some Turn) throws(StoreError) {
         let key = Array("views".utf8)
         guard try turn.store.number(.profile, key) ?? 0 < Self.viewGeneration else { return }
-        for space in try turn.store.spaces() { try refold(space, &turn) }
+        // What the person says in the own space has its effect in the others.
+        let spaces = try turn.store.spaces()
+        ownSpace = spaces.first { $0.kind == .own }
+        for space in spaces where space.kind == .own { try refold(space, &turn) }
+        for space in spaces where space.kind != .own { try refold(space, &turn) }
         try turn.store.setNumber(Self.viewGeneration, .profile, key)
     }
 
@@ -91,8 +95,15 @@ extension NodeCore {
         let context = try context(of: space, roster: judge.roster, turn.store)
         var bodyless: [LogTag: (log: LogRecord, operations: [VerifiedOperation])] = [:]
         var disappearing: [OperationNumber] = []
-        try Merge.rebuild(context, judging: &judge, in: turn.store) { applied in
-            if applied.isKind(.disappearingText) { disappearing.append(applied.number) }
+        try Merge.rebuild(context, judging: &judge, in: turn.store) { applied throws(StoreError) in
+            let (header, reference) = (
+                applied.operation.operation.header, applied.orderKey.reference
+            )
+            let isDeleted = try context.ownDeletions?.takeAlong(
+                header, reference, in: turn.store)
+            if isDeleted == true || applied.isKind(.disappearingText) {
+                disappearing.append(applied.number)
+            }
             guard applied.operation.operation.isErased else { return }
             let tag = applied.log.tag
             bodyless[tag, default: (applied.log, [])].operations.append(applied.operation)

@@ -48,8 +48,10 @@ public enum StoredSpace {
         }
         try ViewWalk.again(through: space, judge, store)
         _ = try StandSettling.again(space.number, by: judge.placing, in: store)
+        let own = try store.spaces().first { $0.kind == .own }
         let context = MergeContext(
-            space: space, roster: roster, ownPerson: person, newestStand: 0)
+            space: space, roster: roster, ownPerson: person, newestStand: 0,
+            ownDeletions: try OwnDeletions(in: space.id, ownSpace: own?.number, store: store))
         try Merge.rebuild(context, judging: &judge, in: store)
         return true
     }

@@ -30,7 +30,8 @@ extension NodeCore {
         MergeContext(
             space: space, roster: roster, ownPerson: identity.person,
             newestStand: try store.messages(in: space.number, before: nil, limit: 1)
-                .first?.order.stand ?? 0)
+                .first?.order.stand ?? 0,
+            ownDeletions: try OwnDeletions(in: space.id, ownSpace: ownSpace?.number, store: store))
     }
 
     /// Whether this device is in the space, and its person has accepted.

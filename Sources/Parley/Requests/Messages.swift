@@ -260,13 +260,13 @@ public struct DeleteMessage: NodeRequest {
 
 extension Views {
     /// A message that the person has just deleted and that is not here any more.
-    fileprivate func deleted(_ message: MessageView) throws -> MessageView {
+    func deleted(_ message: MessageView, forOneself: Bool = false) throws -> MessageView {
         var deleted = message.withoutContent()
         (deleted.isHidden, deleted.isDeleted) = (false, true)
         (deleted.isPinned, deleted.isStarred, deleted.reactions) = (false, false, [])
         (deleted.lifetime, deleted.disappears, deleted.state) = (nil, nil, nil)
         deleted.waiting = []
-        if let space = try conversation(of: OperationNumber(message.number)),
+        if !forOneself, let space = try conversation(of: OperationNumber(message.number)),
             let roster = try roster(of: space), mayReachOthers(roster)
         {
             deleted.waiting = [

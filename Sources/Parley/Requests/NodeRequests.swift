@@ -37,6 +37,7 @@ public enum NodeRequests {
         CreateWebhook.self,
         DeleteConversation.self,
         DeleteDecision.self,
+        DeleteForMe.self,
         DeleteItem.self,
         DeleteMessage.self,
         DeleteNote.self,

@@ -138,7 +138,7 @@ extension Views {
             let message = try Timeline(
                 of: space, roster: roster, ownPerson: ownPerson, includesHistory: false
             ).content(of: stored, in: store)
-        else { return try quote(ofDisappeared: stored, roster) }
+        else { return try quote(ofAbsent: stored, roster) }
         let isHidden = try hides(message.author, in: space)
         let text = isHidden ? nil : message.text
         let start = text.map { String($0.prefix(MessageView.Quote.characterCountMax)) }
@@ -151,14 +151,15 @@ extension Views {
     }
 
     private func quote(
-        ofDisappeared stored: StoredOperation, _ roster: Roster
+        ofAbsent stored: StoredOperation, _ roster: Roster
     ) throws -> MessageView.Quote? {
-        guard hasDisappeared(stored), let log = try store.log(stored.log),
+        let isDeleted = try isDeletedForOneself(stored)
+        guard isDeleted || hasDisappeared(stored), let log = try store.log(stored.log),
             let author = roster.person(of: log.device)
         else { return nil }
         return MessageView.Quote(
-            author: try name(of: author, in: roster), text: nil, isDeleted: false,
-            isEdited: false, hasDisappeared: true)
+            author: try name(of: author, in: roster), text: nil, isDeleted: isDeleted,
+            isEdited: false, hasDisappeared: !isDeleted)
     }
 
     /// The message that a thread begins with, where it is here; else the one that was named.
