@@ -44,7 +44,7 @@ final class NoPlaintextOnDisk: Checker {
             .removeMember, .setRole, .leave, .changeSettings, .chooseRelays, .call, .act, .types,
             .setPresence, .setPrivacy, .acceptInvitation, .declineInvitation, .setAdditionPolicy,
             .deleteConversation, .removeCallServer, .noteRecoveryCheck, .setLinkPreviews, .file,
-            .setPicture, .setLifetime, .setDisclosure:
+            .setPicture, .setLifetime, .setUsualLifetime, .setDisclosure:
             break
         case .together(.ask(_, let question)): add(question.question)
         case .together(.begin(_, let item, _)):

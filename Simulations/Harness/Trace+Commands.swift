@@ -63,6 +63,7 @@ extension Trace {
         // Rare: what it is called is bytes enough.
         case .call, .act, .types, .setPresence, .setPrivacy, .setCallServer, .setAlias, .remind,
             .schedule, .removeCallServer, .noteRecoveryCheck, .setLinkPreviews, .setDisclosure,
+            .setUsualLifetime,
             .file,
             .setPicture, .withdrawJoin:
             add("\(command)")

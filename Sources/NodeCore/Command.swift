@@ -131,6 +131,8 @@ public enum Command: Sendable {
     /// Lets others in a conversation know what the person has read, or that they type, or no longer; nil for
     /// what holds of all others, which a nil for the conversation sets.
     case setDisclosure(Disclosure, isTold: Bool?, in: SpaceID?)
+    /// Sets after how many seconds messages disappear in conversations that the person begins; 0 for never.
+    case setUsualLifetime(seconds: UInt64)
     /// Does something that a group does together.
     case together(TogetherCommand)
     /// Does something about files of messages.
@@ -373,7 +375,7 @@ extension Command {
             .requestContact, .answerContact, .markVerified, .addDevice, .revokeDevice,
             .renameDevice, .chooseRelays, .importMessages, .call, .setPrivacy,
             .setCallServer, .removeCallServer, .noteRecoveryCheck, .setLinkPreviews, .setDisclosure,
-            .setAlias,
+            .setUsualLifetime, .setAlias,
             .star, .deleteForOneself, .pin, .archive, .keepFirst, .markUnread, .keepUnsent, .file,
             .together, .remind, .schedule:
             false

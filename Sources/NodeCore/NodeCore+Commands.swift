@@ -153,7 +153,7 @@ extension NodeCore {
             return try importRows(
                 rows, through: throughLine, of: [hash] + beginnings, to: space, &turn)
         case .setPrivacy, .setCallServer, .removeCallServer, .noteRecoveryCheck,
-            .setLinkPreviews, .setDisclosure:
+            .setLinkPreviews, .setDisclosure, .setUsualLifetime:
             return try prefer(command, &turn)
         case .call, .act, .types, .setPresence:
             return try signal(command, &turn)

@@ -143,6 +143,7 @@ extension HostileWorld {
                 .map { .setCallServer($0) } ?? .removeCallServer("turn:192.0.2.7:3478")
         case 10: .removeCallServer("turn:192.0.2.7:3478")
         case 11: .noteRecoveryCheck(at: random.hostile())
+        case 12 where random.flip(): .setUsualLifetime(seconds: random.hostile())
         case 12: .setLinkPreviews(random.flip())
         case 13:
             .setDisclosure(

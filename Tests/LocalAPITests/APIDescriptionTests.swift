@@ -183,6 +183,8 @@ struct APIDescriptionTests {
         try await check(GetStatus())
         try await check(ListPresences())
         try await check(GetDisclosures())
+        try await check(GetUsualLifetime())
+        try await check(SetUsualLifetime(seconds: 60))
         try await check(SetDisclosures(conversation: "home", receipts: .off))
         try await check(GetGroup(conversation: "home"))
         try await check(SearchMessages("a"))

@@ -110,6 +110,10 @@ extension FakeNode {
                 $0.text = nil
             }
         }
+        answer(GetUsualLifetime.self) { _, _ in UsualLifetime() }
+        answer(SetUsualLifetime.self) { _, request in
+            UsualLifetime(seconds: request.seconds == 0 ? nil : request.seconds)
+        }
         answer(GetDisclosures.self) { _, _ in disclosed }
         answer(SetDisclosures.self) { state, request in
             state.calls.append(

@@ -35,9 +35,9 @@ extension Stage {
         case .describe(let place, let text):
             return try space(place, of: node).map { .describe($0.id, text) }
         case .lifetime(let place, let seconds):
-            return try space(place, of: node).map {
-                .setLifetime($0.id, seconds: UInt64(max(0, seconds)))
-            }
+            let seconds = UInt64(max(0, seconds))
+            guard let place else { return .setUsualLifetime(seconds: seconds) }
+            return try space(place, of: node).map { .setLifetime($0.id, seconds: seconds) }
         case .rule(let place, let number, let isOpen):
             let all = GroupAct.allCases
             var rules = GroupRules()

@@ -52,8 +52,9 @@ public enum Deed: Codable, Equatable, Sendable {
     case profile(field: Int, text: String)
     /// Says what the conversation is for; an empty text ends that.
     case describe(space: Int, text: String)
-    /// Has new messages disappear after so many seconds, or stay: 0.
-    case lifetime(space: Int, seconds: Int)
+    /// Has new messages disappear after so many seconds, or stay: 0; where it is nil those of conversations that
+    /// are begun from then on.
+    case lifetime(space: Int?, seconds: Int)
     /// Has everybody or admins alone do one of the four acts that a group's rules are about.
     case rule(space: Int, act: Int, everybody: Bool)
     /// Tells others what one reads or that one types, or does not, or as everywhere: 0, 1 or 2; in a

@@ -38,7 +38,9 @@ struct Curator: Occupation {
         case "lifetime":
             // Mostly they stay, or the rest would have nothing to look at.
             let lengths = [0, 0, 0, 20, 300, 3_600]
-            return .lifetime(space: space, seconds: lengths[Int(random.next() % 6)])
+            return .lifetime(
+                space: random.next() % 4 == 0 ? nil : space,
+                seconds: lengths[Int(random.next() % 6)])
         case "rule":
             let act = Int(random.next() % 4)
             // Mostly everybody writes, or the rest would have nothing to look at.

@@ -14,9 +14,66 @@ enum DisclosureArgument: String, ExpressibleByArgument, CaseIterable {
     }
 }
 
-struct PrivacyCommand: NodeCommand {
+struct PrivacyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "privacy",
+        abstract: "what others see of what you do, and how long messages stay: tell, disappear",
+        discussion: """
+            All your devices follow these settings. `parley presence tell` is about whether you \
+            are online.
+
+            Example:
+              parley privacy --receipts off
+              parley privacy disappear 4w
+            """,
+        subcommands: [PrivacyTell.self, PrivacyDisappear.self],
+        defaultSubcommand: PrivacyTell.self)
+}
+
+struct PrivacyDisappear: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "disappear",
+        abstract: "let messages disappear in conversations that you begin",
+        discussion: """
+            It holds for groups that you create, and for conversations of two that you begin, on \
+            whichever of your devices: of two people who meet by an invite, whoever accepts it \
+            begins. What exists stays as it is, and so do conversations that others begin: \
+            `parley conversations disappear` sets a single one, at any time.
+
+            Without a time it shows what is set; --off has messages stay.
+
+            Example:
+              parley privacy disappear 4w
+              parley privacy disappear --off
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "how long messages stay: 30s, 5m, 8h, 1d, 4w; a year at most")
+    var time: DisappearTime?
+    @Flag(name: .long, help: "have messages stay")
+    var off = false
+
+    func validate() throws {
+        if off, time != nil { throw ValidationError("A time and --off exclude each other.") }
+    }
+
+    func run(with node: any NodeService) async throws {
+        let set =
+            off || time != nil
+            ? try await node.perform(SetUsualLifetime(seconds: off ? 0 : time?.seconds ?? 0))
+            : try await node.perform(GetUsualLifetime())
+        let words =
+            set.seconds.map {
+                "messages disappear \(DisappearTime(seconds: $0).words) after they were read"
+            } ?? "messages stay"
+        try Output.show(set, json: output.json, as: "conversations that you begin  \(words)")
+    }
+}
+
+struct PrivacyTell: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tell",
         abstract: "show or set whether others see what you read, and that you type",
         discussion: """
             Without a conversation it holds for all that have no setting of their own; usual ends \
@@ -27,8 +84,8 @@ struct PrivacyCommand: NodeCommand {
             online.
 
             Example:
-              parley privacy --receipts off
-              parley privacy ben --receipts on --typing off
+              parley privacy tell --receipts off
+              parley privacy tell ben --receipts on --typing off
             """)
 
     @OptionGroup var place: HomeOptions

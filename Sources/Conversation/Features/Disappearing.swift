@@ -129,6 +129,17 @@ extension Overview {
         return lifetime.flatMap { $0.seconds > 0 ? $0.seconds : nil }
     }
 
+    /// After how many seconds messages disappear in conversations that the person begins; nil if they stay.
+    public static func usualLifetime(
+        ownSpace: SpaceNumber?, in store: some MergeStore
+    ) throws(StoreError) -> UInt64? {
+        guard let ownSpace,
+            let seconds = try number(.lifetime, ownSpace: ownSpace, in: store),
+            (1...Limits.lifetimeSecondsMax).contains(seconds)
+        else { return nil }
+        return seconds
+    }
+
     /// Of these logs the places of disappearing messages whose time runs: another person's, once this person has
     /// read them; this person's own, once a device of somebody else holds them or nobody is to have them.
     ///

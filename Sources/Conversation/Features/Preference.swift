@@ -43,11 +43,13 @@ public struct PreferenceKey: RawRepresentable, Hashable, Sendable {
     public static let linkPreviews = PreferenceKey(rawValue: 10)
     /// That a conversation stands above others in the list; about its space.
     public static let keptFirst = PreferenceKey(rawValue: 18)
+    /// After how many seconds messages disappear in conversations that the person begins.
+    public static let lifetime = PreferenceKey(rawValue: 19)
 
     /// Those that this device knows.
     public static let all: [PreferenceKey] = [
         .presence, .callServer, .deleted, .readOutside, .recoveryCheck, .archived, .unread,
-        .unsent, .sentAgain, .linkPreviews, .reminder, .scheduled, .keptFirst,
+        .unsent, .sentAgain, .linkPreviews, .reminder, .scheduled, .keptFirst, .lifetime,
         .readingTold, .typingTold, .readQuietly,
     ]
 

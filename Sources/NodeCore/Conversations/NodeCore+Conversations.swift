@@ -32,8 +32,11 @@ extension NodeCore {
                 others.map { AddMember($0, role: .member, conversation: name).draft() }, in: space,
                 &turn)
         }
-        let draft = ConversationName(name: name).draft(replacing: [])
-        _ = try write([draft], in: space, &turn)
+        let usual = try Overview.usualLifetime(ownSpace: ownSpace?.number, in: turn.store)
+        let drafts =
+            [ConversationName(name: name).draft(replacing: [])]
+            + (usual.map { [MessageLifetime(seconds: $0).draft] } ?? [])
+        _ = try write(drafts, in: space, &turn)
         return .success(.space(space.number))
     }
 

@@ -24,7 +24,7 @@ extension NodeCore {
         throws(StoreError)
     {
         if try directSpace(with: person, turn.store) != nil { return }
-        _ = try createSpace(
+        let space = try createSpace(
             .direct,
             with: [
                 Founder(
@@ -32,6 +32,9 @@ extension NodeCore {
                     name: try CardReader.name(of: person, turn.store), identity: identity,
                     prekeys: try prekeys(of: person, turn.store))
             ], &turn)
+        if let usual = try Overview.usualLifetime(ownSpace: ownSpace?.number, in: turn.store) {
+            _ = try write([MessageLifetime(seconds: usual).draft], in: space, &turn)
+        }
     }
 
     /// A direct conversation with a person, or nil.

@@ -129,6 +129,13 @@ extension NodeCore {
                 return .failure(.unknownConversation)
             }
             try keep(what.preference(isTold, in: id), &turn)
+        case .setUsualLifetime(let seconds):
+            guard seconds <= Limits.lifetimeSecondsMax else {
+                return .failure(.impossibleLifetime(limit: Limits.lifetimeSecondsMax))
+            }
+            try keep(
+                seconds == 0 ? Preference(.lifetime, []) : Preference(.lifetime, number: seconds),
+                &turn)
         default: preconditionFailure("a command that is about no preference")
         }
         return .success(.done)
