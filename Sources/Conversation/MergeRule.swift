@@ -147,19 +147,40 @@ public enum Merge {
         _ applied: AppliedOperation, under view: LogView?, _ context: MergeContext,
         judging judge: inout Judge, in store: some MergeStore
     ) throws(StoreError) -> [ViewChange] {
-        let kind = applied.operation.operation.header.kind.rawValue
-        guard let rule = rulesByKind[kind], rule.lane == applied.log.lane else { return [] }
         guard
-            case .effective(let author) = judge.standing(
-                of: applied.operation, in: applied.log, under: view),
-            author.role >= rule.role, rule.act.map(author.rights.contains) ?? true
+            let (rule, author) = entitled(
+                applied.operation, in: applied.log, under: view, judging: &judge)
         else {
-            return rule.kind == .disappearingText
-                ? [.disappearing(context.space.number, applied.number)] : []
+            let isDisappearing =
+                applied.operation.operation.header.kind == .disappearingText
+                && applied.log.lane == DisappearingTextRule.lane
+            return isDisappearing ? [.disappearing(context.space.number, applied.number)] : []
         }
         var context = context
         context.author = author
         return try rule.merge(applied, context, into: store)
+    }
+
+    /// Who wrote a stored operation; nil where its kind is unknown, or they were not entitled to.
+    public static func author(
+        of stored: StoredOperation, in log: LogRecord, judging judge: inout Judge,
+        store: some MergeStore
+    ) throws(StoreError) -> PersonID? {
+        let view = try store.view(at: stored.sequence, in: log.number)
+        let operation = VerifiedOperation(stored: stored, tag: log.tag)
+        return entitled(operation, in: log, under: view, judging: &judge)?.author.person
+    }
+
+    private static func entitled(
+        _ operation: VerifiedOperation, in log: LogRecord, under view: LogView?,
+        judging judge: inout Judge
+    ) -> (rule: any MergeRule.Type, author: Author)? {
+        guard let rule = rulesByKind[operation.operation.header.kind.rawValue],
+            rule.lane == log.lane,
+            case .effective(let author) = judge.standing(of: operation, in: log, under: view),
+            author.role >= rule.role, rule.act.map(author.rights.contains) ?? true
+        else { return nil }
+        return (rule, author)
     }
 
     /// The same, with the view as the store has it.

@@ -151,7 +151,7 @@ extension Views {
         let roster = try roster(of: space)
         let events = try MembershipHistory.events(of: space, in: store)
         return try events.enumerated().map { index, event in
-            let (change, role) = Self.words(event.change)
+            let (change, role) = Self.changeWords(event.change)
             return MembershipView(
                 conversation: space.id.description, change: change,
                 name: try name(of: event.person, in: roster), person: event.person.description,
@@ -236,7 +236,7 @@ extension Views {
         }
     }
 
-    private static func words(_ change: MembershipEvent.Change) -> (String, String?) {
+    static func changeWords(_ change: MembershipEvent.Change) -> (String, String?) {
         switch change {
         case .founded: ("founded", nil)
         case .added(let role): ("added", role.word)

@@ -187,6 +187,7 @@ struct APIDescriptionTests {
         try await check(SetUsualLifetime(seconds: 60))
         try await check(SetDisclosures(conversation: "home", receipts: .off))
         try await check(GetGroup(conversation: "home"))
+        try await check(GetGroupLog(conversation: "home", limit: 1))
         try await check(SearchMessages("a"))
         try await check(CheckStore())
         try await check(SetOffline(on: true))

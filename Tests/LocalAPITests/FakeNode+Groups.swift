@@ -49,6 +49,14 @@ extension FakeNode {
 
     func answerGroups() {
         answer(GetGroup.self) { _, _ in Self.trip }
+        answer(GetGroupLog.self) { _, request in
+            let entry = GroupLogEntry(
+                id: "0123456789abcdef-1", change: "added", author: "ada", time: 1_700_000_000_000,
+                persons: ["ben"], role: "admin")
+            return GroupLogPage(
+                conversation: FakeNode.id, name: "trip", entries: [entry],
+                before: request.before == nil ? entry.id : nil)
+        }
         answer(AddGroupMember.self, with: Self.trip) { "add \($0.person) as \($0.role)" }
         answer(RemoveGroupMember.self, with: Self.trip) { "remove \($0.person)" }
         answer(SetMemberRole.self, with: Self.trip) { "role \($0.person) \($0.role)" }

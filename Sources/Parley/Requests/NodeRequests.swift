@@ -68,6 +68,7 @@ public enum NodeRequests {
         GetDisclosures.self,
         GetFileRoom.self,
         GetGroup.self,
+        GetGroupLog.self,
         GetGroupPicture.self,
         GetItem.self,
         GetLinkSettings.self,
