@@ -27,7 +27,7 @@ public struct Marks {
     /// What a swarm must hit beside these in whose worlds people pass on, star and pin messages, and mention each other.
     public static let ofCuration: [String] = [
         "kind-39", "kind-40", "kind-41", "kind-42", "kind-43", "kind-44", "kind-47", "kind-48",
-        "kind-69", "mentioned",
+        "kind-69", "kind-70", "mentioned",
     ]
 
     /// What a swarm must hit beside these in whose worlds people do something together.

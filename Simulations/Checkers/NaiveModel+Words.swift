@@ -66,16 +66,34 @@ extension NaiveModel {
     }
 
     mutating func foldOwnDeletion(_ act: Act) {
+        guard let (space, message) = Self.named(act) else { return }
+        ownDeletions[space, default: []].insert(message)
+    }
+
+    /// Of one person's reports of a message the last.
+    mutating func foldReports(_ acts: [Act]) {
+        for act in acts
+        where act.kind == 70 && act.lane == .content && act.hasBody && act.author.role >= .member {
+            guard let (space, message) = Self.named(act) else { continue }
+            let place = message.place
+            let line =
+                "\(act.author.person) \(space) \(place.tag)-\(place.sequence)-\(message.check)"
+            reports.removeAll { $0 == line }
+            reports.append(line)
+        }
+    }
+
+    /// The message that a star, an own deletion or a report names.
+    private static func named(_ act: Act) -> (space: SpaceID, message: Named)? {
         guard let said = Payload.decode(PayloadStar.self, act.payload), said.on,
             let space = SpaceID(fieldBytes(said.space)), said.message.count == 32
-        else { return }
+        else { return nil }
         var reader = ByteReader(fieldBytes(said.message))
         // Thirty-two bytes are enough.
         guard let tag = try? reader.uint64(), let place = try? reader.uint64(),
             // The same.
             let check = try? reader.check(), place < 1 << 62
-        else { return }
-        let message = Named(place: Place(tag: LogTag(tag), sequence: place), check: check)
-        ownDeletions[space, default: []].insert(message)
+        else { return nil }
+        return (space, Named(place: Place(tag: LogTag(tag), sequence: place), check: check))
     }
 }

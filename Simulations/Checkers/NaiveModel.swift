@@ -68,6 +68,8 @@ struct NaiveModel {
     var muted: [SpaceID: [UInt64]] = [:]
     /// After how many seconds new messages disappear; nil if they stay.
     var lifetime: UInt64?
+    /// Who reported what in a conversation of two, in order.
+    var reports: [String] = []
     /// What is pinned, the last first.
     var pins: [OperationReference] = []
     /// Polls as they stand, the oldest first.
@@ -174,6 +176,7 @@ struct NaiveModel {
             foldDecisions(acts, authors, isGroup: space.kind == .group)
         }
         foldCalls(acts)
+        if space.kind == .direct { foldReports(acts) }
         if space.kind == .own { foldOwn(acts) }
         let devices = Array(control.now.owners.keys) + control.now.former.keys
         let tags = devices.map {

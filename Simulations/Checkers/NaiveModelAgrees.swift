@@ -113,6 +113,15 @@ final class NaiveModelAgrees: Checker {
         guard pins == model.pins else {
             throw violation("\(node.name) shows \(pins) as pinned, the model \(model.pins)")
         }
+        let reports = try Overview.reports(in: space.number, roster: roster, store: node.store)
+            .map { given in
+                let (report, message) = (given.report, given.report.message)
+                return "\(given.author) \(report.group) "
+                    + "\(message.tag)-\(message.sequence)-\(message.check)"
+            }
+        guard reports == model.reports else {
+            throw violation("\(node.name) knows the reports \(reports), the model \(model.reports)")
+        }
         guard
             try Overview.messageLifetime(of: space.number, in: node.store) == model.lifetime
         else {

@@ -20,7 +20,7 @@ final class NoPlaintextOnDisk: Checker {
         switch command {
         case .send(_, let messages, _), .sendOnce(_, let messages, _, _):
             for message in messages { add(message.text) }
-        case .edit(_, let text, _): add(text)
+        case .edit(_, let text, _), .report(_, let text, _): add(text)
         case .createGroup(let name, _): add(name)
         // None is ended by an empty one, which stands everywhere.
         case .keepUnsent(_, let text), .describe(_, let text): if !text.isEmpty { add(text) }

@@ -55,17 +55,13 @@ extension Trace {
         case .setAdditionPolicy(let policy): add(29 << 8 | UInt64(policy.rawValue))
         case .deleteConversation(let space): add(33, space)
         case .star, .deleteForOneself, .pin, .mute, .archive, .keepFirst, .markUnread, .keepUnsent,
-            .describe,
-            .setLifetime, .say,
-            .file(.fetch):
+            .describe, .setLifetime, .say, .file(.fetch):
             addCuration(command)
         case .together(let command): add("\(command)")
         // Rare: what it is called is bytes enough.
         case .call, .act, .types, .setPresence, .setPrivacy, .setCallServer, .setAlias, .remind,
             .schedule, .removeCallServer, .noteRecoveryCheck, .setLinkPreviews, .setDisclosure,
-            .setUsualLifetime,
-            .file,
-            .setPicture, .withdrawJoin:
+            .setUsualLifetime, .file, .setPicture, .withdrawJoin, .report:
             add("\(command)")
         }
     }

@@ -49,7 +49,8 @@ extension RealRun {
             .impersonate, .add, .remove, .promote, .quit, .govern, .openGroup, .closeGroup, .join,
             .link, .nameDevice, .revoke, .keepBackup, .recover, .call, .pickUp, .turnDown, .hangUp,
             .typing, .appear, .confide, .ringAndGo, .ringAt, .shutOut, .intrude, .consent,
-            .permit, .forward, .star, .deleteForOneself, .pin, .archive, .keepFirst, .unread,
+            .permit, .forward, .report, .star, .deleteForOneself, .pin, .archive, .keepFirst,
+            .unread,
             .draft, .mention,
             .describe, .lifetime, .rule, .discreet,
             .profile, .together, .attach, .fetch, .forget, .room, .picture, .fillDisk:

@@ -127,7 +127,7 @@ public enum Merge {
         PollRule.self, VoteRule.self, PollCloseRule.self, WithdrawalRule.self,
         ItemRule.self, ItemChangeRule.self, NoteRule.self, NoteEditRule.self, NoteTitleRule.self,
         DecisionRule.self, ApprovalRule.self, SettlingRule.self,
-        DisappearingTextRule.self, MessageLifetimeRule.self,
+        DisappearingTextRule.self, MessageLifetimeRule.self, ReportRule.self,
     ]
 
     private static let rulesByKind = Dictionary(

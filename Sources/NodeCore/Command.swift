@@ -21,6 +21,8 @@ public enum Command: Sendable {
     case delete(OperationNumber)
     /// Adds or takes back a reaction.
     case react(OperationNumber, Reaction)
+    /// Reports a message of a group to admins of it with a text, in these conversations with each.
+    case report(OperationNumber, text: String, to: [SpaceID])
     /// Pins a message for everybody in its conversation, or takes it down.
     case pin(OperationNumber, isOn: Bool)
     /// Marks a conversation as unread for the person's own devices, until something is read there, or
@@ -376,7 +378,8 @@ extension Command {
             .renameDevice, .chooseRelays, .importMessages, .call, .setPrivacy,
             .setCallServer, .removeCallServer, .noteRecoveryCheck, .setLinkPreviews, .setDisclosure,
             .setUsualLifetime, .setAlias,
-            .star, .deleteForOneself, .pin, .archive, .keepFirst, .markUnread, .keepUnsent, .file,
+            .star, .deleteForOneself, .report, .pin, .archive, .keepFirst, .markUnread, .keepUnsent,
+            .file,
             .together, .remind, .schedule:
             false
         }

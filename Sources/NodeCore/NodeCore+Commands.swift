@@ -121,6 +121,8 @@ extension NodeCore {
         case .edit, .delete, .react:
             return try changeMessage(command, &turn)
         case .star, .deleteForOneself: return try mark(command, &turn)
+        case .report(let number, let text, let spaces):
+            return try report(number, text, to: spaces, &turn)
         case .file(let command): return try file(command, &turn)
         case .pin(let number, let isOn): return try pin(number, isOn, &turn)
         case .acceptInvitation(let space): return try acceptInvitation(to: space, &turn)

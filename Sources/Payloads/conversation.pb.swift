@@ -617,7 +617,7 @@ public nonisolated struct PayloadPreference: Sendable {
 }
 
 /// Kind 39, lane 4 of the own space: whether the person marked a message. Kind 48: that they deleted it for
-/// themselves; `on` is true.
+/// themselves. Kind 70, lane 1 of a conversation of two: that they report it. In both, `on` is true.
 public nonisolated struct PayloadStar: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for

@@ -134,7 +134,8 @@ extension Decoder {
                 || DeviceName(payload: bytes) != nil || SharedCard(payload: bytes) != nil
                 || RelayChoice(payload: bytes) != nil
                 || AdditionPolicy(payload: bytes) != nil || Preference(payload: bytes) != nil
-                || Star(payload: bytes) != nil
+                || Star(payload: bytes) != nil || OwnDeletion(payload: bytes) != nil
+                || Report(payload: bytes) != nil
                 || Preference(payload: bytes).flatMap(SentAgain.init) != nil
                 || Pin(payload: bytes) != nil
             return isRead ? bytes : nil

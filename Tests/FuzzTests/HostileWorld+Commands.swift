@@ -84,6 +84,7 @@ extension HostileWorld {
 
     private func markingCommand(_ space: SpaceID) -> Command {
         switch random.next() % 8 {
+        case 6 where random.flip(): .report(number(), text: "r", to: [space])
         case 6: .deleteForOneself(number())
         case 0: .pin(number(), isOn: random.flip())
         case 1: .star(number(), isOn: random.flip())

@@ -155,7 +155,10 @@ extension HostileWorld {
                 until: random.hostile(as: WallTime.self).value
             ).draft()
         case 1: Mute(space: space, isOn: random.flip()).draft()
-        case 2 where random.flip(): OwnDeletion(of: reference, in: space).draft()
+        case 2 where random.flip():
+            random.flip()
+                ? OwnDeletion(of: reference, in: space).draft()
+                : Report(of: reference, in: space).draft()
         case 2: Star(space: space, message: reference, isOn: random.flip()).draft()
         case 3: DeviceName(device: device(), name: "d").draft()
         case 4: contactDraft()

@@ -187,6 +187,8 @@ struct APIDescriptionTests {
         try await check(SetUsualLifetime(seconds: 60))
         try await check(SetDisclosures(conversation: "home", receipts: .off))
         try await check(GetGroup(conversation: "home"))
+        try await check(ReportMessage(message: 1))
+        try await check(ListReports(limit: 1))
         try await check(GetGroupLog(conversation: "home", limit: 1))
         try await check(SearchMessages("a"))
         try await check(CheckStore())

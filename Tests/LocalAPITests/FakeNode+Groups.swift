@@ -49,6 +49,10 @@ extension FakeNode {
 
     func answerGroups() {
         answer(GetGroup.self) { _, _ in Self.trip }
+        answer(ReportMessage.self) { _, request in
+            SentReport(told: ["ada"], untold: request.words.isEmpty ? [] : ["ben"])
+        }
+        answer(ListReports.self) { _, _ in ReportPage(reports: []) }
         answer(GetGroupLog.self) { _, request in
             let entry = GroupLogEntry(
                 id: "0123456789abcdef-1", change: "added", author: "ada", time: 1_700_000_000_000,

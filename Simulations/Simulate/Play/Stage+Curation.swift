@@ -3,6 +3,7 @@ import ParleyLedger
 import ParleyNodeCore
 import ParleyRoster
 import ParleySimulation
+import ParleyWire
 
 /// What people do with messages and conversations that are there.
 extension Stage {
@@ -18,6 +19,7 @@ extension Stage {
             return try space(target, of: node).map { .send($0.id, [copy], replyingTo: nil) }
         case .star(let place, let rank, let isOn):
             return try message(rank, in: place, of: node).map { .star($0.number, isOn: isOn) }
+        case .report(let place, let rank): return try report(rank, in: place, of: node)
         case .deleteForOneself(let place, let rank):
             return try message(rank, in: place, of: node).map { .deleteForOneself($0.number) }
         case .pin(let place, let rank, let isOn):
@@ -56,6 +58,16 @@ extension Stage {
             return try space(place, of: node).map { .markUnread($0.id, isOn: isOn) }
         default: return nil
         }
+    }
+
+    private func report(
+        _ rank: Int, in place: Int, of node: SimulatedNode
+    ) throws -> Command? {
+        guard let group = try space(place, of: node), group.kind == .group,
+            let message = try message(rank, in: place, of: node)
+        else { return nil }
+        let pairs = try node.conversations().filter { $0.kind == .direct }.map(\.id)
+        return .report(message.number, text: "look at \(message.reference.sequence)", to: pairs)
     }
 
     /// A text that begins with the names of these, or with that of everybody.

@@ -29,7 +29,8 @@ extension Stage {
     ) throws -> Bool {
         switch act.do {
         case .write, .reply, .edit, .delete, .react, .read, .rename, .mute, .bringIn, .found,
-            .forward, .star, .deleteForOneself, .pin, .archive, .keepFirst, .unread, .draft,
+            .forward, .report, .star, .deleteForOneself, .pin, .archive, .keepFirst, .unread,
+            .draft,
             .mention, .describe,
             .lifetime, .rule, .discreet,
             .profile,
@@ -238,7 +239,8 @@ extension Stage {
             return try membership(for: deed, of: node).map { [(node, $0)] } ?? []
         case .call, .pickUp, .turnDown, .hangUp, .typing, .appear, .confide:
             return try talk(for: deed, of: node).map { [(node, $0)] } ?? []
-        case .forward, .star, .deleteForOneself, .pin, .archive, .keepFirst, .unread, .draft,
+        case .forward, .report, .star, .deleteForOneself, .pin, .archive, .keepFirst, .unread,
+            .draft,
             .mention, .describe, .lifetime, .rule, .discreet,
             .profile:
             return try curation(for: deed, of: node).map { [(node, $0)] } ?? []

@@ -44,6 +44,8 @@ public enum Deed: Codable, Equatable, Sendable {
     case forward(space: Int, message: Int, to: Int, withOrigin: Bool)
     /// Marks a message, or ends that.
     case star(space: Int, message: Int, on: Bool)
+    /// Reports a message of a group to those of its admins whom one has a conversation with.
+    case report(space: Int, message: Int)
     /// Deletes a message for oneself.
     case deleteForOneself(space: Int, message: Int)
     /// Pins a message, or takes it down.

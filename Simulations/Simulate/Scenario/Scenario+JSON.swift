@@ -107,7 +107,8 @@ extension Deed {
             .backUp, .restore, .quit, .govern, .steal, .impersonate, .openGroup, .closeGroup,
             .keepBackup, .befall, .call, .pickUp, .turnDown, .hangUp, .typing, .appear, .ringAndGo,
             .intrude, .consent, .permit, .forward,
-            .star, .deleteForOneself, .pin, .archive, .keepFirst, .unread, .draft, .describe,
+            .report, .star, .deleteForOneself, .pin, .archive, .keepFirst, .unread, .draft,
+            .describe,
             .lifetime, .rule,
             .discreet,
             .profile,
@@ -139,6 +140,7 @@ extension Deed {
         case .rename: "rename"
         case .mute: "mute"
         case .forward: "forward"
+        case .report: "report"
         case .star: "star"
         case .deleteForOneself: "deleteForOneself"
         case .pin: "pin"

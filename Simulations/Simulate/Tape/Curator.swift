@@ -25,6 +25,7 @@ struct Curator: Occupation {
         case "keepFirst": return .keepFirst(space: space, on: random.next() % 4 != 0)
         case "pin": return .pin(space: space, message: message, on: random.next() % 4 != 0)
         case "star": return .star(space: space, message: message, on: random.next() % 4 != 0)
+        case "report": return .report(space: space, message: message)
         case "deleteForOneself": return .deleteForOneself(space: space, message: message)
         case "draft":
             let number = random.next() % 1_000_000

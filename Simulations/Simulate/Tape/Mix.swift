@@ -33,7 +33,7 @@ public enum Mix {
     static let curation: [String: UInt64] = [
         "forward": 4, "star": 4, "pin": 4, "archive": 2, "keepFirst": 1, "unread": 3, "mute": 2,
         "draft": 2, "mention": 6, "describe": 2, "profile": 2, "lifetime": 2,
-        "rule": 2, "discreet": 2, "deleteForOneself": 1,
+        "rule": 2, "discreet": 2, "deleteForOneself": 1, "report": 1,
     ]
 
     /// What people do with files.

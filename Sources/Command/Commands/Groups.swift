@@ -18,7 +18,7 @@ struct GroupCommand: AsyncParsableCommand {
             GroupCreate.self, GroupShow.self, GroupAdd.self, GroupRemove.self, GroupRole.self,
             GroupLeave.self, GroupRename.self, GroupDescribe.self, GroupPictureCommand.self,
             GroupSettings.self, GroupRulesCommand.self, GroupInviteCommand.self,
-            GroupJoin.self, GroupLogCommand.self,
+            GroupJoin.self, GroupLogCommand.self, GroupReport.self, GroupReports.self,
         ])
 }
 
