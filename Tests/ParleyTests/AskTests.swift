@@ -97,6 +97,7 @@ struct AskTests {
                 (AskQuestion(" "), "bad-search"), (AskQuestion("in:hut"), "bad-question"),
                 (AskQuestion("a", limit: 0), "bad-limit"),
                 (AskQuestion("a", limit: 21), "bad-limit"),
+                (AskQuestion("a", person: String(repeating: "a", count: 70_000)), "bad-search"),
                 (AskQuestion("a", conversation: "nowhere"), "unknown-conversation"),
                 (AskQuestion(String(repeating: "a", count: 2_000)), "bad-search"),
             ] {

@@ -48,6 +48,11 @@ public struct AskQuestion: NodeRequest, Equatable {
             throw NodeError(
                 "bad-limit", "A question can have from 1 to \(Self.limitMax) answers.")
         }
+        // As if they stood in the question.
+        for name in [person, conversation]
+        where name?.utf8.count ?? 0 > SearchQuery.byteCountMax {
+            throw NodeError(SearchQuery.Refusal.tooLong)
+        }
         var query = try SearchDesk.query(SearchMessages(question))
         guard !query.question.allSatisfy(\.isWhitespace) else {
             throw NodeError("bad-question", "A question needs words.")
