@@ -268,3 +268,19 @@ extension MembershipEvent.Change {
         return false
     }
 }
+
+extension Views {
+    /// The invites into groups that this person may end: as an admin all, else those that they made.
+    func groupInvites() throws -> [(space: SpaceRecord, invite: LiveInvite)] {
+        var found: [(SpaceRecord, LiveInvite)] = []
+        for space in try store.spaces() where space.kind == .group {
+            guard let roster = try roster(of: space), let own = roster.member(ownPerson),
+                own.role >= .admin || roster.allows(.invite, to: own)
+            else { continue }
+            for invite in roster.invites where own.role >= .admin || invite.inviter == ownPerson {
+                found.append((space, invite))
+            }
+        }
+        return found
+    }
+}

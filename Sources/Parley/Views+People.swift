@@ -315,21 +315,6 @@ extension Views {
             }
     }
 
-    /// The invites into groups that this person may end: those of groups whose admin they are, and those that
-    /// they made themselves.
-    func groupInvites() throws -> [(space: SpaceRecord, invite: LiveInvite)] {
-        var found: [(SpaceRecord, LiveInvite)] = []
-        for space in try store.spaces() where space.kind == .group {
-            guard let roster = try roster(of: space), let own = roster.member(ownPerson),
-                own.role >= .admin || roster.allows(.invite, to: own)
-            else { continue }
-            for invite in roster.invites where own.role >= .admin || invite.inviter == ownPerson {
-                found.append((space, invite))
-            }
-        }
-        return found
-    }
-
     func view(_ invite: OpenInvite) throws -> InviteView {
         guard let link = try invite.invite(by: core.node, store) else {
             throw NodeError("damaged", "This node has no card of its own.")
