@@ -28,14 +28,7 @@ struct Ask: NodeCommand {
         name: .customLong("in"),
         help: ArgumentHelp("only what stands in this conversation", valueName: "conversation"))
     var conversation: String?
-    @Option(
-        name: .long,
-        help: ArgumentHelp("only what was written from this day on", valueName: "2026-12-01"))
-    var since: String?
-    @Option(
-        name: .long,
-        help: ArgumentHelp("only what was written until this day", valueName: "2026-12-01"))
-    var until: String?
+    @OptionGroup var days: DayOptions
     @Option(name: .long, help: "how many passages at most, 1 to 20")
     var limit = 3
 
@@ -46,8 +39,6 @@ struct Ask: NodeCommand {
         try Check.text(question, "the question")
         if let author { try Check.name(author, "a person's name") }
         if let conversation { try Check.name(conversation, "a conversation's name") }
-        try ActionEdit.check(since)
-        try ActionEdit.check(until)
         guard (1...AskQuestion.limitMax).contains(limit) else {
             throw ValidationError("--limit must be from 1 to \(AskQuestion.limitMax).")
         }
@@ -58,8 +49,7 @@ struct Ask: NodeCommand {
         let answers = try await node.perform(
             AskQuestion(
                 question, person: author, conversation: conversation,
-                since: since.flatMap(CalendarDay.day).map { clock.start(ofDay: $0) },
-                until: until.flatMap(CalendarDay.day).map { clock.start(ofDay: $0 + 1) },
+                since: days.start(by: clock), until: days.end(by: clock),
                 limit: limit))
         try Output.show(answers, json: output.json, as: AnswerLines.text(answers))
         guard !output.json else { return }

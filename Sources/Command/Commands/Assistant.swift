@@ -23,21 +23,12 @@ struct SummaryCommand: NodeCommand {
         name: .long,
         help: ArgumentHelp("only the thread of this message", valueName: "message"))
     var thread: MessageArgument?
-    @Option(
-        name: .long,
-        help: ArgumentHelp("only what was written from this day on", valueName: "2026-12-01"))
-    var since: String?
-    @Option(
-        name: .long,
-        help: ArgumentHelp("only what was written until this day", valueName: "2026-12-01"))
-    var until: String?
+    @OptionGroup var days: DayOptions
     @Option(name: .long, help: "how many sentences, 1 to \(Summarize.countMax)")
     var points = 5
 
     func validate() throws {
         try Check.name(conversation, "a conversation's name")
-        try ActionEdit.check(since)
-        try ActionEdit.check(until)
         guard (1...Summarize.countMax).contains(points) else {
             throw ValidationError("--points must be from 1 to \(Summarize.countMax).")
         }
@@ -48,8 +39,7 @@ struct SummaryCommand: NodeCommand {
         let summary = try await node.perform(
             Summarize(
                 conversation: conversation, thread: thread?.reference,
-                since: since.flatMap(CalendarDay.day).map { clock.start(ofDay: $0) },
-                until: until.flatMap(CalendarDay.day).map { clock.start(ofDay: $0 + 1) },
+                since: days.start(by: clock), until: days.end(by: clock),
                 count: points))
         try Output.show(summary, json: output.json, as: AssistantLines.text(summary.points))
         guard !output.json else { return }

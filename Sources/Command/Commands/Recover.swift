@@ -72,7 +72,7 @@ struct LostOptions: ParsableArguments {
         try Node.requireVacant(settings.home)
         var found: FoundPerson?
         if let link { found = try await Node.find(recoveryCode: code, from: link) }
-        // It would be told that it is revoked by nobody, and nothing would come from it.
+        // Nobody would tell that device that it is revoked, and it would bring nothing here.
         if let found, found.isAskedOfOwnDevice, backup == nil, keep.isEmpty {
             throw NodeError(
                 "own-device-revoked",
