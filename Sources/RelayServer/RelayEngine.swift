@@ -13,8 +13,9 @@ import Synchronization
 final class RelayEngine: @unchecked Sendable {
     /// Bytes of requests that may wait for a turn before connections are read no more.
     static let waitingByteCountMax = 32 << 20
-    /// An input counts as so many bytes at least: a frame may have five.
-    static let inputByteCountMin = 256
+    /// An input counts as so many bytes at least, and so no more than 16,384 wait: a frame may have five
+    /// bytes, and takes some hundred until it was worked on.
+    static let inputByteCountMin = 2048
 
     /// Above so many bytes that wait for a client nothing more is pushed to it.
     static let writableByteCountMax = 512 << 10
