@@ -172,15 +172,12 @@ extension SQLiteStore {
         _ connection: Connection, _ keystore: Keystore, _ home: Home,
         using random: RandomSource, mayName: Bool
     ) throws -> [UInt8] {
-        func binding(_ instance: [UInt8]) -> [UInt8] {
-            derive(key: keystore.master, .row, context: [0xff] + instance, byteCount: 16)
-        }
         let query = try connection.prepare("SELECT instance, binding FROM meta WHERE one = 1")
         defer { query.reset() }
         if try query.step("opening the database") {
-            let instance = query.array(0)
-            guard query.array(1) == binding(instance) else {
-                throw HomeError(.databaseOfAnotherNode, path: home.database)
+            let (instance, bound) = (query.array(0), query.array(1))
+            guard bound == binding(of: instance, keystore) else {
+                throw try misnamed(connection, keystore, home)
             }
             return instance
         }
@@ -193,9 +190,31 @@ extension SQLiteStore {
         let insert = try connection.prepare(
             "INSERT INTO meta (one, instance, binding) VALUES (1, ?, ?)")
         insert.bind(1, copying: instance)
-        insert.bind(2, copying: binding(instance))
+        insert.bind(2, copying: binding(of: instance, keystore))
         try insert.run("naming the database")
         return instance
+    }
+
+    /// What binds the name of a database to the keystore.
+    static func binding(of instance: [UInt8], _ keystore: Keystore) -> [UInt8] {
+        derive(key: keystore.master, .row, context: [0xff] + instance, byteCount: 16)
+    }
+
+    /// What is wrong with a database whose name is not bound to the keystore: it is another node's, or
+    /// that name is damaged, which a repair replaces.
+    static func misnamed(
+        _ connection: Connection, _ keystore: Keystore, _ home: Home
+    ) throws(StoreError) -> HomeError {
+        let rows = try connection.prepare("SELECT number, generation, content FROM vault LIMIT 256")
+        defer { rows.reset() }
+        while try rows.step("looking whose the database is") {
+            let generation = UInt32(exactly: rows.integer(1)) ?? .max
+            if Vault.opened((rows.integer(0), generation, rows.array(2)), by: keystore) != nil {
+                return HomeError(
+                    .databaseDamaged, path: home.database, detail: "its name does not hold")
+            }
+        }
+        return HomeError(.databaseOfAnotherNode, path: home.database)
     }
 }
 

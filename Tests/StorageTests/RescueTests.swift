@@ -385,4 +385,33 @@ struct RescueTests {
             #expect(home.asides.isEmpty)
         }
     }
+
+    @Test(
+        "whose name is damaged are told as damaged and rescued; those of another node are not",
+        arguments: ["instance", "binding"])
+    func name(column: String) throws {
+        try withHome { home in
+            try made(home, count: 100)
+            let whole = try whole(home)
+            let database = try RawDatabase(home)
+            try database.execute("UPDATE meta SET \(column) = zeroblob(16)")
+            database.close()
+            #expect {
+                try SQLiteStore.open(home: home)
+            } throws: {
+                ($0 as? HomeError)?.code == .databaseDamaged
+            }
+            try expectKept(whole, in: home, "\(column)")
+            try withHome { other in
+                try made(other, count: 100)
+                try FileManager.default.removeItem(atPath: home.database)
+                try FileManager.default.copyItem(atPath: other.database, toPath: home.database)
+                #expect {
+                    try SQLiteStore.rescue(home: home, unlock: .keyFile)
+                } throws: {
+                    ($0 as? HomeError)?.code == .databaseOfAnotherNode
+                }
+            }
+        }
+    }
 }

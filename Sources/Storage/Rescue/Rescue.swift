@@ -94,7 +94,8 @@ extension SQLiteStore {
             let source = try damaged(old, of: home, &report)
             let target = try openDatabase(home.rescued, of: home)
             try target.execute("BEGIN IMMEDIATE", "beginning to rescue")
-            try copyName(source, target, &report)
+            try copyName(source, target, keystore, home, &report)
+            try copyWordState(source, target)
             for table in RescueTable.all {
                 try copy(table, source, target, &report, progress)
             }
@@ -135,23 +136,34 @@ extension SQLiteStore {
     }
 
     private static func copyName(
-        _ source: Connection, _ target: Connection, _ report: inout RescueReport
-    ) throws(StoreError) {
-        do throws(StoreError) {
+        _ source: Connection, _ target: Connection, _ keystore: Keystore, _ home: Home,
+        _ report: inout RescueReport
+    ) throws {
+        do {
             let row = try source.prepare(
                 "SELECT one, instance, binding, durable FROM meta WHERE one = 1")
             guard try row.step("reading the name of the database") else { return }
+            guard row.array(2) == binding(of: row.array(1), keystore) else {
+                let error = try misnamed(source, keystore, home)
+                guard error.code == .databaseDamaged else { throw error }
+                return report.losses.append("The name of the database was damaged, and is new")
+            }
             let insert = try target.prepare(
                 "INSERT INTO meta (one, instance, binding, durable) VALUES (?, ?, ?, ?)")
             insert.take(row)
             try insert.run("naming the database")
             report.lacksName = false
-        } catch {
+        } catch let error as StoreError {
             // It gets another name. Unless everything in the guard is held, the guard is one of
             // another database then, and the node recovers its own past before it writes.
             guard error.concernsRow else { throw error }
         }
-        // Whether the word index is wanted; it is rebuilt.
+    }
+
+    /// Whether the word index is wanted; it is rebuilt.
+    private static func copyWordState(
+        _ source: Connection, _ target: Connection
+    ) throws(StoreError) {
         do throws(StoreError) {
             let state = try source.prepare("SELECT isOff FROM wordState WHERE one = 1")
             guard try state.step("reading what is indexed"), state.integer(0) != 0 else { return }
