@@ -67,9 +67,12 @@ struct NaiveStands {
             guard open.count < 1_000_000, let log = logs[place.tag],
                 let stored = try store.operation(at: place.sequence, in: log.number)
             else { return nil }
-            // Below where the log begins for this node, where it stood when it began there.
+            // Below where the log begins for this node, where it stood when it began there; right below,
+            // where it stands for who said so.
             if place.sequence < log.base {
-                answers[place] = Answer(stand: stored.stand.value, witness: stored.stand.witness)
+                let isNamed = place.sequence + 1 == log.base && stored.id == log.floor?.anchor
+                let stand = isNamed ? log.order.floor ?? stored.stand : stored.stand
+                answers[place] = Answer(stand: stand.value, witness: stand.witness)
                 open.removeLast()
                 continue
             }

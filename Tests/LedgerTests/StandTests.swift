@@ -286,6 +286,22 @@ struct StandTests {
         try desk.store.commit()
     }
 
+    @Test("what is held right below a floor stands where the floor says, and only that")
+    func rightBelowFloor() throws {
+        for _ in 0..<3 { try write(0, at: Desk.now) }
+        try desk.store.begin(.normal)
+        var log = try #require(try desk.log(of: keys[0]))
+        let said = Stand(value: Desk.now << 16 + 9, witness: Desk.now, wallClock: Desk.now)
+        for (anchor, isMoved) in [(OperationID(reinterpreting: log.id), false), (log.tip, true)] {
+            log.begin(at: LogPoint(sequence: 3, anchor: anchor), below: said)
+            try desk.store.moveToFloor(of: log)
+            let stands = try desk.store.headers(in: log.number, 0...9, limit: 9).map(\.stand)
+            #expect(stands.map(\.value) == [0, 1, isMoved ? 9 : 2].map { Desk.now << 16 + $0 })
+            #expect((stands.last == said) == isMoved)
+        }
+        try desk.store.commit()
+    }
+
     @Test("what is carried by a horizon is what an operation can have")
     func possible() {
         #expect(Stand(value: 1 << 59, witness: 3, wallClock: 4).isPossible)

@@ -167,6 +167,7 @@ extension NodeCore {
             }
         }
         try store.update(log)
+        try store.moveToFloor(of: log)
         guard log.lane.carriesAuthority else { return }
         // A claim above a gap is known if the log begins above that gap.
         try ViewWalk.again(through: log, judge, store)
