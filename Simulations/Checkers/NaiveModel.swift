@@ -94,7 +94,7 @@ struct NaiveModel {
     var letsContactsAdd = false
     /// In the own space, the last value of each key and topic, where it is not empty.
     var preferences: [[UInt8]: [UInt8]] = [:]
-    /// How many preferences of kind 47 have their words here, by key and topic.
+    /// How many operations of kind 47 have their words here, by key and topic.
     var wordCounts: [[UInt8]: Int] = [:]
 
     struct Act {
@@ -373,15 +373,6 @@ struct NaiveModel {
             if act.kind == 37, let said = Payload.decode(PayloadAdditionPolicy.self, act.payload) {
                 letsContactsAdd = said.policy == 2
             }
-            if [38, 47].contains(act.kind),
-                let said = Payload.decode(PayloadPreference.self, act.payload),
-                (1...65_535).contains(said.key), said.topic.count <= 256,
-                said.value.count <= 2_048
-            {
-                let name = [UInt8(said.key >> 8), UInt8(said.key & 255)] + fieldBytes(said.topic)
-                if act.kind == 47 { wordCounts[name, default: 0] += 1 }
-                preferences[name] = said.value.isEmpty ? nil : fieldBytes(said.value)
-            }
             if act.kind == 34, let contact = Payload.decode(PayloadContact.self, act.payload),
                 let person = PersonID(fieldBytes(contact.person))
             {
@@ -395,5 +386,6 @@ struct NaiveModel {
             let state = said.state == 0 && asking.contains(person) ? 1 : said.state
             return "\(person) \(said.alias) \(state) \(said.blocked) \(said.verified)"
         }
+        foldPreferences(acts)
     }
 }

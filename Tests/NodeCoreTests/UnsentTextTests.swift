@@ -1,9 +1,9 @@
-import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
 import ParleyWire
 import Testing
 
+@testable import ParleyConversation
 @testable import ParleySimulation
 
 /// Ben, who has a laptop and a phone, and his contact ann. Source: Protocol/05-identity.md, "Preferences".
@@ -30,6 +30,26 @@ struct UnsentTextTests {
         try node.observing {
             let own = try #require(node.core.ownSpace)
             return try Overview.unsentText(in: space, ownSpace: own.number, store: node.store)
+        }
+    }
+
+    private func foldAnew(_ node: SimulatedNode) throws {
+        try node.store.begin(.full)
+        try node.store.setValue(nil, .profile, Array("views".utf8))
+        try node.store.commit()
+        world.restart(node)
+    }
+
+    /// What a device still stores of texts that were begun.
+    private func words(_ node: SimulatedNode) throws -> [String] {
+        try node.observing {
+            let own = try #require(node.core.ownSpace)
+            return try node.store.logs(in: own.number).flatMap { log in
+                try node.store.operations(in: log.number, 0...UInt64.max, limit: .max)
+                    .filter { $0.operation.header.kind == .passingPreference }
+                    .compactMap { $0.operation.payload.flatMap { Preference(payload: $0) } }
+                    .compactMap { UnsentText.text($0.value) }
+            }
         }
     }
 
@@ -60,6 +80,42 @@ struct UnsentTextTests {
         world.run(for: 30_000)
         for node in [laptop, phone] { #expect(try unsent(node) == nil) }
         #expect(try ann.texts(in: space).count == 2)
+    }
+
+    @Test("are ended by name: what another device began meanwhile is still there")
+    func apart() throws {
+        world.partition([laptop, ann], [phone])
+        try begin("see you at", on: laptop)
+        try begin("a later thought", on: phone)
+        try world.type("see you at", on: laptop, in: space)
+        #expect(try unsent(laptop) == nil)
+        world.heal()
+        try world.runUntilEqual(within: .minutes(15))
+        try foldAnew(laptop)
+        for node in [laptop, phone] { #expect(try unsent(node) == "a later thought") }
+        try begin("", on: laptop)
+        world.run(for: 30_000)
+        for node in [laptop, phone] {
+            #expect(try unsent(node) == nil)
+            #expect(try words(node).isEmpty)
+        }
+    }
+
+    @Test("hold no more once a later one was sent, also where that one comes erased")
+    func earlier() throws {
+        world.partition([laptop, ann], [phone])
+        try begin("an earlier thought", on: phone)
+        try begin("see you at", on: laptop)
+        try world.type("see you at", on: laptop, in: space)
+        #expect(try unsent(phone) == "an earlier thought")
+        // The text that was sent is on no disk any more.
+        try foldAnew(laptop)
+        world.heal()
+        try world.runUntilEqual(within: .minutes(15))
+        for node in [laptop, phone] {
+            #expect(try unsent(node) == nil)
+            #expect(try words(node).isEmpty)
+        }
     }
 
     @Test("are of 2,048 bytes at most, of which a longer one changes nothing")

@@ -8,7 +8,7 @@ struct DraftCommand: NodeCommand {
         discussion: """
             All of your devices have it, and nobody else; if two of them change it separately, the \
             later draft counts. Without a text, the draft is shown. --send sends it, --remove \
-            removes it. Your devices still store earlier drafts.
+            removes it; a later draft that another device wrote meanwhile stays.
 
             Example:
               parley draft trip "I could bring"

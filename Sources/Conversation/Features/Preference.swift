@@ -6,8 +6,6 @@ public import ParleyWire
 extension OperationKind {
     /// What holds for the person, on all of their devices.
     public static let preference = OperationKind(rawValue: 38)
-    /// The same for what holds words of the person's own: they are erased once others take their place.
-    public static let passingPreference = OperationKind(rawValue: 47)
 }
 
 extension EntryField {
@@ -54,7 +52,7 @@ public struct PreferenceKey: RawRepresentable, Hashable, Sendable {
     ]
 
     /// Those that hold words which the person takes back by setting others, or none.
-    fileprivate static let ofWords: Set<PreferenceKey> = [.unsent, .reminder, .scheduled]
+    static let ofWords: Set<PreferenceKey> = [.unsent, .reminder, .scheduled]
 
     /// Those that change how a conversation is listed.
     fileprivate static let ofLists: Set<PreferenceKey> = [
@@ -108,14 +106,17 @@ public struct Preference: Equatable, Sendable {
     }
 
     /// The operation that says this, in the own space.
-    public func draft() -> Draft {
+    ///
+    /// - Parameter ended: the operation of words that an empty value ends, and it alone; else an empty value
+    ///   takes the place of whatever was said before.
+    public func draft(ending ended: OperationReference? = nil) -> Draft {
         var message = PayloadPreference()
         message.key = UInt32(key.rawValue)
         message.topic = field(topic)
         message.value = field(value)
         return Draft(
             kind: PreferenceKey.ofWords.contains(key) ? .passingPreference : .preference,
-            lane: .shared, payload: Payload.encode(message))
+            lane: .shared, references: ended.map { [$0] } ?? [], payload: Payload.encode(message))
     }
 }
 
@@ -126,7 +127,7 @@ extension Preference: OwnNote {
     var isOn: Bool { !value.isEmpty }
 
     /// Whether or not this device knows the key: of those that it does not know the last word holds, too.
-    fileprivate static func subject(_ key: PreferenceKey, _ topic: [UInt8]) -> [UInt8] {
+    static func subject(_ key: PreferenceKey, _ topic: [UInt8]) -> [UInt8] {
         [UInt8(key.rawValue >> 8), UInt8(truncatingIfNeeded: key.rawValue)] + topic
     }
 
@@ -142,47 +143,20 @@ extension Preference: OwnNote {
     }
 }
 
-/// As for every preference the last in order holds; what loses is erased. Nobody wants its words any more, and no
-/// digest covers them.
-/// Source: `Protocol/05-identity.md`, "Preferences".
-enum PassingPreferenceRule: MergeRule {
-    static let kind = OperationKind.passingPreference
-    static let lane = Lane.shared
-    static let role = Role.owner
-
-    static func merge(
-        _ applied: AppliedOperation, _ context: MergeContext, into store: some MergeStore
-    ) throws(StoreError) -> [ViewChange] {
-        let operation = applied.operation.operation
-        guard context.space.kind == .own, let said = operation.payload.flatMap(Preference.init)
-        else { return [] }
-        let rivals = try store.entries(
-            about: .space, in: context.space.number, field: Preference.entryField,
-            element: try store.locator(said.subject))
-        guard
-            try LastWriter.put(
-                Preference.entryField, of: said.subject, isOn: said.isOn, by: applied, context,
-                in: store)
-        else {
-            try Deletion.erase(applied.number, operation, in: store)
-            return []
-        }
-        for rival in rivals where rival.operation != applied.number {
-            guard let stored = try store.operation(rival.operation),
-                stored.operation.header.kind == kind
-            else { continue }
-            try Deletion.erase(stored.number, stored.operation, in: store)
-        }
-        return try said.changes(context, in: store)
-    }
-}
-
 extension Overview {
     /// What the person said about one topic; nil where nothing holds.
     public static func preference(
         _ key: PreferenceKey, about topic: [UInt8] = [], ownSpace: SpaceNumber,
         in store: some MergeStore
     ) throws(StoreError) -> [UInt8]? {
+        try statement(of: key, about: topic, ownSpace: ownSpace, in: store)?.value
+    }
+
+    /// The same, with the operation in which the person said it.
+    static func statement(
+        of key: PreferenceKey, about topic: [UInt8], ownSpace: SpaceNumber,
+        in store: some MergeStore
+    ) throws(StoreError) -> (value: [UInt8], operation: OperationReference)? {
         let element = try store.locator(Preference.subject(key, topic))
         let entries = try store.entries(
             about: .space, in: ownSpace, field: .preference, element: element)
@@ -191,7 +165,12 @@ extension Overview {
             guard let said = payload.flatMap(Preference.init), said.key == key,
                 said.topic == topic
             else { continue }
-            return said.value
+            let order = entry.order
+            return (
+                said.value,
+                OperationReference(
+                    tag: order.tag, sequence: order.sequence, check: order.id.check)
+            )
         }
         return nil
     }

@@ -12,7 +12,7 @@ public enum UnsentText {
         value.isEmpty ? nil : String(validating: value, as: UTF8.self)
     }
 
-    /// What says that a text was begun; an empty one that none is.
+    /// What says that a text was begun.
     public static func preference(_ text: String, in space: SpaceID) -> Preference {
         Preference(.unsent, about: space.bytes, Array(text.utf8))
     }
@@ -25,5 +25,15 @@ extension Overview {
     ) throws(StoreError) -> String? {
         try preference(.unsent, about: space.bytes, ownSpace: ownSpace, in: store)
             .flatMap(UnsentText.text)
+    }
+
+    /// The operation that ends what the person began to write in this conversation, as this device has it;
+    /// nil where that is nothing. What another device has begun meanwhile stays.
+    public static func unsentEnding(
+        in space: SpaceID, ownSpace: SpaceNumber, store: some MergeStore
+    ) throws(StoreError) -> Draft? {
+        try statement(of: .unsent, about: space.bytes, ownSpace: ownSpace, in: store).map {
+            Preference(.unsent, about: space.bytes, []).draft(ending: $0.operation)
+        }
     }
 }

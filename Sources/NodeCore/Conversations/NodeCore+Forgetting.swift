@@ -19,11 +19,7 @@ extension NodeCore {
         try remove(space, &turn)
         try keep(said, &turn)
         // Else what the person began to write there would stand in it once it is back.
-        if let ownSpace,
-            try Overview.unsentText(in: id, ownSpace: ownSpace.number, store: turn.store) != nil
-        {
-            try keep(UnsentText.preference("", in: id), &turn)
-        }
+        try endUnsent(in: id, &turn)
         return .success(.done)
     }
 

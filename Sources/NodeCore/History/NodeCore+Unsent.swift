@@ -14,8 +14,21 @@ extension NodeCore {
         guard text.utf8.count <= UnsentText.byteCountMax else {
             return .failure(.tooLong(byteCount: text.utf8.count, limit: UnsentText.byteCountMax))
         }
-        try keep(UnsentText.preference(text, in: id), &turn)
+        if text.isEmpty {
+            try endUnsent(in: id, &turn)
+        } else {
+            try keep(UnsentText.preference(text, in: id), &turn)
+        }
         return .success(.done)
+    }
+
+    /// Ends the draft that this device has in a conversation, if any.
+    mutating func endUnsent(in id: SpaceID, _ turn: inout some Turn) throws(StoreError) {
+        guard let ownSpace,
+            let ending = try Overview.unsentEnding(
+                in: id, ownSpace: ownSpace.number, store: turn.store)
+        else { return }
+        _ = try write([ending], in: ownSpace, &turn)
     }
 
     /// Sends messages. One equal to the draft removes the draft; any other leaves it, because a
@@ -30,7 +43,7 @@ extension NodeCore {
             try Overview.unsentText(in: id, ownSpace: ownSpace.number, store: turn.store)
                 == message.text
         else { return result }
-        try keep(UnsentText.preference("", in: id), &turn)
+        try endUnsent(in: id, &turn)
         return result
     }
 }

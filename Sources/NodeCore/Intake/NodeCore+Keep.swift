@@ -71,9 +71,9 @@ extension NodeCore {
     /// 1 before there were mentions, threads, descriptions, profiles, polls and items, 2 before contact
     /// requests were stored in a separate entry, 3 before there were notes and decisions, 5 before there were
     /// pictures of groups and receipts distinguished branches, 6 before messages could disappear, 7 before groups had
-    /// rules, 8 before a person could delete a message for themselves
-    /// and report one.
-    static let viewGeneration: UInt64 = 9
+    /// rules, 8 before a person could delete a message for themselves and report one, 9 before drafts were ended by
+    /// name.
+    static let viewGeneration: UInt64 = 10
 
     /// Recomputes all spaces if an earlier version computed them: it carried what it did not know,
     /// and showed nothing of that.

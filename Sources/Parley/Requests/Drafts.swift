@@ -5,8 +5,8 @@ import ParleyStorage
 import ParleyWire
 
 /// Stores a draft for the person's own devices; an empty text removes it, and so does sending it.
-/// Each stored text stays in the history of the own devices: store when the person stops writing,
-/// not with each key.
+/// Each one is an operation that all own devices exchange: store when the person stops writing, not with
+/// each key.
 public struct KeepDraft: NodeRequest {
     /// Bytes of one, at most.
     public static let byteCountMax = UnsentText.byteCountMax
