@@ -203,7 +203,12 @@ final class CausesPresent: Checker {
         _ log: LogRecord, of node: SimulatedNode, _ known: inout AuditedLogs
     ) throws {
         guard let rest = known.rest(of: log) else { return }
-        try look(at: rest, of: node, mayWait: true)
+        do {
+            try look(at: rest, of: node, mayWait: true)
+        } catch is Violation {
+            // One branch of a fork may have taken the other's place within the step: of that all is new.
+            try look(at: log, of: node, mayWait: true)
+        }
         // What no signature covers yet is looked at again when it does.
         let end = log.spans.last.map(\.last)
         if let end, try node.store.head(atOrAfter: end, in: log.number) == nil { return }
