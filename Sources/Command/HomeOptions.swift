@@ -56,11 +56,10 @@ struct HomeOptions: ParsableArguments {
         home: String?, profile: String? = nil, configFile: String? = nil,
         environment: [String: String]
     ) -> String {
-        func absolute(_ path: String) -> String { URL(fileURLWithPath: path).standardized.path }
         let folders = HomeFolders(environment)
-        if let home { return absolute(home) }
+        if let home { return wholePath(home) }
         if let profile { return folders.path(of: profile) }
-        if let home = environment["PARLEY_HOME"], !home.isEmpty { return absolute(home) }
+        if let home = environment["PARLEY_HOME"], !home.isEmpty { return wholePath(home) }
         // Problems are reported before a command runs: what is read here is valid.
         let configuration = Configuration(
             path: Configuration.path(named: configFile, environment: environment),

@@ -66,7 +66,7 @@ struct BackupCreate: NodeCommand {
     func validate() throws { try Check.file(file) }
 
     func run(with node: any NodeService) async throws {
-        let path = URL(fileURLWithPath: file).standardized.path
+        let path = wholePath(file)
         let watch = Task { await Self.watch(path + ".new") }
         defer { watch.cancel() }
         let report = try await node.perform(

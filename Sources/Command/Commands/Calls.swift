@@ -67,7 +67,7 @@ struct CallsMedia: NodeCommand {
     private static func found(_ words: [String]) throws -> [String] {
         let name = words[0]
         if name.contains("/") {
-            return [URL(fileURLWithPath: name).standardized.path] + words.dropFirst()
+            return [wholePath(name)] + words.dropFirst()
         }
         let path = World.current.environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"
         for folder in path.split(separator: ":") where folder.hasPrefix("/") {

@@ -167,16 +167,6 @@ struct FilesWhy: NodeCommand {
     }
 }
 
-/// A path from the root of the file system on: a node may run in another folder.
-func absolutePath(_ path: String) -> String {
-    let expanded = (path as NSString).expandingTildeInPath
-    guard !expanded.hasPrefix("/") else { return expanded }
-    let here = FileManager.default.currentDirectoryPath
-    let isFolder = expanded.hasSuffix("/") || expanded == "."
-    let whole = (("\(here)/\(expanded)") as NSString).standardizingPath
-    return isFolder && !whole.hasSuffix("/") ? whole + "/" : whole
-}
-
 /// Files that a message is to bring: sealed by the node before it is sent.
 enum FileStaging {
     /// Has a node seal files, and waits for it.

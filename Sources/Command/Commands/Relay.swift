@@ -34,7 +34,7 @@ struct RelayHomeOptions: ParsableArguments {
 
     var place: RelayHome {
         guard let home else { return .usual(World.current.environment) }
-        return RelayHome(path: URL(fileURLWithPath: home).standardized.path)
+        return RelayHome(path: wholePath(home))
     }
 
     /// The store of a relay that is there.

@@ -23,13 +23,12 @@ struct Configuration: Sendable {
 
     /// Source: XDG Base Directory Specification, `XDG_CONFIG_HOME`.
     static func path(named file: String?, environment: [String: String]) -> String {
-        func absolute(_ path: String) -> String { URL(fileURLWithPath: path).standardized.path }
-        if let file { return absolute(file) }
-        if let file = environment["PARLEY_CONFIG"], !file.isEmpty { return absolute(file) }
+        if let file { return wholePath(file) }
+        if let file = environment["PARLEY_CONFIG"], !file.isEmpty { return wholePath(file) }
         if let folder = environment["XDG_CONFIG_HOME"], folder.hasPrefix("/") {
-            return absolute(folder + "/parley/config.toml")
+            return wholePath(folder + "/parley/config.toml")
         }
-        return absolute((environment["HOME"] ?? NSHomeDirectory()) + "/.config/parley/config.toml")
+        return wholePath((environment["HOME"] ?? NSHomeDirectory()) + "/.config/parley/config.toml")
     }
 
     /// What holds, and all that is wrong.

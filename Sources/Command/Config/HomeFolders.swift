@@ -24,7 +24,7 @@ struct HomeFolders: Sendable {
     init(_ environment: [String: String]) {
         let usual = (environment["HOME"] ?? NSHomeDirectory()) + "/.local/share"
         let data = environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? usual
-        root = URL(fileURLWithPath: data + "/parley").standardized.path
+        root = wholePath(data + "/parley")
     }
 
     /// Whether something can be the name of a home: it becomes the name of a folder and of a unit.
