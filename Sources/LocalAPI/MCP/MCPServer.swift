@@ -9,7 +9,8 @@ public actor MCPServer {
     /// The version of a handshake, once there was one.
     private var version: String?
     /// Calls that are being answered, each with its turn: an identifier may come again once it is free.
-    private var calls: [RequestID: (turn: Int, task: Task<Void, Never>)] = [:]
+    /// A stream has no task: it is open until it is cancelled.
+    private var calls: [RequestID: (turn: Int, task: Task<Void, Never>?)] = [:]
     private var turn = 0
     /// When the newest messages were sent.
     private var sent: [ContinuousClock.Instant] = []
@@ -49,14 +50,22 @@ public actor MCPServer {
         }
     }
 
-    /// Waits until what was asked is answered, and gives up the rest after a moment.
-    public func end(within patience: Duration = .seconds(1)) async {
+    /// Waits until what was asked before the input ended is answered: a client may end it right after its last
+    /// request. What takes too long is told to have failed.
+    public func end(within patience: Duration = .seconds(30)) async {
         let deadline = ContinuousClock.now + patience
-        while !calls.isEmpty, ContinuousClock.now < deadline {
+        while calls.values.contains(where: { $0.task != nil }), ContinuousClock.now < deadline {
             // Cancelled, it looks at once.
             try? await Task.sleep(for: .milliseconds(5))
         }
-        for call in calls.values { call.task.cancel() }
+        for (id, call) in calls.sorted(by: { $0.value.turn < $1.value.turn }) {
+            guard let task = call.task else { continue }
+            task.cancel()
+            fail(
+                id,
+                MCPFailure(
+                    code: -32603, message: "The input ended, and this took too long to wait for."))
+        }
         calls = [:]
     }
 
@@ -141,7 +150,7 @@ public actor MCPServer {
     /// Nothing here tells of changes: a stream is opened, says so, and ends when it is cancelled.
     private func listen(_ id: RequestID) {
         turn += 1
-        calls[id] = (turn, Task {})
+        calls[id] = (turn, nil)
         put([
             "jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged",
             "params": [
@@ -174,7 +183,7 @@ public actor MCPServer {
         case .text(let text): id = .text(text)
         default: return
         }
-        calls.removeValue(forKey: id)?.task.cancel()
+        calls.removeValue(forKey: id)?.task?.cancel()
     }
 
     // MARK: Answers
