@@ -17,7 +17,9 @@ extension FakeNode {
                 unreadCount: state.messages.count,
                 urgent: state.cited.map { CatchUpView.Urgent(line: $0, reason: "mention") },
                 decisions: [], points: [], looked: state.looked)
-            return CatchUpView(parts: state.messages.isEmpty ? [] : [part], leftCount: 0)
+            return CatchUpView(
+                parts: state.messages.isEmpty ? [] : [part], leftCount: 0, pollCount: 0,
+                itemCount: 0)
         }
         answer(SuggestItems.self) { state, request in
             try state.requireConversation(request.conversation)

@@ -4,7 +4,7 @@ import Parley
 struct ArchiveCommand: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "archive",
-        abstract: "archive a conversation until something new arrives",
+        abstract: "archive a conversation until somebody writes in it",
         discussion: """
             It is listed separately at the end of `parley conversations`, on all of your devices, \
             until somebody writes in it. Only you know about it.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Parley
+import ParleyWire
 
 struct SummaryCommand: NodeCommand {
     static let configuration = CommandConfiguration(
@@ -56,7 +57,7 @@ struct CatchUpCommand: NodeCommand {
             Shows, for each conversation with unread messages, what mentions you, asks you or \
             gives you something to do, what may have been decided, and a few sentences of the \
             rest. Every line is a sentence of a message. Nothing is marked as read: `parley read` \
-            does that.
+            does that. Polls that wait for your answer and your open action items are counted.
 
             Example:
               parley catchup
@@ -86,8 +87,15 @@ struct CatchUpCommand: NodeCommand {
         try Output.show(view, json: output.json, as: CatchUpLines.text(view))
         guard !output.json else { return }
         if view.parts.allSatisfy({ $0.unreadCount == 0 }) {
+            World.current.say("no unread messages")
+        }
+        if view.pollCount > 0 {
             World.current.say(
-                "you have read everything")
+                "\(counted(view.pollCount, "poll")) to answer: parley poll list --to-answer")
+        }
+        if view.itemCount > 0 {
+            World.current.say(
+                "\(counted(view.itemCount, "action item")) of yours: parley action list --mine")
         }
         if view.leftCount > 0 {
             World.current.say(

@@ -126,4 +126,8 @@ public struct CatchUpView: Codable, Equatable, Sendable {
     public var parts: [Part]
     /// Conversations with unread messages that are not among the parts.
     public var leftCount: Int
+    /// Open polls that wait for this person's answer, whether they were seen or not.
+    public var pollCount: Int
+    /// Open action items of this person, whether they were seen or not.
+    public var itemCount: Int
 }

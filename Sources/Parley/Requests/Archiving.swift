@@ -1,11 +1,11 @@
 import ParleyNodeCore
 
-/// Puts a conversation away until something new comes, or takes it back.
+/// Puts a conversation away until somebody writes in it, or takes it back.
 public struct ArchiveConversation: NodeRequest {
     /// The method name, the scope that a token needs, and the summary.
     public static let (name, scope, summary) = (
         "archive", RequestScope.write,
-        "Archives a conversation until something new arrives, or takes it out of the archive."
+        "Archives a conversation until somebody writes in it, or takes it out of the archive."
     )
     /// An example of the request.
     public static let example = ArchiveConversation(conversation: "trip", on: true)

@@ -7,7 +7,8 @@ import ParleyWire
 
 /// What one has not read: of each conversation what waits for oneself, what may have been decided, and a few
 /// sentences of what was said. The most urgent conversation comes first. Nothing is marked as read. Of
-/// each the newest 5,000 messages are looked at.
+/// each the newest 5,000 messages are looked at. Polls and action items are no messages: those that wait for
+/// the person are counted.
 public struct CatchUp: NodeRequest {
     /// Conversations that are looked into at once.
     public static let conversationCountMax = 20
@@ -54,8 +55,11 @@ public struct CatchUp: NodeRequest {
         let sorted = parts.enumerated().sorted {
             ($0.element.rank, $0.offset) < ($1.element.rank, $1.offset)
         }
+        let polls = try await node.perform(ListPolls(conversation: conversation, toAnswer: true))
+        let items = try await node.perform(ListItems(conversation: conversation, mine: true))
         return CatchUpView(
-            parts: sorted.map(\.element.part), leftCount: unread.count - first.count)
+            parts: sorted.map(\.element.part), leftCount: unread.count - first.count,
+            pollCount: polls.count, itemCount: items.count { $0.doneBy == nil })
     }
 
     /// Lines that wait for this person, of one conversation, at most.
