@@ -14,7 +14,7 @@ extension Views {
         let files = try HeldFile.all(in: store).filter { $0.state == .whole }
         let onlyHere = files.filter { !$0.canComeAgain }
         return FileRoomView(
-            usedByteCount: UInt64(max(0, core.fileByteCount)),
+            usedByteCount: try takenByteCount(),
             roomByteCount: settings.roomByteCount,
             fetchByteCountMax: settings.fetchByteCountMax,
             fetchByteCountMaxByKind: Dictionary(
@@ -25,6 +25,22 @@ extension Views {
             diskFullCount: try WantedFile.all(in: store).count {
                 core.outlook(for: $0.blob).isRefusedByDisk
             })
+    }
+
+    /// Bytes that files take now. Room is kept for all of those that are being fetched.
+    func takenByteCount() throws -> UInt64 {
+        var taken = UInt64(max(0, core.fileByteCount))
+        for wanted in try WantedFile.all(in: store)
+        where try HeldFile.kept(wanted.blob, in: store)?.state == .begun {
+            taken -= min(try missingByteCount(of: wanted), taken)
+        }
+        return taken
+    }
+
+    private func missingByteCount(of wanted: WantedFile) throws -> UInt64 {
+        let held = try store.blobs.heldBlob(wanted.blob)?.chunks.count ?? 0
+        let bytes = UInt64(held * Limits.plainChunkByteCount)
+        return wanted.shape.size.value - min(bytes, wanted.shape.size.value)
     }
 
     /// Messages of a conversation whose files take room here or are wanted.
@@ -50,18 +66,11 @@ extension Views {
     /// The wanted files, who can deliver them, and the files that others are not known to have.
     func fileStatus() throws -> NodeStatus.Files {
         var status = NodeStatus.Files()
-        status.takenByteCount = UInt64(max(0, core.fileByteCount))
+        status.takenByteCount = try takenByteCount()
         var sources: Set<PersonID> = []
         for (place, wanted) in try WantedFile.all(in: store).enumerated() {
-            let held = try store.blobs.heldBlob(wanted.blob)?.chunks.count ?? 0
-            let bytes = UInt64(held * Limits.plainChunkByteCount)
-            let missing = wanted.shape.size.value - min(bytes, wanted.shape.size.value)
             status.wantedCount += 1
-            status.wantedByteCount += missing
-            // Room is kept for all of it.
-            if try HeldFile.kept(wanted.blob, in: store)?.state == .begun {
-                status.takenByteCount -= min(missing, status.takenByteCount)
-            }
+            status.wantedByteCount += try missingByteCount(of: wanted)
             if core.hasNoRoom(for: wanted.blob) { status.noRoomCount += 1 }
             guard place < Self.lookedCountMax else { continue }
             let outlook = core.outlook(for: wanted.blob)

@@ -185,9 +185,9 @@ public struct ForgetFiles: NodeRequest {
         default:
             throw NodeError("which-files", "Name a message, or a conversation.")
         }
-        let before = try await node.read { $0.core.fileByteCount }
+        let before = try await node.read { try $0.takenByteCount() }
         let (count, awaited, onlyHere) = try await free(filesOf: numbers, on: node)
-        let after = try await node.read { $0.core.fileByteCount }
+        let after = try await node.read { try $0.takenByteCount() }
         var stayed: [String]?
         if message != nil, let number = numbers.first, onlyHere + awaited > 0 {
             let names = try await node.read { try $0.namesOfFilesHere(in: number) }
@@ -197,7 +197,7 @@ public struct ForgetFiles: NodeRequest {
             stayed = names
         }
         return FreedFiles(
-            count: count, byteCount: UInt64(max(0, before - after)),
+            count: count, byteCount: before - min(after, before),
             onlyHereCount: onlyHere + awaited, stayed: stayed)
     }
 
