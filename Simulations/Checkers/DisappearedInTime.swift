@@ -7,7 +7,7 @@ import ParleyWire
 
 /// I45: a message that disappears is gone from an honest node once its time is over, and not before: the words
 /// of somebody else not before this person has read them, one's own not before a device of somebody else
-/// holds them.
+/// holds them. And whoever has not read it has it in the end, if an honest member still does.
 ///
 /// Looked at about once a virtual minute, as nodes do, and counted by the clock of each; where that is set, its
 /// node's counting begins anew. What once ran goes on: somebody may be hidden, or alone in a group, for a while
@@ -17,6 +17,8 @@ final class DisappearedInTime: Checker {
     static let invariant = "I45"
     /// So much longer may a message stay than its author said, in milliseconds.
     private static let patience: UInt64 = 240_000
+    /// Until so long after they were written words are asked for, less an hour.
+    private static let lookback: UInt64 = 30 * 86_400_000 - 3_600_000
     private(set) var checkCount = 0
 
     /// Whether the time of a message runs.
@@ -57,6 +59,41 @@ final class DisappearedInTime: Checker {
             try look(at: node, &watch, at: world.wall(of: node))
             watches[node.identity.device] = watch
         }
+    }
+
+    func settled(_ world: World) throws {
+        try looked(at: world)
+        for node in world.honestNodes where !node.isDown {
+            for (space, logs) in try node.eachSpace() where space.kind != .own {
+                var lacking: [LogTip] = []
+                for log in logs where log.lane == .content {
+                    lacking += try self.lacking(log, space, node, at: world.wall(of: node))
+                }
+                checkCount += lacking.count
+                guard let place = try world.withheld(lacking, in: space.id, from: node) else {
+                    continue
+                }
+                throw violation(
+                    "\(node.name) lacks the words at \(place.tag)/\(place.sequence), which nobody there "
+                        + "has read and another has")
+            }
+        }
+    }
+
+    /// The places of a log whose words disappear, are not here, and whose time does not run for this person.
+    private func lacking(
+        _ log: LogRecord, _ space: SpaceRecord, _ node: SimulatedNode, at now: UInt64
+    ) throws -> [LogTip] {
+        try node.store.operations(in: log.number, log.base...UInt64.max, limit: .max)
+            .filter { stored in
+                let header = stored.operation.header
+                return header.kind.rawValue == 69 && stored.operation.isErased
+                    && log.bound.map { stored.sequence < $0.sequence } ?? true
+                    && now < min(header.wallClock, stored.stand.value >> 16) + Self.lookback
+                    && begun[node.identity.device]?.contains(stored.id) != true
+            }
+            .filter { try standing(of: $0, log, space, node) == .waits }
+            .map { LogTip(tag: log.tag, sequence: $0.sequence) }
     }
 
     private func look(at node: SimulatedNode, _ watch: inout Watch, at now: UInt64) throws {

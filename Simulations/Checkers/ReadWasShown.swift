@@ -64,6 +64,8 @@ final class ReadWasShown: Checker {
             guard let stored = try node.store.operation(number),
                 let log = try node.store.log(stored.log), log.space == space.number,
                 let author = roster.person(of: log.device), author != person,
+                // Without its words it is shown, and read by nobody.
+                !stored.operation.isErased,
                 // Who is blocked is not shown in groups, and told nothing.
                 try space.kind != .group || !node.keepsAway(author)
             else { continue }

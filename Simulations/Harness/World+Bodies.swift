@@ -1,5 +1,5 @@
 import ParleyConversation
-import ParleyLedger
+public import ParleyLedger
 import ParleyNodeCore
 import ParleyRoster
 public import ParleyWire
@@ -87,6 +87,19 @@ extension World {
                 })
         }
         return found
+    }
+
+    /// Of these places of a space one whose payload a node lacks and an honest member gives to it, whom it had
+    /// the time to ask.
+    public func withheld(
+        _ places: [LogTip], in space: SpaceID, from node: SimulatedNode
+    ) throws -> LogTip? {
+        if places.isEmpty { return nil }
+        let friends = try bringers(of: space, to: node)
+        return try places.first {
+            let place = BodyPlace(tag: $0.tag, sequence: $0.sequence)
+            return try isServed(place, in: space, to: node, by: friends)
+        }
     }
 
     /// The honest members whom a node asks for what it lacks of a space: on links, and by letter those

@@ -85,10 +85,12 @@ extension Overview {
     ///
     /// - Parameters:
     ///   - isTold: whether others are told; else only own devices are, and it is counted apart.
+    ///   - lacking: places of which the words have not come: nobody has read those.
     ///   - ownSpace: where it is recorded whom the person blocked: they are told nothing.
     public static func progress(
         reading shown: ShownMessages, in space: SpaceRecord, roster: Roster, by device: DeviceID,
-        isTold: Bool = true, ownSpace: SpaceNumber? = nil, _ store: some MergeStore
+        isTold: Bool = true, lacking: [LogTag: PlaceSet] = [:], ownSpace: SpaceNumber? = nil,
+        _ store: some MergeStore
     ) throws(StoreError) -> [Receipts.Progress] {
         guard let ownPerson = roster.person(of: device) else { return [] }
         let own = try OwnReading(
@@ -115,8 +117,10 @@ extension Overview {
                 try !isHidden(author, in: space, ownSpace: ownSpace, store)
             else { continue }
             let known = try own.places(of: log.tag, store)
+            let lacking = lacking[log.tag] ?? PlaceSet()
             var places = PlaceSet()
-            for place in read[number] ?? [] where !known.contains(place) {
+            for place in read[number] ?? []
+            where !known.contains(place) && !lacking.contains(place) {
                 places.insert(place..<place + 1)
             }
             guard !places.isEmpty else { continue }
@@ -125,7 +129,7 @@ extension Overview {
                 ? store.placesRead(of: log.tag, on: [device], in: space.number)
                 : own.unsaid(of: log.tag, on: device, store)
             var told = said
-            told.tell(try joined(places, with: said, in: log, store))
+            told.tell(try joined(places, with: said, lacking: lacking, in: log, store))
             if told != said { progress.append(.init(tag: log.tag, places: told)) }
         }
         return progress
@@ -134,12 +138,13 @@ extension Overview {
     /// The places, and those between them, and between them and reported ones, that hold nothing to
     /// read.
     private static func joined(
-        _ places: PlaceSet, with said: PlaceSet, in log: LogRecord, _ store: some MergeStore
+        _ places: PlaceSet, with said: PlaceSet, lacking: PlaceSet, in log: LogRecord,
+        _ store: some MergeStore
     ) throws(StoreError) -> PlaceSet {
         var joined = said
         joined.formUnion(places)
         guard let end = places.ranges.last?.upperBound else { return joined }
-        for gap in joined.gaps(in: min(log.base, end)..<end)
+        for gap in joined.gaps(in: min(log.base, end)..<end).flatMap({ lacking.gaps(in: $0) })
         where try holdsNothingToRead(gap, in: log, store) {
             joined.insert(gap)
         }

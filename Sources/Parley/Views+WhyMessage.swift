@@ -79,6 +79,12 @@ extension Views {
             {
                 what = "read, unless it was deleted by then"
             }
+            // Nor do receipts say whether the words came along.
+            if operation.header.kind == .disappearingText,
+                [.acknowledged, .delivered].contains(device.state)
+            {
+                what += ", unless it had disappeared by then"
+            }
             facts.append(
                 Fact(
                     about: try name(ofDevice: device.device, roster), what: what, source: source,

@@ -265,4 +265,76 @@ struct DisappearingTests {
         world.run(for: 180_000)
         #expect(try bodyCount(ann, in: group) == 0)
     }
+
+    @Test(
+        "come to who was away from who has not read them, whoever answers first, until 30 days after",
+        arguments: [true, false])
+    func away(isInTime: Bool) throws {
+        let cara = try world.addNode("cara")
+        for node in [ann, laptop] { _ = try world.introduce(node, cara) }
+        let group = try world.group("hut", [ann, laptop, cara])
+        world.run(for: 30_000)
+        _ = try world.perform(.setLifetime(group, seconds: 60), on: ann)
+        world.run(for: 30_000)
+        world.partition([ann, laptop, phone], [cara])
+        try world.type("the key is under the stone", on: ann, in: group)
+        world.run(for: isInTime ? 180_000 : 31 * 86_400_000)
+        #expect(try bodyCount(ann, in: group) == 0 && bodyCount(laptop, in: group) == 1)
+        func shown(_ node: SimulatedNode) throws -> [String?] {
+            try node.observing { try node.messages(in: group, limit: .max).map(\.text) }
+        }
+        // The one who wrote it answers first, and has no words any more.
+        world.heal()
+        world.partition([laptop, phone], [ann, cara])
+        world.run(for: 3_600_000)
+        #expect(try shown(cara).isEmpty)
+        #expect(try cara.observing { try cara.missingBodyCount(in: group) } == 1)
+        world.heal()
+        world.run(for: 180_000)
+        guard isInTime else {
+            #expect(try shown(cara).isEmpty)
+            return
+        }
+        #expect(try shown(cara) == ["the key is under the stone"])
+        #expect(try bodyCount(ann, in: group) == 0, "who wrote it does not want it back")
+        for reader in [laptop, cara] { try reader.read(group) }
+        world.run(for: 300_000)
+        for node in [ann, laptop, phone, cara] {
+            #expect(try bodyCount(node, in: group) == 0 && shown(node).isEmpty)
+        }
+    }
+
+    @Test("are not fetched from anybody by a device whose person has read them elsewhere")
+    func readElsewhere() throws {
+        let cara = try world.addNode("cara")
+        for node in [ann, laptop] { _ = try world.introduce(node, cara) }
+        let group = try world.group("hut", [ann, laptop, cara])
+        world.run(for: 30_000)
+        _ = try world.perform(.setLifetime(group, seconds: 60), on: ann)
+        world.run(for: 30_000)
+        world.partition([ann, laptop, cara], [phone])
+        try world.type("the key is under the stone", on: ann, in: group)
+        world.run(for: 10_000)
+        try laptop.read(group)
+        world.run(for: 180_000)
+        #expect(try bodyCount(laptop, in: group) == 0 && bodyCount(cara, in: group) == 1)
+        world.heal()
+        world.partition([ann, cara], [laptop, phone])
+        world.run(for: 60_000)
+        world.heal()
+        world.run(for: 300_000)
+        #expect(try bodyCount(phone, in: group) == 0)
+    }
+}
+
+extension SimulatedNode {
+    /// How many operations of content are held without what they say.
+    fileprivate func missingBodyCount(in space: SpaceID) throws -> Int {
+        guard let record = try store.space(space) else { return 0 }
+        return try store.logs(in: record.number).filter { $0.lane == .content }.reduce(0) {
+            try $0
+                + store.operations(in: $1.number, 0...UInt64.max, limit: .max)
+                .count(where: \.operation.isErased)
+        }
+    }
 }

@@ -169,6 +169,24 @@ extension CheckersCanFailTests {
         }
     }
 
+    @Test("DisappearedInTime: words do not come that nobody has read here and another has")
+    func withheld() throws {
+        let trial = try Trial(of: "I45")
+        let (world, ben) = (trial.world, trial.ben)
+        _ = try world.perform(.setLifetime(trial.trip, seconds: 60), on: trial.ann)
+        world.run(for: 3_000)
+        try trial.ann.type("secret", in: trial.trip)
+        world.run(for: 1_000)
+        try trial.jury.verify()
+        // As if they had come without the words, and were asked for of nobody.
+        world.stopProcess(of: ben)
+        let number = try trial.number(of: "secret", at: ben)
+        try trial.meddle(with: ben) { store, _ in _ = try Disappearance.erase(number, in: store) }
+        world.restart(ben)
+        world.run(for: 10_000)
+        trial.isBroken()
+    }
+
     @Test("InvitesEnd: somebody is taken in by an invite that was ended, or is over")
     func invitedTooLate() throws {
         for isEnded in [true, false] {

@@ -11,7 +11,8 @@ struct ConversationDisappear: NodeCommand {
             read there, and from the author's that long after somebody's device has it: with its \
             files, from the search too. In a group an owner or admin may set it, in a conversation \
             of two either of you. Messages that disappear cannot be edited, pinned or starred. \
-            Whoever reads one can still copy it, and a backup has what was there when it was made.
+            Who was away gets it from whoever has not read it yet, or from a relay; what has \
+            disappeared everywhere by then they never see. Whoever reads one can still copy it, and a backup has what was there when it was made.
 
             Without a time it shows what is set; --off has new messages stay.
 

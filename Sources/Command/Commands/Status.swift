@@ -131,7 +131,8 @@ struct DigestCommand: NodeCommand {
         discussion: """
             The hash covers everything that all members of a conversation see alike. Equal hashes \
             on two nodes mean that both show the same. A node on which a conversation was deleted \
-            and came back has another hash from then on, because its history begins later.
+            and came back has another hash from then on, because its history begins later; so has \
+            one that deleted messages with `parley delete --for-me`.
 
             Example:
               parley digest

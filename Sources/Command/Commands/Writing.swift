@@ -41,8 +41,9 @@ struct Delete: NodeCommand {
             An admin of a group may also delete what others wrote there, with --others.
 
             --for-me deletes any message, with its files, from your own devices. Others keep it \
-            and are told nothing, and nothing brings it back. What you wrote yourself leaves the \
-            disk once somebody else's device has it.
+            and are told nothing, and nothing brings it back: you can no longer edit, unpin or \
+            delete it for everyone. What you wrote yourself leaves the disk once everybody else in \
+            the conversation has it.
 
             Example:
               parley delete 12

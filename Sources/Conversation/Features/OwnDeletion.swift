@@ -1,5 +1,5 @@
 public import ParleyLedger
-import ParleyRoster
+public import ParleyRoster
 public import ParleyWire
 
 extension OperationKind {
@@ -162,7 +162,7 @@ public struct OwnDeletions: Sendable {
         return []
     }
 
-    /// Erases what the person wrote and deleted for themselves, now that others have it.
+    /// Erases what the person wrote and deleted for themselves, now that all others have it.
     ///
     /// - Returns: what changed; nothing for a message that disappears, see ``Disappearance``.
     public static func erase(
@@ -179,6 +179,37 @@ public struct OwnDeletions: Sendable {
 }
 
 extension Overview {
+    /// The places of a log that everybody has who is to have them, but for its author: then nobody waits for
+    /// what they say.
+    public static func reachedEverybody(
+        in tag: LogTag, of space: SpaceRecord, roster: Roster, ownPerson: PersonID,
+        store: some MergeStore
+    ) throws(StoreError) -> PlaceSet {
+        guard roster.awaited(by: ownPerson).isEmpty,
+            let log = try store.log(tag, in: space.number)
+        else { return PlaceSet() }
+        var lacked = PlaceSet()
+        for person in roster.participants where person.person != ownPerson {
+            var had = PlaceSet()
+            let firsts = person.devices.map { device in
+                device.horizon.place(of: log.device, log.lane).map { $0.sequence + 1 } ?? 0
+            }
+            had.insert(0..<(firsts.min() ?? 0))
+            for device in person.devices {
+                let actor = Digest(reinterpreting: device.device)
+                for kind in [MarkKind.acknowledged, .delivered, .read] {
+                    guard let mark = try store.mark(kind, of: actor, on: tag, in: space.number)
+                    else { continue }
+                    had.formUnion(try store.shared(mark, in: log))
+                }
+            }
+            for gap in had.gaps(in: 0..<log.end) { lacked.insert(gap) }
+        }
+        var reached = PlaceSet()
+        for range in lacked.gaps(in: 0..<log.end) { reached.insert(range) }
+        return reached
+    }
+
     /// Whether the words of an operation are those of a message that the person deleted for themselves.
     public static func isDeletedForOneself(
         _ stored: StoredOperation, ownSpace: SpaceNumber?, in store: some MergeStore

@@ -30,8 +30,8 @@ enum FormerMarks {
         }
     }
 
-    /// The places of a log that a device holds, that count here, and of which it may tell; nil where there
-    /// are none.
+    /// The places of a log that a device holds with what they say, that count here, and of which it may tell;
+    /// nil where there are none.
     static func received(
         _ log: LogRecord, _ judge: inout Judge?, in store: some Store
     ) throws(StoreError) -> PlaceSet? {
@@ -40,12 +40,16 @@ enum FormerMarks {
         let held = log.base..<place + 1
         // Almost always nobody was removed or made a reader.
         let endings = judge?.roster.endings(of: log.device, lane: log.lane) ?? []
-        guard endings.contains(where: { $0 <= place }) else { return PlaceSet(held) }
-        let rows = try store.views(in: log.number, 0...UInt64.max)
-        var untaken = PlaceSet()
-        for range in judge?.untaken(of: log, rows) ?? [] { untaken.insert(range) }
+        var left = PlaceSet()
+        if let space = try store.space(log.space) {
+            left = try MissingBodies.places(of: log.tag, in: space, store)
+        }
+        if endings.contains(where: { $0 <= place }) {
+            let rows = try store.views(in: log.number, 0...UInt64.max)
+            for range in judge?.untaken(of: log, rows) ?? [] { left.insert(range) }
+        }
         var places = PlaceSet()
-        for range in untaken.gaps(in: held) { places.insert(range) }
+        for range in left.gaps(in: held) { places.insert(range) }
         return places.isEmpty ? nil : places
     }
 

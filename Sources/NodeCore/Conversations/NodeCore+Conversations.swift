@@ -220,9 +220,13 @@ extension NodeCore {
         guard belongs(to: roster) else { return .failure(outsideRefusal(roster)) }
         let isTold = try Disclosure.reading.isTold(
             in: id, ownSpace: ownSpace?.number, turn.store)
+        var lacking: [LogTag: PlaceSet] = [:]
+        for log in try turn.store.logs(in: space.number) where log.lane == .content {
+            lacking[log.tag] = try MissingBodies.places(of: log.tag, in: space, turn.store)
+        }
         let progress = try Overview.progress(
             reading: shown, in: space, roster: roster, by: identity.device, isTold: isTold,
-            ownSpace: ownSpace?.number, turn.store)
+            lacking: lacking, ownSpace: ownSpace?.number, turn.store)
         guard !progress.isEmpty else { return .success(.count(0)) }
         let before = try unreadCount()
         if isTold {

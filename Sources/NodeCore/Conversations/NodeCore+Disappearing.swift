@@ -91,10 +91,11 @@ extension NodeCore {
     /// is over. What is left of very many gets its turn right after.
     mutating func tendDisappearing(_ turn: inout some Turn) throws(StoreError) {
         try dropDeleted(&turn)
-        let begun = try begunToDisappear(turn.store)
+        let (begun, reached) = try begunToDisappear(turn.store)
         var (next, room) = (UInt64.max, Self.changedCountMax)
         try intake.disappearing.update { noted throws(StoreError) in
             if noted.due == nil, begun[noted.log]?.contains(noted.sequence) == true,
+                !noted.awaitsEverybody || reached[noted.log]?.contains(noted.sequence) != false,
                 try !HeldFile.areAwaited(
                     of: noted.number, from: identity, ownSpace?.number, turn.store)
             {
@@ -126,11 +127,16 @@ extension NodeCore {
         }
     }
 
-    /// Of the logs with messages that wait to be read or delivered, the places of those that do so no longer.
+    /// Of the logs with messages that wait to be read or delivered, the places of those that do so no longer; and
+    /// of those with messages that everybody is to have, the places that everybody has.
     private mutating func begunToDisappear(
         _ store: some Store
-    ) throws(StoreError) -> [PendingDisappearance.Log: PlaceSet] {
+    ) throws(StoreError) -> (
+        begun: [PendingDisappearance.Log: PlaceSet], reached: [PendingDisappearance.Log: PlaceSet]
+    ) {
         var begun: [PendingDisappearance.Log: PlaceSet] = [:]
+        var reached: [PendingDisappearance.Log: PlaceSet] = [:]
+        let awaited = intake.disappearing.awaitedLogs
         let waiting = Dictionary(grouping: intake.disappearing.waitingLogs, by: \.space)
         for (number, logs) in waiting.sorted(by: { $0.key < $1.key }) {
             guard let space = try store.space(number), let roster = try roster(of: space, store)
@@ -142,7 +148,14 @@ extension NodeCore {
                 in: logs.map(\.tag).sorted(), of: space, roster: roster,
                 ownPerson: identity.person, ownSpace: ownSpace?.number, store: store)
             for log in logs { begun[log] = places[log.tag] }
+            // In larger ones nobody reports what they received.
+            guard roster.members.count <= Receipts.deliveryMemberCountMax else { continue }
+            for log in logs where awaited.contains(log) {
+                reached[log] = try Overview.reachedEverybody(
+                    in: log.tag, of: space, roster: roster, ownPerson: identity.person,
+                    store: store)
+            }
         }
-        return begun
+        return (begun, reached)
     }
 }

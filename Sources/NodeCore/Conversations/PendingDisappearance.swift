@@ -37,6 +37,11 @@ struct DisappearanceDesk: Sendable {
         return logs
     }
 
+    /// The logs of those that wait until everybody has them, in no order.
+    var awaitedLogs: Set<PendingDisappearance.Log> {
+        Set(pending.lazy.filter { $0.due == nil && $0.awaitsEverybody }.map(\.log))
+    }
+
     /// Notes a message. Returns whether it was not noted before.
     mutating func insert(_ noted: PendingDisappearance) -> Bool {
         let place = place(of: noted.number)
@@ -97,6 +102,9 @@ struct PendingDisappearance: Sendable {
     let sequence: UInt64
     /// How long it stays, in milliseconds.
     private let lifetime: UInt64
+    /// Whether the person deleted it for themselves: others are to have it all the same, and nobody else may
+    /// be able to give it to them.
+    var awaitsEverybody: Bool { lifetime == 0 }
     /// When it is erased, by this device's clock in Unix milliseconds; nil until its time runs.
     private(set) var due: UInt64?
     /// Whether nothing is stored of it any more.

@@ -13,8 +13,14 @@ struct BodyRequests: Sendable {
     /// Of so many rounds without a payload one asks by letter, in the end: about once an hour.
     static let letterInterval: UInt64 = 32
 
+    /// After so many rounds in vain, and one for each link, words that disappear are asked for no more: they are
+    /// gone everywhere, most likely. A new peer is asked again.
+    static let passingRoundCountMax: UInt64 = 8
+
     /// Whether operations are known whose payload did not come along.
     private(set) var hasMissing = false
+    /// Whether nobody is asked until somebody new is there: all that is missing are words that disappear.
+    private var isResting = false
     /// Rounds since a payload came, or since somebody new was there to be asked.
     private var fruitlessRoundCount: UInt64 = 0
     /// When the next round begins, on the monotonic clock.
@@ -40,14 +46,19 @@ struct BodyRequests: Sendable {
 
     /// Notes that a payload arrived, or that a peer is connected that was not asked yet: the next
     /// rounds follow each other quickly again.
-    mutating func resetBackoff() { fruitlessRoundCount = 0 }
+    mutating func resetBackoff() { (fruitlessRoundCount, isResting) = (0, false) }
+
+    /// How many rounds ask for words that disappear, beside one for each link.
+    var passingRoundCount: Int {
+        Int(Self.passingRoundCountMax) - Int(clamping: fruitlessRoundCount)
+    }
 
     /// Schedules the next round.
     ///
     /// - Parameter now: on the monotonic clock, in milliseconds.
     /// - Returns: when it begins, where that is earlier than was known.
     mutating func scheduleRound(at now: UInt64) -> UInt64? {
-        guard hasMissing else { return nil }
+        guard hasMissing, !isResting else { return nil }
         let moment = now + Self.backoff.delay(after: fruitlessRoundCount)
         if let due, due <= moment { return nil }
         due = moment
@@ -67,7 +78,10 @@ struct BodyRequests: Sendable {
     /// Notes how far a round asked. The next one asks for the same places again until every link
     /// was asked, and then for those behind them, so that a payload that nobody has does not block
     /// the others.
-    mutating func noteRound(to next: Cursor, linkCount: Int) {
+    ///
+    /// - Parameter isLast: whether nobody is asked any more until somebody new is there.
+    mutating func noteRound(to next: Cursor, linkCount: Int, isLast: Bool = false) {
+        isResting = isLast
         attemptCount += 1
         guard attemptCount >= linkCount else { return }
         cursor = next

@@ -1,3 +1,4 @@
+import ParleyConversation
 import ParleyLedger
 import ParleyWire
 
@@ -78,6 +79,35 @@ extension MissingBodies {
 }
 
 /// The log whose payloads are missing, as the store's key of them.
+extension MissingBodies {
+    /// The places of a log whose payloads are missing.
+    static func places(
+        of tag: LogTag, in space: SpaceRecord, _ store: some NodeStore
+    ) throws(StoreError) -> PlaceSet {
+        let key = MissingBodyLog(space: space.id, tag: tag).key
+        var places = PlaceSet()
+        for range in try store.value(.missingBody, key).map(MissingBodies.init)?.ranges ?? [] {
+            places.insert(range.lowerBound..<range.upperBound + 1)
+        }
+        return places
+    }
+
+    /// The operation up to which a log is held with all that it says; nil where that is nothing.
+    static func lastWhole(
+        of log: LogRecord, in space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) -> OperationReference? {
+        guard let last = try store.lastSound(of: log) else { return nil }
+        let missing = try places(of: log.tag, in: space, store)
+        guard let first = missing.ranges.first?.lowerBound, first <= last.sequence else {
+            return last
+        }
+        guard first > log.base, let check = try store.check(at: first - 1, of: log) else {
+            return nil
+        }
+        return OperationReference(tag: log.tag, sequence: first - 1, check: check)
+    }
+}
+
 struct MissingBodyLog {
     var space: SpaceID
     var tag: LogTag

@@ -14,6 +14,9 @@ import ParleyWire
 extension NodeCore {
     /// Places that are looked at in one step.
     static let bodyLookCountMax = 512
+    /// Words that disappear are asked for until so long after they were written, in milliseconds: as long as
+    /// relays keep what waits for somebody who is away.
+    static let disappearingWordsLookback: UInt64 = 30 * 86_400_000
 
     /// Notes operations of one log that came without their payload.
     mutating func noteMissingBodies(
@@ -24,10 +27,12 @@ extension NodeCore {
         let name = MissingBodyLog(space: space.id, tag: log.tag)
         let known = try store.value(.missingBody, name.key).map(MissingBodies.init)
         var missing = known ?? MissingBodies()
+        var begun: PlaceSet?
         for operation in operations
         where try !isTakenBack(
-            operation.operation, at: operation.sequence, operation.id, of: log.tag, in: space, store
-        ) {
+            operation.operation, at: operation.sequence, operation.id, of: log.tag, in: space,
+            begun: &begun, store)
+        {
             missing.insert(operation.sequence)
         }
         guard !missing.ranges.isEmpty, missing != known else { return }
@@ -50,7 +55,7 @@ extension NodeCore {
     /// Checks what is still missing and asks one member of each space for it, the next one in turn.
     mutating func requestBodies(_ turn: inout some Turn) throws(StoreError) {
         guard intake.bodyRequests.beginRound(at: turn.now.monotonic) else { return }
-        let (wanted, next) = try missingRanges(turn.store)
+        let (wanted, next, isLast) = try missingRanges(at: turn.now.wall, turn.store)
         var linkCount = 0
         for (number, ranges) in wanted {
             let able = peers.links.keys.sorted().filter {
@@ -64,20 +69,23 @@ extension NodeCore {
             guard intake.bodyRequests.asksByLetter(besides: able.count) else { continue }
             try askByLetter(for: ranges, of: number, &turn)
         }
-        intake.bodyRequests.noteRound(to: next, linkCount: linkCount)
+        intake.bodyRequests.noteRound(to: next, linkCount: linkCount, isLast: isLast)
         guard let moment = intake.bodyRequests.endRound(at: turn.now.monotonic) else { return }
         timers.move(.bodies, to: moment, &turn)
     }
 
     /// The places of each space whose payloads are to be requested, spaces ascending; each range of
-    /// one log, tags ascending; and where the next round begins. Payloads that are no longer
+    /// one log, tags ascending; where the next round begins; and whether there is none. Payloads that are no longer
     /// missing are forgotten.
     private mutating func missingRanges(
-        _ store: some Store
-    ) throws(StoreError) -> (wanted: [(SpaceNumber, [Want.Range])], next: BodyRequests.Cursor) {
+        at now: UInt64, _ store: some Store
+    ) throws(StoreError) -> (
+        wanted: [(SpaceNumber, [Want.Range])], next: BodyRequests.Cursor, isLast: Bool
+    ) {
         var wanted: [SpaceNumber: [Want.Range]] = [:]
         var look = BodyLook(
-            lookCount: Self.bodyLookCountMax, placeCount: intake.bodyRequests.placeCountMax)
+            lookCount: Self.bodyLookCountMax, placeCount: intake.bodyRequests.placeCountMax,
+            asksForPassing: intake.bodyRequests.passingRoundCount + peers.links.count > 0)
         var next: BodyRequests.Cursor?
         for (key, value) in intake.bodyRequests.inTurn(try store.values(.missingBody)) {
             guard let name = MissingBodyLog(key: key), let space = try store.space(name.space),
@@ -93,7 +101,8 @@ extension NodeCore {
             }
             let missing = MissingBodies(value)
             let start = key == intake.bodyRequests.cursor.key ? intake.bodyRequests.cursor.place : 0
-            let (rest, range) = try stillMissing(missing, from: start, in: log, space, &look, store)
+            let (rest, range) = try stillMissing(
+                missing, from: start, in: log, space, at: now, &look, store)
             if rest != missing {
                 try store.setValue(rest.ranges.isEmpty ? nil : rest.bytes, .missingBody, key)
             }
@@ -112,7 +121,8 @@ extension NodeCore {
         let sorted = wanted.sorted { $0.key < $1.key }.map { number, ranges in
             (number, ranges.sorted { $0.tag < $1.tag })
         }
-        return (sorted, next ?? .init())
+        let isLast = wanted.isEmpty && next == nil && look.hasLeftOut
+        return (sorted, next ?? .init(), isLast)
     }
 
     /// What a round has examined.
@@ -121,6 +131,10 @@ extension NodeCore {
         var lookCount: Int
         /// Places that may still be asked for.
         var placeCount: UInt64
+        /// Whether words that disappear are asked for.
+        let asksForPassing: Bool
+        /// Whether some were left out.
+        var hasLeftOut = false
         /// The first place of the log that was not looked at, where it was not looked at to its end.
         var next: UInt64?
 
@@ -129,12 +143,13 @@ extension NodeCore {
 
     /// Without what has come since or was taken back, of the places that are looked at, and the range that
     /// is to be asked for: one for each log, from the first place that is missing.
-    private func stillMissing(
+    private mutating func stillMissing(
         _ missing: MissingBodies, from start: UInt64, in log: LogRecord, _ space: SpaceRecord,
-        _ look: inout BodyLook, _ store: some Store
+        at now: UInt64, _ look: inout BodyLook, _ store: some Store
     ) throws(StoreError) -> (rest: MissingBodies, range: ClosedRange<UInt64>?) {
         var rest = missing
         var range: ClosedRange<UInt64>?
+        var begun: PlaceSet?
         look.next = nil
         defer { look.placeCount -= UInt64(range?.count ?? 0) }
         let end = log.bound?.sequence ?? .max
@@ -146,12 +161,19 @@ extension NodeCore {
                     return (rest, range)
                 }
                 look.lookCount -= 1
-                if let stored = try store.operation(at: place, in: log.number),
-                    stored.operation.isErased,
+                let held = try store.operation(at: place, in: log.number)
+                if held?.operation.header.kind == .disappearingText { try prepare(space, store) }
+                if let stored = held, stored.operation.isErased,
+                    !stored.isTooLateToAskFor(at: now),
                     try !isTakenBack(
-                        stored.operation, at: place, stored.id, of: log.tag, in: space, store)
+                        stored.operation, at: place, stored.id, of: log.tag, in: space,
+                        begun: &begun, store)
                 {
-                    range = first...place
+                    if stored.operation.header.kind == .disappearingText, !look.asksForPassing {
+                        look.hasLeftOut = true
+                    } else {
+                        range = first...place
+                    }
                 } else {
                     rest.remove(place)
                 }
@@ -182,26 +204,28 @@ extension NodeCore {
 
     /// Restores payloads from a run for operations that are held without them.
     mutating func restoreBodies(
-        from run: Run, in log: LogRecord, _ space: SpaceRecord, _ store: some Store
+        from run: Run, in log: LogRecord, _ space: SpaceRecord, _ turn: inout some Turn
     ) throws(StoreError) -> [ViewChange] {
+        let store = turn.store
         guard let roster = try roster(of: space, store) else { return [] }
         let context = try context(of: space, roster: roster, store)
         let name = MissingBodyLog(space: space.id, tag: log.tag)
         let known = try store.value(.missingBody, name.key).map(MissingBodies.init)
         var missing = known ?? MissingBodies()
-        var changes: [ViewChange] = []
+        var (changes, begun) = ([ViewChange](), PlaceSet?.none)
         for (offset, operation) in run.operations.enumerated() where operation.payload != nil {
             let place = run.first + UInt64(offset)
             guard let stored = try store.operation(at: place, in: log.number),
                 stored.operation.isErased,
-                let previous = try identifier(before: place, in: log, store),
+                let previous = try log.identifier(before: place, store),
                 OperationHash.operation(operation, after: previous) == stored.id
             else { continue }
             missing.remove(place)
             // A peer that has not heard of the deletion must not undo it here.
             guard
                 try !isTakenBack(
-                    operation, at: place, stored.id, of: log.tag, in: context.space, store)
+                    operation, at: place, stored.id, of: log.tag, in: context.space,
+                    begun: &begun, store)
             else { continue }
             changes += try restore(operation, as: stored, in: log, context, store)
             intake.bodyRequests.resetBackoff()
@@ -209,6 +233,12 @@ extension NodeCore {
         if let known, missing != known {
             try store.setValue(
                 missing.ranges.isEmpty ? nil : missing.bytes, .missingBody, name.key)
+        }
+        // They were not told to be here while their words were not.
+        if !changes.isEmpty {
+            for id in peers.links.keys.sorted() {
+                peers.links[id]?.unacknowledged[space.number, default: []].insert(log.tag)
+            }
         }
         return changes
     }
@@ -233,19 +263,13 @@ extension NodeCore {
         return try Merge.apply(applied, context, judging: &judge, in: store)
     }
 
-    private func identifier(
-        before place: UInt64, in log: LogRecord, _ store: some Store
-    ) throws(StoreError) -> OperationID? {
-        if place == 0 { return OperationID(reinterpreting: log.id) }
-        if let span = log.spans.first(where: { $0.first == place }) { return span.anchor }
-        return try store.operation(at: place - 1, in: log.number)?.id
-    }
-
     /// Whether a deletion covers the operation, for everyone or for this person: then its payload is gone by
     /// right.
+    ///
+    /// - Parameter begun: the places of the log at which words that disappear have begun to, once that was asked.
     private func isTakenBack(
         _ operation: Operation, at place: UInt64, _ id: OperationID, of tag: LogTag,
-        in space: SpaceRecord, _ store: some Store
+        in space: SpaceRecord, begun: inout PlaceSet?, _ store: some Store
     ) throws(StoreError) -> Bool {
         let header = operation.header
         let own = OperationReference(
@@ -254,8 +278,19 @@ extension NodeCore {
         if try deletions?.takeAlong(header, own, in: store) == true { return true }
         switch header.kind {
         case .text: return try Overview.isDeleted(own, in: space.number, store: store)
-        // Its time was over where it came from, or another took its place there.
-        case .disappearingText, .passingPreference: return true
+        case .disappearingText:
+            // Its time was over where it came from. Who has not read it has it from whoever has it still.
+            if try Overview.isDeleted(own, in: space.number, store: store) { return true }
+            // While operations are taken in nobody is asked: it is looked at again before somebody is.
+            guard let roster = rosters.judges[space.number]?.roster else { return false }
+            if begun == nil {
+                begun = try Overview.begunToDisappear(
+                    in: [tag], of: space, roster: roster, ownPerson: identity.person,
+                    ownSpace: ownSpace?.number, store: store)[tag]
+            }
+            return begun?.contains(place) == true
+        // Another took its place where it came from.
+        case .passingPreference: return true
         case .edit:
             guard let target = header.references.first else { return false }
             if try Target.disappears(target, in: space.number, store) { return true }
@@ -267,5 +302,26 @@ extension NodeCore {
             return try Withdrawal.covers(target, in: space.number, store: store)
         default: return false
         }
+    }
+}
+
+extension LogRecord {
+    fileprivate func identifier(
+        before place: UInt64, _ store: some Store
+    ) throws(StoreError) -> OperationID? {
+        if place == 0 { return OperationID(reinterpreting: id) }
+        if let span = spans.first(where: { $0.first == place }) { return span.anchor }
+        return try store.operation(at: place - 1, in: number)?.id
+    }
+}
+
+extension StoredOperation {
+    /// Whether these are words that disappear which nobody has by now. Of a clock that is ahead no more counts
+    /// than where the message stands.
+    fileprivate func isTooLateToAskFor(at now: UInt64) -> Bool {
+        let header = operation.header
+        guard header.kind == .disappearingText else { return false }
+        let written = min(header.wallClock, stand.value >> 16)
+        return written + NodeCore.disappearingWordsLookback < now
     }
 }

@@ -9,6 +9,8 @@ struct Ingested {
     var changes: [ViewChange] = []
     /// Logs that grew.
     var grown: Set<LogTag> = []
+    /// Whether payloads came of what was held without them.
+    private(set) var isRestored = false
     /// Something did not join what is held: the peer is asked for what lies between.
     var isDisconnected = false
     /// An operation above a gap turned out to be judged differently.
@@ -38,6 +40,12 @@ struct Ingested {
     var newsCount: Int { keptOperationCount + changes.count }
 
     init(at now: Instant) { self.now = now.monotonic }
+
+    /// Notes what payloads changed that came of what was held without them.
+    mutating func noteRestored(_ changes: [ViewChange]) {
+        self.changes += changes
+        isRestored = isRestored || !changes.isEmpty
+    }
 
     /// Logs of which what was stored may have released waiting runs; nil where any run may be released: lane 0
     /// decides about everything, and what is read ahead waits for nothing.
@@ -196,7 +204,7 @@ extension NodeCore {
         if let before, let log, log.end < before.end { ingested.isMisjudged = true }
         let newsBefore = ingested.newsCount
         if let log, pieces.isEmpty, intake.bodyRequests.hasMissing {
-            ingested.changes += try restoreBodies(from: run, in: log, space, turn.store)
+            ingested.noteRestored(try restoreBodies(from: run, in: log, space, &turn))
         }
         if let id = peer.link {
             peers.links[id]?.session?.peerHolds(tag, through: run.last, in: space.number)
@@ -341,13 +349,15 @@ extension NodeCore {
         if !ingested.grown.isEmpty {
             if !courier.lines.isEmpty { try restartReminders(of: space.number, &turn) }
             try grew(ingested.grown, in: space, isOwn: false, from: id, &turn)
-            let roster = rosters.judges[space.number]?.roster
-            if belongs(to: roster), space.kind != .own,
-                roster?.members.count ?? 0 <= Receipts.deliveryMemberCountMax
-            {
-                intake.unreceipted.insert(space.number)
-                timers.set(.receipts, in: Self.receiptDelay, &turn)
-            }
+        }
+        let roster = rosters.judges[space.number]?.roster
+        if ingested.isRestored || !ingested.grown.isEmpty, belongs(to: roster), space.kind != .own,
+            roster?.members.count ?? 0 <= Receipts.deliveryMemberCountMax
+        {
+            intake.unreceipted.insert(space.number)
+            timers.set(.receipts, in: Self.receiptDelay, &turn)
+        }
+        if !ingested.grown.isEmpty {
             intake.sources[space.number]?.lastProgress = turn.now.monotonic
             intake.sources[space.number]?.fruitlessCount = 0
             try learnedMore(of: space.number, &turn)

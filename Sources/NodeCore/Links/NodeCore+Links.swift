@@ -375,7 +375,7 @@ extension NodeCore {
                     else {
                         continue
                     }
-                    if let last = try turn.store.lastSound(of: log) {
+                    if let last = try MissingBodies.lastWhole(of: log, in: space, turn.store) {
                         entries.append(last)
                     } else if log.wholeThrough == nil || !log.isWhole {
                         unfinished.insert(tag)

@@ -138,7 +138,7 @@ extension NodeCore {
     }
 
     /// The place after the last of those that a device said it holds of own logs from the first that
-    /// is for it, by device and log.
+    /// is for it, by device and log. What has no words here that could be given is passed over.
     func acknowledgedEnds(
         in space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> [DeviceID: [LogTag: UInt64]] {
@@ -151,7 +151,16 @@ extension NodeCore {
                 // A receipt begins where the log does for its author: nobody was given what is
                 // below.
                 let floor = roster?.horizon(of: device).place(of: identity.device, .content)
-                let end = mark.places.end(from: floor.map { $0.sequence + 1 } ?? 0)
+                let first = floor.map { $0.sequence + 1 } ?? 0
+                var end = mark.places.end(from: first)
+                while let last = mark.places.last, max(end, first) < last,
+                    let log = try store.log(mark.tag, in: space.number),
+                    try store.operation(at: max(end, first), in: log.number)?.operation.isErased
+                        == true
+                {
+                    let next = max(end, first) + 1
+                    end = max(next, mark.places.end(from: next))
+                }
                 ends[device, default: [:]][mark.tag] = max(known, end)
             }
         }

@@ -101,7 +101,9 @@ extension NodeCore {
         guard logs.count <= Self.toldLogCountMax else { return }
         var held: [OperationReference] = []
         for log in logs where log.device != identity.device {
-            if let last = try store.lastSound(of: log) { held.append(last) }
+            if let last = try MissingBodies.lastWhole(of: log, in: space, store) {
+                held.append(last)
+            }
         }
         if !held.isEmpty {
             parcel.add(.acknowledge(Acknowledgement(space: space.id, entries: held)))
