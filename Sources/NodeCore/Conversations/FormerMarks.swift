@@ -20,7 +20,10 @@ enum FormerMarks {
                 let said = try store.mark(
                     kind, of: Digest(reinterpreting: device), on: log.tag, in: space.number)
                 places.tell(said?.places ?? PlaceSet())
-                if kind == .delivered, let held = try received(log, &judge, in: store) {
+                let lacking = try MissingBodies.places(of: log.tag, in: space, store)
+                if kind == .delivered,
+                    let held = try received(log, lacking: lacking, &judge, in: store)
+                {
                     places.tell(held)
                 }
                 guard !places.isEmpty else { continue }
@@ -32,18 +35,17 @@ enum FormerMarks {
 
     /// The places of a log that a device holds with what they say, that count here, and of which it may tell;
     /// nil where there are none.
+    ///
+    /// - Parameter lacking: places of which the words have not come.
     static func received(
-        _ log: LogRecord, _ judge: inout Judge?, in store: some Store
+        _ log: LogRecord, lacking: PlaceSet, _ judge: inout Judge?, in store: some Store
     ) throws(StoreError) -> PlaceSet? {
         guard let place = try store.lastSoundPlace(of: log), log.holds(place), place >= log.base
         else { return nil }
         let held = log.base..<place + 1
         // Almost always nobody was removed or made a reader.
         let endings = judge?.roster.endings(of: log.device, lane: log.lane) ?? []
-        var left = PlaceSet()
-        if let space = try store.space(log.space) {
-            left = try MissingBodies.places(of: log.tag, in: space, store)
-        }
+        var left = lacking
         if endings.contains(where: { $0 <= place }) {
             let rows = try store.views(in: log.number, 0...UInt64.max)
             for range in judge?.untaken(of: log, rows) ?? [] { left.insert(range) }

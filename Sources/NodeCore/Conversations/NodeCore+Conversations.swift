@@ -222,7 +222,7 @@ extension NodeCore {
             in: id, ownSpace: ownSpace?.number, turn.store)
         var lacking: [LogTag: PlaceSet] = [:]
         for log in try turn.store.logs(in: space.number) where log.lane == .content {
-            lacking[log.tag] = try MissingBodies.places(of: log.tag, in: space, turn.store)
+            lacking[log.tag] = try lackedPlaces(of: log, in: space, &turn)
         }
         let progress = try Overview.progress(
             reading: shown, in: space, roster: roster, by: identity.device, isTold: isTold,

@@ -82,9 +82,12 @@ extension NodeCore {
                 // example of a log that is held up to where it begins for this device. It would be
                 // reported at every check, and each receipt causes a search for others that could
                 // report the same.
-                guard log.device != identity.device, roster?.person(of: log.device) != nil,
+                guard log.device != identity.device, roster?.person(of: log.device) != nil
+                else { continue }
+                let lacking = try lackedPlaces(of: log, in: space, &turn)
+                guard
                     let held = try FormerMarks.received(
-                        log, &rosters.judges[number], in: turn.store)
+                        log, lacking: lacking, &rosters.judges[number], in: turn.store)
                 else { continue }
                 let said = try turn.store.mark(.delivered, of: actor, on: log.tag, in: number)
                 var places = said?.places ?? PlaceSet()

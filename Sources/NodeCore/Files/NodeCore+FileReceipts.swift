@@ -148,7 +148,8 @@ extension NodeCore {
         in places: inout PlaceSet, of log: LogRecord, _ room: inout Int, _ store: some Store
     ) throws(StoreError) {
         guard places.ranges.count > PlaceSet.rangeCountMax / 2,
-            let received = try FormerMarks.received(log, &rosters.judges[log.space], in: store)
+            let received = try FormerMarks.received(
+                log, lacking: PlaceSet(), &rosters.judges[log.space], in: store)
         else { return }
         for (left, right) in zip(places.ranges, places.ranges.dropFirst()).reversed() {
             let gap = left.upperBound..<right.lowerBound

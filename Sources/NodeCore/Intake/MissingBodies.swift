@@ -80,23 +80,29 @@ extension MissingBodies {
 
 /// The log whose payloads are missing, as the store's key of them.
 extension MissingBodies {
-    /// The places of a log whose payloads are missing.
+    /// The places of a log that came without their payloads; some may have been taken back since.
     static func places(
         of tag: LogTag, in space: SpaceRecord, _ store: some NodeStore
     ) throws(StoreError) -> PlaceSet {
         let key = MissingBodyLog(space: space.id, tag: tag).key
+        return try store.value(.missingBody, key).map(MissingBodies.init)?.places ?? PlaceSet()
+    }
+
+    /// All of them.
+    var places: PlaceSet {
         var places = PlaceSet()
-        for range in try store.value(.missingBody, key).map(MissingBodies.init)?.ranges ?? [] {
-            places.insert(range.lowerBound..<range.upperBound + 1)
-        }
+        for range in ranges { places.insert(range.lowerBound..<range.upperBound + 1) }
         return places
     }
 
-    /// The operation up to which a log is held with all that it says; nil where that is nothing.
+    /// The operation up to which a log is held; of one of content with all that it says. Nil where that is
+    /// nothing.
     static func lastWhole(
         of log: LogRecord, in space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> OperationReference? {
         guard let last = try store.lastSound(of: log) else { return nil }
+        // Nobody reports otherwise what came of the other lanes, nor later what was taken back there.
+        guard log.lane == .content else { return last }
         let missing = try places(of: log.tag, in: space, store)
         guard let first = missing.ranges.first?.lowerBound, first <= last.sequence else {
             return last

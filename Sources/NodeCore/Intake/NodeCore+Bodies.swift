@@ -125,6 +125,19 @@ extension NodeCore {
         return (sorted, next ?? .init(), isLast)
     }
 
+    /// The places of a log of which the words have not come, and nobody took them back.
+    mutating func lackedPlaces(
+        of log: LogRecord, in space: SpaceRecord, _ turn: inout some Turn
+    ) throws(StoreError) -> PlaceSet {
+        let key = MissingBodyLog(space: space.id, tag: log.tag).key
+        guard let value = try turn.store.value(.missingBody, key) else { return PlaceSet() }
+        var look = BodyLook(
+            lookCount: Self.bodyLookCountMax, placeCount: .max, asksForPassing: true)
+        let (rest, _) = try stillMissing(
+            MissingBodies(value), from: 0, in: log, space, at: turn.now.wall, &look, turn.store)
+        return rest.places
+    }
+
     /// What a round has examined.
     private struct BodyLook {
         /// Places that may still be looked at.
