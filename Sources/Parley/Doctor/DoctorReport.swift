@@ -32,6 +32,8 @@ public struct DoctorReport: Codable, Equatable, Sendable {
 
         /// Its members cannot be read where they are stored, and the count ends where reading does.
         static let needsRepair = "only after a repair is it known who has them"
+        /// Of something whose members are not known any more.
+        static let mayBeWithMembers = "back from those who are in it, if one of them has it"
 
         /// What is below the horizon of somebody who came back is given to no device that lacks it.
         static let beyondReturn =

@@ -179,7 +179,7 @@ struct HomeRepair {
         try closeControl(of: space)
         try signOwn(of: space)
         if try beginning(of: space) == nil {
-            letGo(of: space, with: held)
+            try letGo(of: space, with: held)
             try store.removeSpace(space.number)
         } else if try !StoredSpace.fold(space, for: identity.person, in: store) {
             // Nobody can say yet who is in it: what is missing comes from others.
@@ -211,19 +211,21 @@ struct HomeRepair {
     /// Drops a space of which nothing can be restored.
     private mutating func remove(_ space: SpaceRecord) throws {
         let held = try store.logs(in: space.number)
-        letGo(of: space, with: held)
+        try letGo(of: space, with: held)
         for log in held { try store.keepOnly([], of: log.number) }
         try store.removeSpace(space.number)
     }
 
-    private mutating func letGo(of space: SpaceRecord, with logs: [LogRecord]) {
+    private mutating func letGo(of space: SpaceRecord, with logs: [LogRecord]) throws {
         isOwnLost = true
         if space.kind == .own { isSettingLost = true }
-        removed.append(loss(of: space, with: logs))
+        removed.append(try loss(of: space, with: logs))
     }
 
     /// What is lost with a space whose beginning is lost: everything.
-    private mutating func loss(of space: SpaceRecord, with logs: [LogRecord]) -> DoctorReport.Loss {
+    private mutating func loss(
+        of space: SpaceRecord, with logs: [LogRecord]
+    ) throws -> DoctorReport.Loss {
         func count(_ logs: [LogRecord]) -> Int { logs.reduce(0) { $0 + $1.heldCount } }
         var loss = DoctorReport.Loss(
             conversation: space.id.description,
@@ -234,6 +236,12 @@ struct HomeRepair {
         let own = Set(identity.log.devices.map(\.device))
         if space.kind != .own, logs.contains(where: { !own.contains($0.device) }) {
             loss.sources.append("others who wrote in it")
+            hasOthers = true
+        }
+        // Who is in it stood at its beginning: whoever is known may be, and have it.
+        let isAnybodyKnown = try store.values(.card).contains { $0.key != identity.person.bytes }
+        if space.kind != .own, loss.sources.isEmpty, isAnybodyKnown {
+            loss.condition = DoctorReport.Loss.mayBeWithMembers
             hasOthers = true
         }
         return loss
