@@ -39,7 +39,7 @@ struct AnsweredProcessTests {
         // The question is no answer to itself; what was replied to it may be.
         let alone = try await run("ask", "Where do we meet on Friday?", at: pair.ben)
         #expect(!alone.output.contains("“\(question)”"), "\(alone.output)")
-        #expect(alone.output.contains("nobody replied to it"), "\(alone.output)")
+        #expect(alone.output.contains("No message replies to it"), "\(alone.output)")
         let answer = "at the old mill, seven sharp"
         _ = try await run("reply", "ann", "\(number)", answer, at: pair.ben)
         let asked = try await run("ask", "where do we meet on friday", at: pair.ben)

@@ -102,8 +102,9 @@ private struct Answers {
         var notes = found.notes
         if hits.isEmpty, let first = unanswered.first {
             notes.append(
-                "\(first.message.author) asked the same in \(first.conversation), "
-                    + "#\(first.message.number), and nobody replied to it.")
+                "\(first.message.author) asked much the same in \(first.conversation), "
+                    + "#\(first.message.number). No message replies to it by name; one that came "
+                    + "after it may answer.")
         }
         return AnswersView(
             passages: hits.prefix(limit).map(PassageView.init), semantic: found.semantic,
