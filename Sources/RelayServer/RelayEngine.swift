@@ -184,9 +184,7 @@ final class RelayEngine: @unchecked Sendable {
             orders = []
             for effect in relay.handle(last, at: time) { outbox.add(effect, &orders) }
         }
-        for (connection, steps) in outbox.steps { peers[connection]?.perform(steps) }
-        for connection in batch.left { peers[connection] = nil }
-        for peer in batch.paused { peer.resume() }
+        // Before anybody has an answer: who asks for figures then finds themselves counted.
         let isTick = batch.inputs.contains { if case .tick = $0 { true } else { false } }
         // Once a second: there may be thousands to be asked.
         let unsent = isTick ? pendingByteCounts.reduce(0, +) : nil
@@ -199,6 +197,9 @@ final class RelayEngine: @unchecked Sendable {
             told.counters = relay.counters
             told.load = relay.load
         }
+        for (connection, steps) in outbox.steps { peers[connection]?.perform(steps) }
+        for connection in batch.left { peers[connection] = nil }
+        for peer in batch.paused { peer.resume() }
     }
 
     /// Pushes nothing more to these within a turn, which can bring many MiB at once: their
