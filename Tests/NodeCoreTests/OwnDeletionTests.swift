@@ -49,6 +49,50 @@ struct OwnDeletionTests {
         }
     }
 
+    /// Whether a device says of an operation of a log that it has it, or that its person has read it.
+    private func says(
+        _ kind: MarkKind, _ place: UInt64, of tag: LogTag, _ node: SimulatedNode
+    ) throws -> Bool {
+        try node.observing {
+            let record = try #require(try node.store.space(space))
+            let actor = Digest(reinterpreting: node.identity.device)
+            return try node.store.mark(kind, of: actor, on: tag, in: record.number)?.places
+                .contains(place) == true
+        }
+    }
+
+    @Test("Attack 372: what comes without its words is neither delivered nor read until they come")
+    func withoutWords() throws {
+        world.stopProcess(of: cara)
+        for text in ["milk", "bread"] { try world.type(text, on: ann, in: space) }
+        world.run(for: 30_000)
+        let (tag, place) = try ann.observing {
+            let stored = try #require(try ann.store.operation(try number("milk", on: ann)))
+            return (try #require(try ann.store.log(stored.log)).tag, stored.sequence)
+        }
+        try delete("milk", on: laptop)
+        try delete("milk", on: ann)
+        world.run(for: 120_000)
+        #expect(try words(ann) == ["bread", "milk"], "somebody is to have it still")
+        world.partition([ann], [laptop, phone, cara])
+        world.restart(cara)
+        world.run(for: 60_000)
+        #expect(try texts(cara) == [nil, "bread"])
+        try cara.read(space)
+        world.run(for: 30_000)
+        for kind in [MarkKind.delivered, .read] {
+            #expect(try !says(kind, place, of: tag, cara), "\(kind) without its words")
+            #expect(try says(kind, place + 1, of: tag, cara), "\(kind) of what came whole")
+        }
+        world.heal()
+        world.run(for: 300_000)
+        #expect(try texts(cara) == ["milk", "bread"])
+        #expect(try says(.delivered, place, of: tag, cara) && !says(.read, place, of: tag, cara))
+        #expect(try words(ann) == ["bread"], "everybody has it who was to")
+        try cara.read(space)
+        #expect(try says(.read, place, of: tag, cara))
+    }
+
     @Test(
         "erases it on one's devices; others keep it, hear nothing, and give it to who was away"
     )
