@@ -42,6 +42,17 @@ struct DisappearingTests {
         }
     }
 
+    /// Cara, and a group of all persons in which messages disappear a minute after they were read.
+    private func hut() throws -> (cara: SimulatedNode, group: SpaceID) {
+        let cara = try world.addNode("cara")
+        for node in [ann, laptop] { _ = try world.introduce(node, cara) }
+        let group = try world.group("hut", [ann, laptop, cara])
+        world.run(for: 30_000)
+        _ = try world.perform(.setLifetime(group, seconds: 60), on: ann)
+        world.run(for: 30_000)
+        return (cara, group)
+    }
+
     private func setLifetime(_ seconds: UInt64, on node: SimulatedNode) throws {
         _ = try world.perform(.setLifetime(space, seconds: seconds), on: node)
         world.run(for: 3_000)
@@ -270,12 +281,7 @@ struct DisappearingTests {
         "come to who was away from who has not read them, whoever answers first, until 30 days after",
         arguments: [true, false])
     func away(isInTime: Bool) throws {
-        let cara = try world.addNode("cara")
-        for node in [ann, laptop] { _ = try world.introduce(node, cara) }
-        let group = try world.group("hut", [ann, laptop, cara])
-        world.run(for: 30_000)
-        _ = try world.perform(.setLifetime(group, seconds: 60), on: ann)
-        world.run(for: 30_000)
+        let (cara, group) = try hut()
         world.partition([ann, laptop, phone], [cara])
         try world.type("the key is under the stone", on: ann, in: group)
         world.run(for: isInTime ? 180_000 : 31 * 86_400_000)
@@ -306,12 +312,7 @@ struct DisappearingTests {
 
     @Test("are not fetched from anybody by a device whose person has read them elsewhere")
     func readElsewhere() throws {
-        let cara = try world.addNode("cara")
-        for node in [ann, laptop] { _ = try world.introduce(node, cara) }
-        let group = try world.group("hut", [ann, laptop, cara])
-        world.run(for: 30_000)
-        _ = try world.perform(.setLifetime(group, seconds: 60), on: ann)
-        world.run(for: 30_000)
+        let (cara, group) = try hut()
         world.partition([ann, laptop, cara], [phone])
         try world.type("the key is under the stone", on: ann, in: group)
         world.run(for: 10_000)

@@ -12,7 +12,8 @@ struct ConversationDisappear: NodeCommand {
             files, from the search too. In a group an owner or admin may set it, in a conversation \
             of two either of you. Messages that disappear cannot be edited, pinned or starred. \
             Who was away gets it from whoever has not read it yet, or from a relay; what has \
-            disappeared everywhere by then they never see. Whoever reads one can still copy it, and a backup has what was there when it was made.
+            disappeared everywhere by then they never see. Whoever reads one can still copy it, \
+            and a backup has what was there when it was made.
 
             Without a time it shows what is set; --off has new messages stay.
 

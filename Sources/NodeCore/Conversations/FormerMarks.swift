@@ -20,11 +20,10 @@ enum FormerMarks {
                 let said = try store.mark(
                     kind, of: Digest(reinterpreting: device), on: log.tag, in: space.number)
                 places.tell(said?.places ?? PlaceSet())
-                let lacking = try MissingBodies.places(of: log.tag, in: space, store)
-                if kind == .delivered,
+                if kind == .delivered {
+                    let lacking = try MissingBodies.places(of: log.tag, in: space, store)
                     let held = try received(log, lacking: lacking, &judge, in: store)
-                {
-                    places.tell(held)
+                    places.tell(held ?? PlaceSet())
                 }
                 guard !places.isEmpty else { continue }
                 try store.setValue(

@@ -129,6 +129,8 @@ extension NodeCore {
     mutating func lackedPlaces(
         of log: LogRecord, in space: SpaceRecord, _ turn: inout some Turn
     ) throws(StoreError) -> PlaceSet {
+        // Almost always nothing is missing anywhere.
+        guard intake.bodyRequests.hasMissing else { return PlaceSet() }
         let key = MissingBodyLog(space: space.id, tag: log.tag).key
         guard let value = try turn.store.value(.missingBody, key) else { return PlaceSet() }
         var look = BodyLook(
