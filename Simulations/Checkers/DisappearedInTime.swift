@@ -127,7 +127,8 @@ final class DisappearedInTime: Checker {
     }
 
     /// Watches the messages that came since the last time, and looks whose time may run for now: who is blocked
-    /// and who is in a group changes both ways.
+    /// and who is in a group changes both ways. What was deleted is gone at once, and whoever deleted it may
+    /// turn out later to have been out of the group.
     private func noteNewRows(of node: SimulatedNode) throws {
         let (device, count) = (node.identity.device, node.store.operationCount)
         var watch = watches[device] ?? Watch(skew: node.clock.skew)
@@ -139,6 +140,9 @@ final class DisappearedInTime: Checker {
             let kind = stored.operation.header.kind
             if kind == .contact { looksAtAll = true }
             if try node.store.log(stored.log)?.lane == .control { looksAtAll = true }
+            if kind == .delete, let message = try target(of: stored, on: node) {
+                begun[device, default: []].insert(message)
+            }
             guard kind.rawValue == 69, !stored.operation.isErased else { continue }
             watch.pending.updateValue(nil, forKey: number)
             new.append(number)
@@ -153,6 +157,17 @@ final class DisappearedInTime: Checker {
             else { continue }
             begun[device, default: []].insert(stored.id)
         }
+    }
+
+    /// The message that a deletion names, where it is here.
+    private func target(
+        of deletion: StoredOperation, on node: SimulatedNode
+    ) throws -> OperationID? {
+        guard let reference = deletion.operation.header.references.first,
+            let own = try node.store.log(deletion.log),
+            let log = try node.store.log(reference.tag, in: own.space)
+        else { return nil }
+        return try node.store.operation(at: reference.sequence, in: log.number)?.id
     }
 
     /// Whether its time runs: by receipts of this person's devices, or of others'. Of whose words it is not

@@ -74,6 +74,36 @@ struct FormerGroupTests {
         #expect(try ann.texts(in: trip).last == "back")
     }
 
+    @Test("whoever left tells those whom their other device has removed that they are out")
+    func leftAndRemoved() throws {
+        let asked = try Asked(seed: 914)
+        let (world, ann, ben) = (asked.world, asked.ann, asked.ben)
+        let phone = try world.addDevice("phone", of: ann)
+        world.run(for: 20_000)
+        let trip = try accepted(asked, "trip")
+        _ = try world.perform(.setRole(trip, ben.identity.person, .owner), on: ann)
+        world.run(for: 5_000)
+        world.partition([phone], [ann], [ben, asked.cara])
+        world.run(for: 100_000)
+        _ = try world.perform(.removeMember(trip, ben.identity.person), on: phone)
+        _ = try world.perform(.removeMember(trip, asked.cara.identity.person), on: phone)
+        _ = try world.perform(.leave(trip), on: ann)
+        world.heal()
+        // All of them are out as soon as ann's devices meet, and ben hears of neither before.
+        world.partition([phone, ann], [ben, asked.cara])
+        world.run(for: 300_000)
+        #expect(try asked.roster(trip, ann)?.members.isEmpty == true)
+        #expect(try asked.roster(trip, ben)?.takesPart(ben.identity.person) == true)
+        world.heal()
+        world.run(for: 300_000)
+        #expect(try asked.roster(trip, ben)?.member(ben.identity.person) == nil, "ben knows")
+        #expect(throws: CommandRefusal.notMember) {
+            try world.type("to whom?", on: ben, in: trip)
+        }
+        // That ann has left is nothing that ben, who was out before, may know.
+        #expect(try asked.roster(trip, ben)?.member(ann.identity.person) != nil)
+    }
+
     @Test("what was declined, or never accepted, is brought to nobody")
     func declined() throws {
         let asked = try Asked(seed: 912)

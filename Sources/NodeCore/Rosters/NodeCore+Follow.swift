@@ -246,11 +246,10 @@ extension NodeCore {
                 places = reasons(against: device, of: otherPerson, judge)
                 if places.isEmpty { return nil }
             }
-            // Where both are out, each may hear only what the other may have as well.
+            // Where both are out, each hears what it may have itself: whoever left without having heard that
+            // somebody put the other out is often the only one who could tell that.
             var known: [LogTag: UInt64] = [:]
-            for place in places {
-                known[place.tag] = min(place.sequence + 1, ends.map { $0[place.tag] ?? 0 } ?? .max)
-            }
+            for place in places { known[place.tag] = place.sequence + 1 }
             ends = known
         }
         return .control(below: ends ?? [:])
