@@ -75,7 +75,7 @@ extension NodeCore {
     }
 
     /// The places of each space whose payloads are to be requested, spaces ascending; each range of
-    /// one log, tags and places ascending; where the next round begins; and whether there is none. Payloads that are no longer
+    /// one log, tags ascending; where the next round begins; and whether there is none. Payloads that are no longer
     /// missing are forgotten.
     private mutating func missingRanges(
         at now: UInt64, _ store: some Store
@@ -94,7 +94,6 @@ extension NodeCore {
                 try store.setValue(nil, .missingBody, key)
                 continue
             }
-            look.rangeCount = Limits.wantRangeCountMax - (wanted[space.number]?.count ?? 0)
             guard look.hasRoom else {
                 intake.bodyRequests.setMissing(true)
                 if next == nil { next = .init(key: key) }
@@ -102,7 +101,7 @@ extension NodeCore {
             }
             let missing = MissingBodies(value)
             let start = key == intake.bodyRequests.cursor.key ? intake.bodyRequests.cursor.place : 0
-            let (rest, ranges) = try stillMissing(
+            let (rest, range) = try stillMissing(
                 missing, from: start, in: log, space, at: now, &look, store)
             if rest != missing {
                 try store.setValue(rest.ranges.isEmpty ? nil : rest.bytes, .missingBody, key)
@@ -114,13 +113,13 @@ extension NodeCore {
             if let place = look.next.take(), next == nil, place < log.bound?.sequence ?? .max {
                 next = .init(key: key, place: place)
             }
-            guard !ranges.isEmpty else { continue }
-            wanted[space.number, default: []] += ranges.map {
-                Want.Range(tag: log.tag, first: $0.lowerBound, last: $0.upperBound)
+            if let range, wanted[space.number]?.count ?? 0 < Limits.wantRangeCountMax {
+                wanted[space.number, default: []].append(
+                    Want.Range(tag: log.tag, first: range.lowerBound, last: range.upperBound))
             }
         }
         let sorted = wanted.sorted { $0.key < $1.key }.map { number, ranges in
-            (number, ranges.sorted { ($0.tag, $0.first) < ($1.tag, $1.first) })
+            (number, ranges.sorted { $0.tag < $1.tag })
         }
         let isLast = wanted.isEmpty && next == nil && look.hasLeftOut
         return (sorted, next ?? .init(), isLast)
@@ -135,8 +134,7 @@ extension NodeCore {
         let key = MissingBodyLog(space: space.id, tag: log.tag).key
         guard let value = try turn.store.value(.missingBody, key) else { return PlaceSet() }
         var look = BodyLook(
-            lookCount: Self.bodyLookCountMax, placeCount: .max, rangeCount: .max,
-            asksForPassing: true)
+            lookCount: Self.bodyLookCountMax, placeCount: .max, asksForPassing: true)
         let (rest, _) = try stillMissing(
             MissingBodies(value), from: 0, in: log, space, at: turn.now.wall, &look, turn.store)
         return rest.places
@@ -148,8 +146,6 @@ extension NodeCore {
         var lookCount: Int
         /// Places that may still be asked for.
         var placeCount: UInt64
-        /// Ranges of the space that may still be asked for.
-        var rangeCount = Limits.wantRangeCountMax
         /// Whether words that disappear are asked for.
         let asksForPassing: Bool
         /// Whether some were left out.
@@ -157,36 +153,27 @@ extension NodeCore {
         /// The first place of the log that was not looked at, where it was not looked at to its end.
         var next: UInt64?
 
-        var hasRoom: Bool { lookCount > 0 && placeCount > 0 && rangeCount > 0 }
-
-        /// Adds a place above those that are asked for.
-        mutating func ask(for place: UInt64, _ ranges: inout [ClosedRange<UInt64>]) {
-            placeCount -= 1
-            if let last = ranges.last, last.upperBound + 1 == place {
-                ranges[ranges.count - 1] = last.lowerBound...place
-            } else {
-                rangeCount -= 1
-                ranges.append(place...place)
-            }
-        }
+        var hasRoom: Bool { lookCount > 0 && placeCount > 0 }
     }
 
-    /// Without what has come since or was taken back, of the places that are looked at, and the ranges that
-    /// are to be asked for: nothing that is held lies in them, since all of it would come once more.
+    /// Without what has come since or was taken back, of the places that are looked at, and the range that
+    /// is to be asked for: one for each log, from the first place that is missing.
     private mutating func stillMissing(
         _ missing: MissingBodies, from start: UInt64, in log: LogRecord, _ space: SpaceRecord,
         at now: UInt64, _ look: inout BodyLook, _ store: some Store
-    ) throws(StoreError) -> (rest: MissingBodies, ranges: [ClosedRange<UInt64>]) {
+    ) throws(StoreError) -> (rest: MissingBodies, range: ClosedRange<UInt64>?) {
         var rest = missing
-        var ranges: [ClosedRange<UInt64>] = []
+        var range: ClosedRange<UInt64>?
         var begun: PlaceSet?
         look.next = nil
+        defer { look.placeCount -= UInt64(range?.count ?? 0) }
         let end = log.bound?.sequence ?? .max
         for places in missing.ranges where places.upperBound >= start {
             for place in max(places.lowerBound, start)...places.upperBound {
-                guard look.hasRoom, place < end else {
+                let first = range?.lowerBound ?? place
+                guard look.lookCount > 0, place - first < look.placeCount, place < end else {
                     look.next = place
-                    return (rest, ranges)
+                    return (rest, range)
                 }
                 look.lookCount -= 1
                 let held = try store.operation(at: place, in: log.number)
@@ -200,14 +187,14 @@ extension NodeCore {
                     if stored.operation.header.kind == .disappearingText, !look.asksForPassing {
                         look.hasLeftOut = true
                     } else {
-                        look.ask(for: place, &ranges)
+                        range = first...place
                     }
                 } else {
                     rest.remove(place)
                 }
             }
         }
-        return (rest, ranges)
+        return (rest, range)
     }
 
     /// Asks one device of the space that is not linked, by letter.
