@@ -86,16 +86,43 @@ extension NaiveRosters.Fold {
         let ends = live.filter {
             rosters.expels($0, person) || rosters.cut(by: $0, of: device, person) != nil
         }
-        return ends.reduce(ends.union(refusal)) {
+        let unheard = reasons(for: challenges(by: person, against: ends, rosters), rosters)
+        return ends.reduce(ends.union(refusal).union(unheard)) {
             $0.union(rosters.acts[$1].past)
+        }
+    }
+
+    /// What a person did, in vain, to those who put them out, and what these had not seen.
+    private func challenges(
+        by person: PersonID, against ends: NaiveRosters.Acts, _ rosters: NaiveRosters
+    ) -> NaiveRosters.Acts {
+        admitted.subtracting(live).filter { act in
+            guard rosters.admissions[act]?.author == person else { return false }
+            let other: PersonID
+            switch rosters.acts[act].wish {
+            case .remove(let removal): other = removal.person
+            case .setRole(let change): other = change.person
+            default: return false
+            }
+            return ends.contains {
+                rosters.admissions[$0]?.author == other && !rosters.acts[$0].past.contains(act)
+            }
         }
     }
 
     /// What a device may have that only acts let in that do not hold: why they do not.
     private func refusal(of device: DeviceID, _ rosters: NaiveRosters) -> NaiveRosters.Acts {
-        var void = admitted.subtracting(live).filter { act in
+        let void = admitted.subtracting(live).filter { act in
             rosters.admissions[act]?.devices.values.contains { $0.contains(device) } ?? false
         }
+        return reasons(for: void, rosters)
+    }
+
+    /// Why these acts do not hold, and what that follows from.
+    private func reasons(
+        for acts: NaiveRosters.Acts, _ rosters: NaiveRosters
+    ) -> NaiveRosters.Acts {
+        var void = acts
         // Whoever had no right of their own had one from something that does not hold.
         var known: NaiveRosters.Acts = []
         while known != void {

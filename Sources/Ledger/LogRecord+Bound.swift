@@ -158,17 +158,6 @@ extension LogStore {
         try log(tag, in: space)?.agreed
     }
 
-    /// Puts what is held right below the floor of a log where the floor says that it stands: there is it for
-    /// everybody who is given what lies above. Who held it before they were out may have placed it without
-    /// what it follows from.
-    public func moveToFloor(of log: LogRecord) throws(StoreError) {
-        guard let floor = log.floor, let stand = log.order.floor, floor.sequence > 0,
-            let held = try header(at: floor.sequence - 1, in: log.number),
-            held.id == floor.anchor, held.stand != stand
-        else { return }
-        try setStand(stand, of: held.number)
-    }
-
     /// The start of the identifier of the operation at a place of a log; nil if that is not known.
     public func check(at place: UInt64, of log: LogRecord) throws(StoreError) -> Check? {
         guard place < log.end else { return nil }

@@ -7,7 +7,8 @@ extension ControlGraph {
     public func admits(_ device: DeviceID) -> Bool { authorities.index.devices.contains(device) }
 
     /// What a device that is out may know of the control lane: the past of everything that puts it
-    /// out, including that, and of what voids later admissions of it. Where a branch above a proven fork
+    /// out, including that, and of what voids later admissions of it, or what would have kept it in: what
+    /// the person wrote against those who put it out. Where a branch above a proven fork
     /// decides that it is out, it may know as well what vouches for branches, for without that it could
     /// not see so.
     ///
@@ -22,9 +23,9 @@ extension ControlGraph {
             set.formUnion(node.past)
             set.raise(node.log, to: Int(node.sequence) + 1)
         }
-        if let reasons = self.set(of: ControlTips(reasons(against: device, person))) {
-            set.formUnion(reasons)
-        }
+        let challenges = challenges(by: person, against: endings)
+        let reasons = reasons(against: device, person) + reasons(against: challenges)
+        if let reasons = self.set(of: ControlTips(reasons)) { set.formUnion(reasons) }
         if let base, !endings.isEmpty {
             let known = Set(base.endings(of: device, person).map { base.nodes[$0].id })
             if endings.contains(where: { !known.contains(nodes[$0].id) }),
@@ -98,12 +99,41 @@ extension ControlGraph {
         return Set(left.map { index[$0].device })
     }
 
+    /// What a person wrote against those who put them out, unseen by these, and does not hold: whoever has
+    /// not heard what voids it takes the person for a member.
+    private func challenges(by person: PersonID, against endings: [Int]) -> [Int] {
+        let index = authorities.index
+        let ends = endings.compactMap { nodes[$0].authority }
+        guard !ends.isEmpty else { return [] }
+        return index.nodes.indices.filter { number in
+            guard index[number].author == person, !authorities.whole.holds(number) else {
+                return false
+            }
+            switch index[number].deed {
+            case .remove(let other), .setRole(let other, _):
+                return ends.contains {
+                    index[$0].author == other && !index.isInPast(number, of: $0)
+                }
+            case .genesis, .add, .leave, .addDevices, .revokeDevice, .settings, .invite,
+                .endInvite, .redeem:
+                return false
+            }
+        }
+    }
+
     /// What voids those admissions of a device that do not hold.
     private func reasons(against device: DeviceID, _ person: PersonID) -> [LogTip] {
+        let index = authorities.index
+        return reasons(
+            against: (index.testimonies[person] ?? []).filter {
+                index[$0].testimony(of: person)?.devices.contains(device) == true
+            })
+    }
+
+    /// What voids those of some operations that do not hold, or what gave their authors the right.
+    private func reasons(against operations: [Int]) -> [LogTip] {
         let (index, whole) = (authorities.index, authorities.whole)
-        var pending = (index.testimonies[person] ?? []).filter {
-            index[$0].testimony(of: person)?.devices.contains(device) == true
-        }
+        var pending = operations
         var met: Set<Int> = []
         var reasons: [LogTip] = []
         while let node = pending.popLast() {

@@ -294,11 +294,37 @@ struct StandTests {
         let said = Stand(value: Desk.now << 16 + 9, witness: Desk.now, wallClock: Desk.now)
         for (anchor, isMoved) in [(OperationID(reinterpreting: log.id), false), (log.tip, true)] {
             log.begin(at: LogPoint(sequence: 3, anchor: anchor), below: said)
-            try desk.store.moveToFloor(of: log)
+            try desk.store.update(log)
+            try desk.store.placeBelowFloors(in: desk.space.number)
             let stands = try desk.store.headers(in: log.number, 0...9, limit: 9).map(\.stand)
             #expect(stands.map(\.value) == [0, 1, isMoved ? 9 : 2].map { Desk.now << 16 + $0 })
             #expect((stands.last == said) == isMoved)
         }
+        try desk.store.commit()
+    }
+
+    @Test("what follows from it, and is held below a floor as well, goes below it")
+    func answersBelowFloors() throws {
+        try write(0, at: Desk.now)
+        let question = try #require(try desk.log(of: keys[0]))
+        let answer = Desk.draft(about: [
+            OperationReference(tag: question.tag, sequence: 0, check: question.tip.check)
+        ])
+        try desk.write([answer], by: keys[1], placing: rule, at: Desk.now)
+        for _ in 0..<2 { try write(1, at: Desk.now) }
+        try desk.store.begin(.normal)
+        let said = Stand(value: Desk.now << 16 + 9, witness: Desk.now, wallClock: Desk.now)
+        for (key, stand) in [(keys[0], said), (keys[1], nil)] {
+            var log = try #require(try desk.log(of: key))
+            log.begin(
+                at: LogPoint(sequence: log.end, anchor: log.tip), below: stand ?? log.order.tip)
+            try desk.store.update(log)
+        }
+        try desk.store.placeBelowFloors(in: desk.space.number)
+        let log = try #require(try desk.log(of: keys[1]))
+        let stands = try desk.store.headers(in: log.number, 0...9, limit: 9).map(\.stand.value)
+        // The last one stands where its own floor says.
+        #expect(Array(stands.dropLast()) == [10, 11].map { Desk.now << 16 + $0 })
         try desk.store.commit()
     }
 

@@ -104,6 +104,47 @@ struct FormerGroupTests {
         #expect(try asked.roster(trip, ben)?.member(ann.identity.person) != nil)
     }
 
+    @Test("who took a role from whoever removed them hears that they had no right to by then")
+    func removedOwner() throws {
+        let asked = try Asked(seed: 915)
+        let (world, ann, ben, cara) = (asked.world, asked.ann, asked.ben, asked.cara)
+        let trip = try accepted(asked, "trip")
+        _ = try world.perform(.acceptInvitation(trip), on: cara)
+        // Whom ben made an admin he may change, whenever he is an owner.
+        for (person, role, by) in [
+            (ben, Role.owner, ann), (cara, .admin, ben), (ben, .member, ann),
+        ] {
+            _ = try world.perform(.setRole(trip, person.identity.person, role), on: by)
+            world.run(for: 5_000)
+        }
+        // Ben is made an owner again, and cara, who has not heard it, removes him.
+        world.partition([ann, ben], [cara])
+        world.run(for: 60_000)
+        _ = try world.perform(.setRole(trip, ben.identity.person, .owner), on: ann)
+        world.run(for: 5_000)
+        _ = try world.perform(.removeMember(trip, ben.identity.person), on: cara)
+        // He takes cara's role while ann takes his.
+        world.partition([ann], [ben])
+        world.run(for: 60_000)
+        _ = try world.perform(.setRole(trip, cara.identity.person, .member), on: ben)
+        _ = try world.perform(.setRole(trip, ben.identity.person, .member), on: ann)
+        world.heal()
+        world.partition([ann, cara], [ben])
+        world.run(for: 300_000)
+        for node in [ann, cara] {
+            #expect(try asked.roster(trip, node)?.member(ben.identity.person) == nil)
+        }
+        #expect(try asked.roster(trip, ben)?.member(ben.identity.person)?.role == .owner)
+        world.heal()
+        world.run(for: 300_000)
+        let rosters = try [ann, ben, cara].map { try #require(try asked.roster(trip, $0)) }
+        #expect(Set(rosters.map(\.authority)).count == 1, "all know the same")
+        for roster in rosters {
+            #expect(roster.member(ben.identity.person) == nil)
+            #expect(roster.member(cara.identity.person)?.role == .admin)
+        }
+    }
+
     @Test("what was declined, or never accepted, is brought to nobody")
     func declined() throws {
         let asked = try Asked(seed: 912)

@@ -60,7 +60,7 @@ extension NodeCore {
         return try bearsOnStanding(of: peer, operations, in: space, at: now, store)
     }
 
-    /// Whether operations from a former member are relevant: they make the sender a member, or let
+    /// Whether operations from a former member are relevant: they make or keep the sender a member, or let
     /// the sender be told why they are not. A sender may take themselves for a member because of an
     /// operation that nobody else holds: they have revoked the device that left for them, or the
     /// member who admitted them again is out as well, or lost. So only operations are kept that let
@@ -70,7 +70,10 @@ extension NodeCore {
         _ store: some Store
     ) throws(StoreError) -> Bool {
         let runs = operations.runs.filter { $0.lane == .control }
-        guard runs.contains(where: { $0.operations.contains { $0.admits(peer.person) } }),
+        let bears = runs.contains { run in
+            run.operations.contains { $0.admits(peer.person) || $0.takesRights }
+        }
+        guard bears,
             let graph = rosters.judges[space.number]?.graph
         else { return false }
         // Credit pays for none of this, and everything may have to be processed again.
@@ -147,6 +150,9 @@ extension NodeCore {
 }
 
 extension Operation {
+    /// Whether it may take rights from somebody: from whoever put its author out, as it may be.
+    fileprivate var takesRights: Bool { [.removeMember, .setRole].contains(header.kind) }
+
     /// Whether it may let this person in, or devices of theirs, or change which of these there are.
     fileprivate func admits(_ person: PersonID) -> Bool {
         // What does not parse changes no roster.

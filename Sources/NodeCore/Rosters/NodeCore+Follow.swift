@@ -146,6 +146,7 @@ extension NodeCore {
             }
             try begin(log, at: place, judge, store)
         }
+        try store.placeBelowFloors(in: space.number)
     }
 
     /// Sets where a log begins for this device: above what its person is not given, and above what
@@ -167,7 +168,6 @@ extension NodeCore {
             }
         }
         try store.update(log)
-        try store.moveToFloor(of: log)
         guard log.lane.carriesAuthority else { return }
         // A claim above a gap is known if the log begins above that gap.
         try ViewWalk.again(through: log, judge, store)
