@@ -260,6 +260,7 @@ public final class Node: Sendable {
         let reachable = try await network.listen(on: addresses, sockets: sockets)
         await announce(reachable)
         await indexer.start()
+        inspectDatabase(after: Self.inspectionPauses.first)
         return reachable
     }
 

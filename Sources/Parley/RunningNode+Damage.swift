@@ -35,6 +35,15 @@ extension RunningNode {
         }
     }
 
+    /// Notes damage that was found, if any was. Returns whether the node is there, and writes.
+    func goesOn(noting damage: String?) -> Bool {
+        if let damage {
+            logger.error("the database is damaged", metadata: ["damage": "\(damage)"])
+            note(damage: damage)
+        }
+        return opened != nil && bar == nil
+    }
+
     private func note(damage what: String) {
         guard let opened, bar(of: opened) == nil else { return }
         let note = DamageNote(time: now.wall, what: what)

@@ -1,3 +1,4 @@
+import Foundation
 import ParleyNodeCore
 import ParleySealing
 import ParleyTransport
@@ -55,6 +56,44 @@ struct StartTests {
             return try await card() == reachable
         }
         await node.shutdown()
+    }
+
+    @Test("looks through its database after a while, and writes no more where an index is damaged")
+    func inspection() async throws {
+        let clock = ManualClock()
+        let (folder, made) = try await Self.made(clock.clock)
+        var settings = NodeSettings(home: folder.home("a"), models: folder.home("none"))
+        settings.clock = clock.clock
+        try await made.perform(CreateConversation(name: "notes", members: []))
+        try await made.perform(
+            SendMessages(conversation: "notes", texts: (0..<300).map { "line \($0)" }))
+        await made.shutdown()
+        let home = Home(settings.home)
+        #expect(try home.complaints().isEmpty)
+        let file = URL(fileURLWithPath: home.database)
+        let sound = try Data(contentsOf: file)
+        for draw in 0..<400 {
+            var bytes = sound
+            // Spread over all pages but the first one, which tells what the others are.
+            bytes[4096 + draw * 104_729 % (sound.count - 4096)] ^= UInt8(1) << UInt8(draw % 8)
+            try bytes.write(to: file)
+            // Most bits hide nothing, or so much that the node does not even open.
+            guard let found = try? home.complaints(), !found.isEmpty,
+                let node = try? await Node.open(settings)
+            else { continue }
+            try await node.start(listen: ["127.0.0.1:0"])
+            #expect(await node.running.bar == nil, "nobody has noticed it, draw \(draw)")
+            try await Self.wait {
+                clock.advance(by: Node.inspectionPauses.first)
+                return await node.running.bar != nil
+            }
+            await #expect(throws: NodeError.self) {
+                try await node.perform(SendMessages(conversation: "notes", texts: ["one more"]))
+            }
+            await node.shutdown()
+            return
+        }
+        Issue.record("no bit of 400 was one that is found by looking alone")
     }
 
     @Test(

@@ -93,6 +93,19 @@ extension Home {
         }
     }
 
+    /// What is wrong with the database, also while a node has it open. One table is looked at after the other:
+    /// while somebody reads, what was erased stays in the log of changes.
+    public func complaints() throws(HomeError) -> [String] {
+        try SQLiteStore.explaining(self) {
+            let connection = try reader()
+            for table in try connection.tables() {
+                let complaints = try connection.complaints(about: table)
+                if !complaints.isEmpty { return complaints }
+            }
+            return []
+        }
+    }
+
     private func reader() throws(StoreError) -> Connection {
         let connection = try Connection(
             path: ReadingPlace.name(of: database), fileSystem: disk.fileSystem, mayWrite: false)
@@ -102,9 +115,28 @@ extension Home {
 }
 
 extension Connection {
+    /// The tables that have pages, those of the index of words too.
+    fileprivate func tables() throws(StoreError) -> [String] {
+        let statement = try prepare(
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 ORDER BY name")
+        defer { statement.reset() }
+        var names: [String] = []
+        while try statement.step("listing the tables") { names.append(statement.text(0)) }
+        return names
+    }
+
+    /// What is wrong with a table and its indexes.
+    fileprivate func complaints(about table: String) throws(StoreError) -> [String] {
+        try complaints("PRAGMA integrity_check('\(table)')")
+    }
+
     /// What is wrong with the database, page by page; nothing if it is sound.
     func complaints() throws(StoreError) -> [String] {
-        let statement = try prepare("PRAGMA integrity_check(10)")
+        try complaints("PRAGMA integrity_check(10)")
+    }
+
+    private func complaints(_ check: String) throws(StoreError) -> [String] {
+        let statement = try prepare(check)
         defer { statement.reset() }
         var complaints: [String] = []
         while try statement.step("checking the database") { complaints.append(statement.text(0)) }
