@@ -10,9 +10,9 @@ struct Doctor: AsyncParsableCommand {
         discussion: """
             Checks the database page by page, chains, signatures and keys, whether what is shown \
             follows from the log, and the search indexes. It continues past any damage, and says \
-            what is lost and who may have it. Nothing more is written into a damaged database.
-            A node that runs looks through its database by itself, ten minutes after
-            it began and then once a day.
+            what is lost and who may have it. Nothing more is written into a damaged database. \
+            A node that runs looks through its database by itself, ten minutes after it began and \
+            then once a day.
 
             With --repair, while the node is stopped, it saves what can be read into a new \
             database, and rebuilds what follows from the log. The old database is kept beside it \
