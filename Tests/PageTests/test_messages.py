@@ -123,6 +123,30 @@ def test_the_menu_of_a_message(pair, visit):
     expect(row_of(page, 'Deleted').get_by_role('button', name='More')).to_have_count(0)
 
 
+def test_what_one_deletes_for_oneself_is_gone_on_all_pages_and_others_keep_it(pair, visit):
+    ann, ben = pair
+    ben.ask('send', conversation='ann', texts=['the first', 'the second'])
+    page, other = visit(ann), visit(ann)
+    for each in (page, other):
+        show(each, 'ben')
+        expect(row_of(each, 'the second')).to_be_visible()
+    dialog = page.get_by_role('dialog')
+    choose(page, 'the first', 'Delete for me')
+    expect(dialog).to_contain_text('Others keep it')
+    dialog.get_by_role('button', name='Cancel').click()
+    expect(row_of(page, 'the first')).to_be_visible()
+    choose(page, 'the first', 'Delete for me')
+    dialog.get_by_role('button', name='Delete').click()
+    for each in (page, other):
+        expect(row_of(each, 'the first')).to_have_count(0)
+        expect(row_of(each, 'the second')).to_be_visible()
+    page.reload()
+    show(page, 'ben')
+    expect(row_of(page, 'the second')).to_be_visible()
+    expect(row_of(page, 'the first')).to_have_count(0)
+    assert message(ben, 'the first', 'ann')['text'] == 'the first'
+
+
 def test_what_was_imported_is_said_by_its_author(ann, visit, folder):
     imported(ann, 2, folder)
     page = visit(ann)

@@ -2,7 +2,7 @@
 import { load } from "./api.js";
 import { bdi, foreign, h, hint, note } from "./dom.js";
 import { noteFailure, passOver, store } from "./store.js";
-import { button, choices, field, openDialog, rpc, told, wordsOf } from "./view.js";
+import { ask, button, choices, field, openDialog, rpc, told, wordsOf } from "./view.js";
 import { momentTime, t } from "./words.js";
 
 /** Asks where to, and says below what was done: one may choose several. */
@@ -25,6 +25,11 @@ export function forward(message) {
     }
   };
   const element = openDialog(t("forward.title"), find, list, plain, said, choices(button(t("view.done"), () => element.close())));
+}
+
+/** Deletes a message for this person alone, once they are sure. */
+export function forget(message) {
+  ask(t("forget.ask"), [], t("message.deleteDo"), () => rpc("deleteForMe", { message: message.id }), { text: t("forget.text"), isDangerous: true });
 }
 
 /** The earlier texts of a message. */

@@ -753,6 +753,11 @@ export default {
     recover: "Sind alle deine Geräte verloren? In einem Terminal bringt dich `parley recover` zurück, und `parley passphrase set` schützt deine Schlüssel.",
     over: "parley open ist beendet. Starte es noch einmal.",
   },
+  forget: {
+    do: "Für mich löschen",
+    ask: "Diese Nachricht für dich löschen?",
+    text: "Sie verschwindet von allen deinen Geräten. Die anderen behalten sie und erfahren nichts davon.",
+  },
   turn: {
     title: "Server für Anrufe",
     text: "Wo keine direkte Verbindung möglich ist, gehen Anrufe über einen TURN-Server. Er erfährt Adressen und Zeiten, nicht was gesagt wird.",

@@ -753,6 +753,11 @@ export default {
     recover: "All your devices are lost? In a terminal, `parley recover` brings you back, and `parley passphrase set` protects your keys.",
     over: "parley open has ended. Run it again.",
   },
+  forget: {
+    do: "Delete for me",
+    ask: "Delete this message for you?",
+    text: "It is deleted on all your devices. Others keep it, and are told nothing.",
+  },
   turn: {
     title: "Servers for calls",
     text: "Where no direct connection is possible, calls go through a TURN server. It learns addresses and times, not what is said.",

@@ -753,6 +753,11 @@ export default {
     recover: "¿Has perdido todos tus dispositivos? En una terminal, `parley recover` te devuelve tu cuenta y `parley passphrase set` protege tus claves.",
     over: "parley open ha terminado. Ejecútalo otra vez.",
   },
+  forget: {
+    do: "Eliminar para mí",
+    ask: "¿Eliminar este mensaje para ti?",
+    text: "Desaparece de todos tus dispositivos. Los demás lo conservan y no se enteran.",
+  },
   turn: {
     title: "Servidores para llamadas",
     text: "Donde no hay conexión directa, las llamadas pasan por un servidor TURN. Conoce direcciones y horas, no lo que se dice.",

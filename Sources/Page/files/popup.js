@@ -66,6 +66,7 @@ export function showMenu(message, anchor, act) {
     mayWrite() && isSaidByOneself(message) && hasText && [t("message.edit"), does("edit"), "E"],
     message.editCount > 0 && [t("menu.history"), does("history")],
     [t(message.isOwn ? "menu.how" : "menu.why"), does("why")],
+    mayWrite() && [t("forget.do"), does("forget"), null, true],
     mayWrite() && message.isOwn && [t("message.delete"), does("delete"), "Del", true],
     // The row may be another element by then.
   ], anchor, () => list?.querySelector(`.row[data-id="${CSS.escape(message.id)}"]`)?.focus({ preventScroll: true }));
