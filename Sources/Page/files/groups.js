@@ -46,7 +46,7 @@ addView(/^#\/g\/([0-9a-f]{64})$/, (id) => {
     return { of: still, group: found };
   };
   view.part(load, ({ of, group: found }) => drawGroup(view, of, found), "members", "conversation", "contact", "link", "preferences", "refolded");
-  view.part(() => rpc("events", { conversation: id }), (events) => drawLog(events), "members", "conversation");
+  if (conversation(id)?.kind !== "direct") view.part(() => readLog(id), (page) => drawLog(view, id, page), "members", "conversation");
   return view;
 });
 
@@ -172,21 +172,69 @@ function drawRules(view, { id: conversation, history, rotationHours, rules }, ma
 
 // MARK: What changed
 
-function logLine(event) {
-  const names = { name: event.name, author: event.author ?? t("log.somebody"), role: event.role ? t(`role.${event.role}`) : "" };
-  const kind = { "devices-added": "devices", "device-revoked": "revoked" }[event.change] ?? event.change;
-  if (!event.holds || !["added", "joined", "removed", "left", "declined", "role", "devices", "revoked"].includes(kind)) return null;
-  const words = kind === "joined" && !event.author ? "log.came" : `log.${kind}`;
-  return h("li", {}, h("span", {}, told(words, names), event.hiddenCount > 0 && ` ${t("log.hidden", { n: event.hiddenCount })}`), " ",
-    h("time.hint", {}, momentTime(event.time)));
+const logPageCount = 50;
+
+/** The newest changes, or those before a place; of people who went, how many of their messages are hidden. */
+const readLog = async (id, before = null) => {
+  const [page, events] = await Promise.all([rpc("groupLog", { conversation: id, limit: logPageCount, before }), rpc("events", { conversation: id })]);
+  const hidden = new Map(events.map((each) => [`${each.change} ${each.time}`, each.hiddenCount]));
+  for (const each of page.entries) each.hiddenCount = hidden.get(`${each.change} ${each.time}`) ?? 0;
+  return page;
+};
+
+/** How long messages stay, in the words of the language. */
+function stay(seconds) {
+  const [unit, size] = seconds % 86_400 === 0 ? ["day", 86_400] : seconds % 3_600 === 0 ? ["hour", 3_600] : ["minute", 60];
+  return new Intl.NumberFormat(document.documentElement.lang, { style: "unit", unit, unitDisplay: "long" }).format(seconds / size);
 }
 
-const logCount = 200;
+/** What a change of the rules says. */
+function changedRules({ history, rotationHours, ...entry }) {
+  const days = /^(\d+)d$/.exec(history ?? "")?.[1];
+  return [
+    history && t(days ? "rules.daysText" : `rules.${history}Text`, { n: Number(days) }),
+    rotationHours && t("rules.rotationText", { n: rotationHours }),
+    ...ruled.filter((act) => entry[act]).map((act) => `${t(`rules.${act}`)}: ${t(`rules.${entry[act]}`)}.`),
+  ].filter(Boolean).join(" ");
+}
 
-function drawLog(events) {
-  const lines = events.map(logLine).filter(Boolean).reverse();
-  if (lines.length < 2) return [];
-  return h("details.log", {}, h("summary", {}, t("log.title")), h("ol", { reversed: true }, lines.slice(0, logCount)),
-    lines.length > logCount && hint(t("log.more", { n: lines.length - logCount })));
+/** The words for a change, and what they are filled with. */
+function logWords(entry) {
+  const more = { name: entry.persons.join(", "), author: entry.author ?? t("log.somebody"), role: entry.role ? t(`role.${entry.role}`) : "" };
+  switch (entry.change) {
+    case "joined": return [entry.author ? "joined" : "came", more];
+    case "devices-added": return ["devices", more];
+    case "device-revoked": return ["revoked", more];
+    case "link-opened": return ["opened", more];
+    case "link-closed": return ["closed", more];
+    case "name": return ["named", { ...more, text: entry.text }];
+    case "description": return [entry.text ? "described" : "undescribed", { ...more, text: entry.text }];
+    case "picture": return [entry.isShown ? "picture" : "unpictured", more];
+    case "lifetime": return [entry.seconds ? "lifetime" : "stays", { ...more, time: stay(entry.seconds || 60) }];
+    case "settings": return ["settings", { ...more, text: changedRules(entry) }];
+    case "created": case "added": case "removed": case "left": case "declined": case "role": case "pinned": case "unpinned": return [entry.change, more];
+    default: return ["unknown", more];
+  }
+}
+
+function logLine(entry) {
+  const [words, more] = logWords(entry);
+  return h("li", {}, h("span", {}, told(`log.${words}`, more), entry.hiddenCount > 0 && ` ${t("log.hidden", { n: entry.hiddenCount })}`), " ",
+    h("time.hint", {}, momentTime(entry.time)));
+}
+
+function drawLog(view, id, page) {
+  const lines = (entries) => entries.map(logLine).reverse();
+  if (page.entries.length < 2) return [];
+  const list = h("ol.plain", {}, lines(page.entries));
+  let before = page.before;
+  const more = button(t("menu.more"), () => view.attempt(async () => {
+    const next = await readLog(id, before);
+    list.append(...lines(next.entries));
+    before = next.before;
+    more.hidden = !before;
+  }));
+  more.hidden = !before;
+  return h("details.log", {}, h("summary", {}, t("log.title")), list, choices(more));
 }
 
