@@ -147,6 +147,38 @@ def test_what_one_deletes_for_oneself_is_gone_on_all_pages_and_others_keep_it(pa
     assert message(ben, 'the first', 'ann')['text'] == 'the first'
 
 
+def test_a_message_is_reported_to_who_leads_the_group(nodes, pair, visit):
+    ann, ben = pair
+    cleo = nodes('cleo')
+    cleo.say('accept', ann.say('invite'))
+    wait('cleo is a contact', lambda: any(each['name'] == 'cleo' and each['state'] == 'accepted' for each in ann.ask('contacts')))
+    trip = ann.ask('newConversation', name='trip', members=['ben', 'cleo'])['id']
+    for node in (ben, cleo):
+        wait('they are asked in', lambda: node.ask('invitations')['waiting'])
+        node.ask('answerInvitation', conversation=trip, accepting=True)
+    wait('ann hears of both', lambda: all(each['isSelf'] or not each.get('isInvited') for each in ann.ask('group', conversation='trip')['members']))
+    cleo.ask('send', conversation='trip', texts=['of cleo'])
+    page = visit(ben)
+    show(page, 'trip')
+    expect(row_of(page, 'of cleo')).to_be_visible()
+    choose(page, 'of cleo', 'Report to the admins')
+    dialog = page.get_by_role('dialog')
+    dialog.get_by_label('What you say about it').fill('not nice')
+    dialog.get_by_role('button', name='Report to the admins').click()
+    expect(page.get_by_text('Reported to ann.')).to_be_visible()
+    dialog.get_by_role('button', name='Done').click()
+    # What ben wrote himself he reports to nobody.
+    ben.ask('send', conversation='trip', texts=['of ben'])
+    row_of(page, 'of ben').hover()
+    row_of(page, 'of ben').get_by_role('button', name='More').click()
+    expect(page.get_by_role('menuitem', name='Delete for me')).to_be_visible()
+    expect(page.get_by_role('menuitem', name='Report to the admins')).to_have_count(0)
+    admin = visit(ann)
+    admin.goto(admin.url.split('#')[0] + f'#/g/{trip}')
+    for text in ('Reported by ben', 'of cleo', 'not nice'):
+        expect(admin.locator('.view').get_by_text(text)).to_be_visible()
+
+
 def test_what_was_imported_is_said_by_its_author(ann, visit, folder):
     imported(ann, 2, folder)
     page = visit(ann)

@@ -179,6 +179,9 @@ def test_settings_are_those_of_the_node(ann, visit):
     press(page, 'Save')
     expect(page.get_by_role('dialog')).to_have_count(0)
     assert ann.ask('presences')['told'] == 'nothing'
+    press(page, 'After a week')
+    expect(page.get_by_role('button', name='After a week', pressed=True)).to_be_visible()
+    assert ann.ask('usualLifetime')['seconds'] == 7 * 86_400
     press(page, 'Turn read receipts off')
     expect(page.get_by_text('Others do not see what you have read')).to_be_visible()
     assert not ann.ask('disclosures')['receipts']

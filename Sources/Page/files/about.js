@@ -32,6 +32,15 @@ export function forget(message) {
   ask(t("forget.ask"), [], t("message.deleteDo"), () => rpc("deleteForMe", { message: message.id }), { text: t("forget.text"), isDangerous: true });
 }
 
+/** Reports a message of a group to its admins, with what one says about it; then says who was told. */
+export function report(message) {
+  ask(t("report.ask"), [field("words", t("report.words"), "long")], t("report.do"), async ({ words }) => {
+    const { told: names } = await rpc("report", { message: message.id, words });
+    const element = openDialog(t("report.ask"), h("p", { role: "status", dir: "auto" }, t("report.done", { names: names.join(", ") })),
+      choices(button(t("view.done"), () => element.close())));
+  }, { text: t("report.text") });
+}
+
 /** The earlier texts of a message. */
 export async function history(message) {
   const list = h("ol.plain.versions");

@@ -3,7 +3,8 @@ import { ask, menu, rpc, told } from "./view.js";
 import { t } from "./words.js";
 
 /** How long messages may stay, in seconds. */
-const lifetimes = [["disappear.off", 0], ["disappear.hour", 3600], ["disappear.day", 86400], ["disappear.week", 604800], ["disappear.month", 2419200]];
+/** After how many seconds messages disappear, with the words for it. */
+export const lifetimes = [["disappear.off", 0], ["disappear.hour", 3600], ["disappear.day", 86400], ["disappear.week", 604800], ["disappear.month", 2419200]];
 
 /** Whether others in a conversation see what one reads and that one types. */
 async function askDisclosed(of, act) {

@@ -315,6 +315,7 @@ export default {
     idle: "nicht angerufen",
   },
   settings: {
+    usualText: "In Gesprächen, die du beginnst, verschwinden Nachrichten:",
     title: "Einstellungen",
     here: "Diese Seite",
     hereText: "Gilt nur in diesem Browser.",
@@ -770,6 +771,15 @@ export default {
     do: "Für mich löschen",
     ask: "Diese Nachricht für dich löschen?",
     text: "Sie verschwindet von allen deinen Geräten. Die anderen behalten sie und erfahren nichts davon.",
+  },
+  report: {
+    do: "Den Admins melden",
+    ask: "Diese Nachricht melden?",
+    text: "Alle Admins, mit denen du ein Gespräch hast, bekommen sie dort. Wer sie schrieb, nicht.",
+    words: "Was du dazu sagst",
+    done: "{names} gemeldet.",
+    all: "Meldungen",
+    by: "Gemeldet von {name}",
   },
   turn: {
     title: "Server für Anrufe",

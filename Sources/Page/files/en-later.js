@@ -315,6 +315,7 @@ export default {
     idle: "not connected",
   },
   settings: {
+    usualText: "In conversations that you begin, messages disappear:",
     title: "Settings",
     here: "This page",
     hereText: "For this browser only.",
@@ -770,6 +771,15 @@ export default {
     do: "Delete for me",
     ask: "Delete this message for you?",
     text: "It is deleted on all your devices. Others keep it, and are told nothing.",
+  },
+  report: {
+    do: "Report to the admins",
+    ask: "Report this message?",
+    text: "Each admin with whom you have a conversation gets it there. Whoever wrote it does not.",
+    words: "What you say about it",
+    done: "Reported to {names}.",
+    all: "Reports",
+    by: "Reported by {name}",
   },
   turn: {
     title: "Servers for calls",

@@ -315,6 +315,7 @@ export default {
     idle: "sin llamar",
   },
   settings: {
+    usualText: "En las conversaciones que empiezas, los mensajes desaparecen:",
     title: "Ajustes",
     here: "Esta página",
     hereText: "Solo vale en este navegador.",
@@ -770,6 +771,15 @@ export default {
     do: "Eliminar para mí",
     ask: "¿Eliminar este mensaje para ti?",
     text: "Desaparece de todos tus dispositivos. Los demás lo conservan y no se enteran.",
+  },
+  report: {
+    do: "Avisar a los administradores",
+    ask: "¿Denunciar este mensaje?",
+    text: "Cada administrador con quien tienes una conversación lo recibe allí. Quien lo escribió, no.",
+    words: "Lo que dices de él",
+    done: "Se avisó a {names}.",
+    all: "Denuncias",
+    by: "Denunciado por {name}",
   },
   turn: {
     title: "Servidores para llamadas",

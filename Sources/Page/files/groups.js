@@ -6,7 +6,7 @@ import { inviteFields, pictureButtons, shownLink } from "./people.js";
 import { picture } from "./pictures.js";
 import { conversation } from "./store.js";
 import { View, addView, ask, button, choices, field, form, group, lookalikes, menu, openDialog, rpc, told } from "./view.js";
-import { momentTime, t } from "./words.js";
+import { inUnit, momentTime, t } from "./words.js";
 
 const roles = ["reader", "member", "admin", "owner"];
 const roleWords = (all) => all.map((each) => [each, t(`role.${each}`)]);
@@ -46,6 +46,7 @@ addView(/^#\/g\/([0-9a-f]{64})$/, (id) => {
     return { of: still, group: found };
   };
   view.part(load, ({ of, group: found }) => drawGroup(view, of, found), "members", "conversation", "contact", "link", "preferences", "refolded");
+  if (conversation(id)?.kind !== "direct") view.part(async () => (await rpc("reports", { conversation: id, limit: 100 })).reports, drawReports, "message", "members");
   if (conversation(id)?.kind !== "direct") view.part(() => readLog(id), (page) => drawLog(view, id, page), "members", "conversation");
   return view;
 });
@@ -170,6 +171,12 @@ function drawRules(view, { id: conversation, history, rotationHours, rules }, ma
     may.all && choices(button(t("group.change"), changes, { "aria-label": t("rules.change") }), button(t("rules.who"), decides)));
 }
 
+/** What members reported to this person, who leads the group. */
+const drawReports = (reports) => group(t("report.all"), reports.map((each) => h("div.card", {},
+  hint(told("report.by", { name: each.reporter })),
+  typeof each.message?.text === "string" ? foreign("p.description", {}, each.message.text) : hint(t("message.missing")),
+  each.words.text && foreign("p", {}, each.words.text))));
+
 // MARK: What changed
 
 const logPageCount = 50;
@@ -185,7 +192,7 @@ const readLog = async (id, before = null) => {
 /** How long messages stay, in the words of the language. */
 function stay(seconds) {
   const [unit, size] = seconds % 86_400 === 0 ? ["day", 86_400] : seconds % 3_600 === 0 ? ["hour", 3_600] : ["minute", 60];
-  return new Intl.NumberFormat(document.documentElement.lang, { style: "unit", unit, unitDisplay: "long" }).format(seconds / size);
+  return inUnit(seconds / size, unit);
 }
 
 /** What a change of the rules says. */

@@ -2,6 +2,7 @@
 import { h } from "./dom.js";
 import { mayWrite } from "./menu.js";
 import { isSaidByOneself } from "./message.js";
+import { conversation } from "./store.js";
 import { t } from "./words.js";
 
 /** A menu beside an element: of each item its words, what it does, its key, and whether it cannot be undone. */
@@ -66,6 +67,7 @@ export function showMenu(message, anchor, act) {
     mayWrite() && isSaidByOneself(message) && hasText && [t("message.edit"), does("edit"), "E"],
     message.editCount > 0 && [t("menu.history"), does("history")],
     [t(message.isOwn ? "menu.how" : "menu.why"), does("why")],
+    mayWrite() && !message.isOwn && conversation(message.conversation)?.kind === "group" && [t("report.do"), does("report")],
     mayWrite() && [t("forget.do"), does("forget"), null, true],
     mayWrite() && message.isOwn && [t("message.delete"), does("delete"), "Del", true],
     // The row may be another element by then.

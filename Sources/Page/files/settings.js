@@ -1,4 +1,5 @@
 // What one's own node is: its devices, its relays, what is told to others, and what waits.
+import { lifetimes } from "./chatmenu.js";
 import { code } from "./codes.js";
 import { bdi, foreign, h, hint, note } from "./dom.js";
 import { hereSettings } from "./here.js";
@@ -107,7 +108,7 @@ const askServer = (view) => view.asks(t("turn.add"), [
 
 // MARK: Settings
 
-function drawSettings(view, { presences, disclosures, links, room, status }) {
+function drawSettings(view, { presences, disclosures, usual, links, room, status }) {
   const gigabyte = 1e9;
   return [
     h("p.links", {}, [["me", "me.title"], ["devices", "devices.title"], ["relays", "relays.title"], ["status", "status.title"]]
@@ -120,6 +121,8 @@ function drawSettings(view, { presences, disclosures, links, room, status }) {
     ...group(t("settings.disclosed"), h("p", {}, t(disclosures.receipts ? "disclosed.receipts" : "disclosed.noReceipts")), h("p", {}, t(disclosures.typing ? "disclosed.typing" : "disclosed.noTyping")),
       choices(view.does(t(disclosures.receipts ? "disclosed.endReceipts" : "disclosed.beginReceipts"), "setDisclosures", { receipts: disclosures.receipts ? "off" : "on" }, { "data-key": "receipts" }),
         view.does(t(disclosures.typing ? "disclosed.endTyping" : "disclosed.beginTyping"), "setDisclosures", { typing: disclosures.typing ? "off" : "on" }, { "data-key": "typing" }))),
+    ...group(t("chat.disappear"), h("p", {}, t("settings.usualText")), choices(...lifetimes.map(([words, seconds]) =>
+      view.does(t(words), "setUsualLifetime", { seconds }, { "aria-pressed": String((usual.seconds ?? 0) === seconds), "data-key": `usual ${seconds}` })))),
     ...group(t("settings.links"), h("p", {}, t(links.isOn ? "settings.linksOn" : "settings.linksOff")),
       choices(view.does(t(links.isOn ? "settings.linksEnd" : "settings.linksBegin"), "setLinkSettings", { isOn: !links.isOn }, { "data-key": "links" }))),
     ...group(t("settings.room"),
@@ -142,8 +145,8 @@ addView(/^#\/settings$/, () => {
   const view = new View(t("settings.title"));
   view.add(...hereSettings());
   view.part(async () => {
-    const [{ own, told }, disclosures, links, room, { isOffline, recoveryCheckTime }] = await Promise.all(["presences", "disclosures", "linkSettings", "fileRoom", "status"].map((each) => rpc(each)));
-    return { presences: { own, told }, disclosures, links, room, status: { isOffline, recoveryCheckTime } };
+    const [{ own, told }, disclosures, usual, links, room, { isOffline, recoveryCheckTime }] = await Promise.all(["presences", "disclosures", "usualLifetime", "linkSettings", "fileRoom", "status"].map((each) => rpc(each)));
+    return { presences: { own, told }, disclosures, usual, links, room, status: { isOffline, recoveryCheckTime } };
   }, (found) => drawSettings(view, found), "preferences");
   return view;
 });
