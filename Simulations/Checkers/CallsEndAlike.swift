@@ -86,8 +86,9 @@ final class CallsEndAlike: Checker {
             // Who came later may not have what says most of it, nor who has holes.
             let isNewcomer = roster.device(node.identity.device)?.horizon.places.isEmpty == false
             if let record, !isNewcomer, try !lacksBody(space, of: node) {
+                // Where a record stands follows from notes and what is shared as well.
                 let logs = try node.store.agreedLogs(in: space.number)
-                    .filter { $0.lane == .control || $0.lane == .content }
+                    .filter { $0.lane != .receipts }
                 if logs.allSatisfy(\.isWhole) {
                     records.append((node.name, record, logs.map(\.tip)))
                 }
