@@ -35,7 +35,9 @@ extension Stage {
         case .join(let user, let member):
             guard !node.isDown, var link = links[user] else { return false }
             if let member {
-                guard let card = try world.observe({ try self.node(member).flatMap(Self.card) })
+                // Whoever is down tells nobody what they are called.
+                guard let asked = self.node(member), !asked.isDown,
+                    let card = try world.observe({ try Self.card(of: asked) })
                 else { return false }
                 link.card = card
             }
