@@ -75,7 +75,11 @@ final class Connection {
         var statement: OpaquePointer?
         let code = sqlite3_prepare_v3(
             handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
-        guard code == SQLITE_OK, let statement else { throw failure(code, "preparing a query") }
+        guard code == SQLITE_OK, let statement else {
+            // Each query fits the tables as they were made: they are not what their list says any more.
+            let isStrange = code & 0xff == SQLITE_ERROR
+            throw failure(isStrange ? SQLITE_CORRUPT : code, "preparing a query")
+        }
         return Statement(statement, of: self)
     }
 
