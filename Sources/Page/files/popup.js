@@ -15,8 +15,9 @@ export function popupMenu(label, items, anchor, back = () => anchor.focus()) {
     back();
     chosen?.();
   };
-  const buttons = items.filter(Boolean).map(([words, body, key, isDangerous]) =>
-    h("button", { role: "menuitem", tabindex: "-1", class: isDangerous ? "fatal" : null, onclick: () => close(body) },
+  // A long menu scrolls in a low window: one of its items is there for the keyboard.
+  const buttons = items.filter(Boolean).map(([words, body, key, isDangerous], place) =>
+    h("button", { role: "menuitem", tabindex: place ? "-1" : "0", class: isDangerous ? "fatal" : null, onclick: () => close(body) },
       h("span", {}, words), key && h("kbd", { "aria-hidden": "true" }, key)));
   const element = h("div.popup", { role: "menu", "aria-label": label, popover: "auto", onkeydown: (event) => menuKey(event, buttons, close) }, buttons);
   // Told late, of a press elsewhere alone: by then another menu may have the keyboard.
