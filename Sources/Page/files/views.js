@@ -80,10 +80,21 @@ let dialogCount = 0;
 
 export function openDialog(title, ...children) {
   const heading = h("h2", { id: `dialog-${++dialogCount}`, dir: "auto" }, title);
-  const element = h("dialog", { "aria-labelledby": heading.id, onclose: () => element.remove() }, heading, ...children);
+  const giveBack = keyboardOfRow();
+  const element = h("dialog", { "aria-labelledby": heading.id, onclose: () => (element.remove(), giveBack()) }, heading, ...children);
   document.body.append(element);
   element.showModal();
   return element;
+}
+
+/** Gives the keyboard back to the message that has it now, where its row became another element meanwhile. */
+function keyboardOfRow() {
+  const row = document.activeElement?.closest(".row[data-id]");
+  const list = row?.closest("[role=list]");
+  return () => {
+    if (!row || row.isConnected || document.activeElement !== document.body) return;
+    list.querySelector(`.row[data-id="${CSS.escape(row.dataset.id)}"]`)?.focus({ preventScroll: true });
+  };
 }
 
 let isOpening = false;
