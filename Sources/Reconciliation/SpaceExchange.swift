@@ -31,8 +31,7 @@ struct SpaceExchange: Sendable {
     private var isPlanDue = false
     /// Where the newest part begins that is sent before the rest, by log.
     private var windows: [LogTag: UInt64] = [:]
-    /// The newest places when they were last read, and the change count of the store then.
-    private var newest: (count: UInt64, places: [(log: LogNumber, first: UInt64)])?
+    private var newest = NewestPlaces()
     /// The digests of what passes when they were last computed, and the change count of the store then.
     private var digested: (count: UInt64, digests: FrontierDigests)?
     /// Logs that were walked for the peer and not charged yet.
@@ -54,8 +53,8 @@ struct SpaceExchange: Sendable {
     /// The searches for places where a log's branches part.
     var searches = ForkSearches()
     var forks = ForkTelling()
-    /// The digests that the peer showed last, where they were not our own.
-    private var shown: FrontierDigests?
+    /// The digests that the peer showed last, where they were not our own, and how often in a row.
+    private var shown: (digests: FrontierDigests, count: Int)?
 
     init(_ shared: SharedSpace, with peer: DeviceID?) {
         space = shared.record
@@ -121,10 +120,12 @@ struct SpaceExchange: Sendable {
 
     // MARK: What the peer holds
 
-    /// The peer's digests are not our own. Returns whether they are others than it last showed.
-    mutating func noteDifference(showing digests: FrontierDigests) -> Bool {
-        defer { shown = digests }
-        return shown != digests
+    /// The peer's digests are not our own. Returns how often in a row it has shown these.
+    mutating func noteDifference(showing digests: FrontierDigests) -> Int {
+        var count = 1
+        if let shown, shown.digests == digests { count += shown.count }
+        shown = (digests, count)
+        return count
     }
 
     /// The peer's digests are our own.
@@ -154,7 +155,7 @@ struct SpaceExchange: Sendable {
         if frontier.isComplete {
             walkedCount += UInt64(try store.logs(in: space.number).count)
             lacked = scope.isMutual ? [] : nil
-            try compareAll(frontier, showing: shown, store: store)
+            try compareAll(frontier, showing: shown?.digests, store: store)
         }
         var ends = frontier.isComplete ? [:] : peerEnds ?? [:]
         if frontier.isComplete { toldEnds = [:] }
@@ -276,6 +277,17 @@ struct SpaceExchange: Sendable {
         unsent.insert(tag)
     }
 
+    /// The peer asks for nothing and lacks something of lane 0. It may count this device as out, and not
+    /// have heard of what let it in again: it is sent what it did not say that it holds of that.
+    mutating func sendControl(store: some LogStore) throws(StoreError) {
+        guard scope.isEverything, !wasEqual, peerEnds != nil, !mayHaveOperations else { return }
+        for log in try logs(store) where log.lane == .control {
+            guard case let told = toldEnds[log.tag] ?? 0, log.end > told else { continue }
+            peerEnds?[log.tag] = told
+            unsent.insert(log.tag)
+        }
+    }
+
     mutating func grew(_ tag: LogTag, isOwn: Bool) {
         if isOwn {
             hasOwnNews = true
@@ -314,7 +326,7 @@ struct SpaceExchange: Sendable {
             if log.lane == .content { missing += min(isMuch + 1, log.end - first) }
         }
         guard missing > isMuch else { return }
-        let newest = try newestPlaces(store: store)
+        let newest = try newest.read(of: space.number, count: Self.windowOperationCount, store)
         for tag in unsent {
             guard let log = try log(tag, store), log.lane == .content else {
                 continue
@@ -322,18 +334,6 @@ struct SpaceExchange: Sendable {
             let first = newest.first { $0.log == log.number }?.first ?? log.end - 1
             if first > ends[tag] ?? 0 { windows[tag] = first }
         }
-    }
-
-    /// Where the newest part of each log begins, read anew only where a log of the space changed.
-    private mutating func newestPlaces(
-        store: some LogStore
-    ) throws(StoreError) -> [(log: LogNumber, first: UInt64)] {
-        let count = store.logChangeCount(in: space.number)
-        if let newest, newest.count == count { return newest.places }
-        let places = try store.newestPlaces(
-            in: space.number, count: Self.windowOperationCount)
-        newest = (count, places)
-        return places
     }
 
     /// The next frame of operations for the peer, or nil where it lacks nothing that is known.

@@ -77,8 +77,11 @@ extension SyncSession {
                     outputs.append(.missing(number, isNews: false))
                 }
             } else {
-                let isNews = shared[number]?.noteDifference(showing: theirs) == true
-                outputs.append(.missing(number, isNews: isNews))
+                let count = shared[number]?.noteDifference(showing: theirs)
+                if count == 2, theirs.control != own.control {
+                    try shared[number]?.sendControl(store: store)
+                }
+                outputs.append(.missing(number, isNews: count == 1))
             }
         }
         return outputs

@@ -80,6 +80,34 @@ struct SyncSessionTests {
         }
     }
 
+    /// Seed 45477751900: whoever counts this device as out asks it for nothing.
+    @Test("who asks for nothing and keeps showing another lane 0 is sent what it lacks of it")
+    func sendingControl() throws {
+        let ann = try End(seed: 8)
+        try ann.write(15, lane: .control)
+        let space = try ann.space()
+        let told = try #require(try ann.store.agreedLogs(in: space.number).first)
+        try ann.write(5, lane: .control)
+        try ann.write(3)
+        try ann.open()
+        let credit = ByteCredit(clamping: SyncSession.creditInitial)
+        try ann.receive(
+            .hello(Hello(capabilities: 0, wallClock: 1, generation: 1, credit: credit)))
+        guard case .spaces(var list)? = ann.sent.last else {
+            Issue.record("it begins otherwise")
+            return
+        }
+        list.entries[0].digests.control = Check(high: 1, low: 2)
+        try ann.receive(.spaces(list))
+        try ann.receive(.frontier(Frontier(of: space, [told], asksForMissing: false)))
+        #expect(ann.operationFrames.isEmpty)
+        for _ in 0..<3 { try ann.receive(.spaces(list)) }
+        #expect(ann.operationFrames.count == 1)
+        guard case .operations(let operations)? = ann.operationFrames.first else { return }
+        #expect(operations.runs.map(\.lane) == [.control])
+        #expect(operations.runs.map { $0.first...$0.last } == [15...19])
+    }
+
     /// With every list it was once sent whole to a contact who had declined the group.
     @Test("a space that the peer does not take is offered ever more rarely")
     func offeredMoreRarely() throws {
