@@ -226,12 +226,13 @@ final class CausesPresent: Checker {
                 for log in logs {
                     // What a cut has caught while it waited waits no more, and is shown to nobody.
                     let isBeyond = log.bound.map { $0.sequence < log.end } ?? false
-                    // What a revoked device named, it alone may hold.
+                    // What a revoked device named, it alone may hold. A disk that rots tells nothing.
+                    let isOfLiar = liars.contains(log.device)
                     let author = world.nodes.first { $0.identity.device == log.device }
-                    let isOfRevoked = try isSettled && author.map(world.isRevoked) == true
+                    let isOfRevoked =
+                        try isSettled && !isOfLiar && author.map(world.isRevoked) == true
                     let mayWait =
-                        !isSettled || isRevoked || isAlone || liars.contains(log.device) || isBeyond
-                        || isOfRevoked
+                        !isSettled || isRevoked || isAlone || isOfLiar || isBeyond || isOfRevoked
                     try lookForStrays(in: log, of: node)
                     try look(at: log, of: node, mayWait: mayWait)
                 }

@@ -30,6 +30,8 @@ final class DisappearedInTime: Checker {
         var skew: Int64 = 0
         /// Those that have their words, with when their time was first seen to run.
         var pending: [OperationNumber: UInt64?] = [:]
+        /// Those that came without their words.
+        var wordless: [OperationNumber] = []
     }
 
     private var watches: [DeviceID: Watch] = [:]
@@ -143,13 +145,17 @@ final class DisappearedInTime: Checker {
             if kind == .delete, let message = try target(of: stored, on: node) {
                 begun[device, default: []].insert(message)
             }
-            guard kind.rawValue == 69, !stored.operation.isErased else { continue }
-            watch.pending.updateValue(nil, forKey: number)
+            guard kind.rawValue == 69 else { continue }
+            if stored.operation.isErased {
+                watch.wordless.append(number)
+            } else {
+                watch.pending.updateValue(nil, forKey: number)
+            }
             new.append(number)
         }
         watch.rowCount = count
         watches[device] = watch
-        for number in looksAtAll ? watch.pending.keys.sorted() : new {
+        for number in looksAtAll ? watch.pending.keys.sorted() + watch.wordless : new {
             guard let stored = try node.store.operation(number),
                 let log = try node.store.log(stored.log),
                 let space = try node.store.space(log.space),

@@ -20,6 +20,8 @@ final class FilesAreWhole: Checker {
     private var limits: [DeviceID: UInt64] = [:]
     /// Persons who gave messages stars: what these name is not given up.
     private var keepers: Set<PersonID> = []
+    /// Devices whose store was set back: they forgot what they had given up since.
+    private var forgetful: Set<DeviceID> = []
 
     func observed(_ step: StepReport) throws {
         guard case .command(_, let command) = step.input else { return }
@@ -34,6 +36,8 @@ final class FilesAreWhole: Checker {
         default: break
         }
     }
+
+    func wasSetBack(_ node: SimulatedNode) { forgetful.insert(node.identity.device) }
 
     func settled(_ world: World) throws {
         for node in world.honestNodes where !node.isDown {
@@ -123,6 +127,7 @@ final class FilesAreWhole: Checker {
         let limit = limits[node.identity.device] ?? FileSettings().fetchByteCountMax
         guard
             try isWhole || isOwn || isGivenUp || file.size.value > limit
+                || forgetful.contains(node.identity.device)
                 || WantedFile.kept(blob, in: node.store) != nil
         else {
             throw violation("\(node.name) neither has nor wants a file that a message brings")

@@ -26,9 +26,13 @@ public struct DeviceBackup {
     let identity: IdentityLog
     private var values: [(table: ValueTable, key: [UInt8], value: [UInt8])] = []
     private var spaces: [Kept] = []
+    /// Whether everybody takes what is in it: a changed program may have put into its own control log
+    /// what no node that came to it by a link would hold.
+    let isSound: Bool
 
     init(of node: SimulatedNode) throws {
         identity = node.core.node.log
+        isSound = try node.isHonest || !Self.isStuck(node)
         let store = node.store
         for table in Self.tables {
             values += try store.values(table).map { (table, $0.key, $0.value) }
@@ -43,6 +47,16 @@ public struct DeviceBackup {
                     forks: try store.forks().filter { $0.proof.space == space.id },
                     runs: try logs.flatMap { try Self.runs(of: $0, in: store) }))
         }
+    }
+
+    /// Whether others wait for what stands in a control log of a node's own, for good.
+    private static func isStuck(_ node: SimulatedNode) throws(StoreError) -> Bool {
+        guard let stuck = node.world?.stuckLogs, !stuck.isEmpty else { return false }
+        for space in try node.store.spaces() {
+            for log in try node.store.logs(in: space.number)
+            where log.device == node.identity.device && stuck.contains(log.tag) { return true }
+        }
+        return false
     }
 
     private static func runs(

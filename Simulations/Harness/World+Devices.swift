@@ -82,6 +82,8 @@ extension World {
             if backup == nil { try NodeCore.noteRecovered(in: store) }
             if let told { try store.setValue(told, .card, person.bytes) }
         }
+        // Nobody takes what it writes below such operations, whatever it does.
+        if backup?.isSound == false { node.isHonest = false }
         _ = try begin(node, profile: nil)
         if let friend { try invite(node, by: friend) }
         return node

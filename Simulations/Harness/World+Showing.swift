@@ -13,8 +13,8 @@ extension World {
         guard let record = try other.store.space(space.id) else { return nil }
         let logs = try node.store.logs(in: space.number)
         let otherLogs = try other.store.logs(in: record.number)
-        let floors = floors(of: logs).merging(
-            floors(of: otherLogs), uniquingKeysWith: max)
+        let floors = floors(of: logs).merging(floors(of: otherLogs), uniquingKeysWith: max)
+            .merging(Self.partings(of: logs, otherLogs)) { $1 }
         // Below a floor, and in a log that is stuck, each may hold what it had got before; and
         // receipts that a relay lost nobody is reminded of.
         if try !floors.isEmpty || logs.contains(where: { $0.bound != nil })
@@ -81,6 +81,20 @@ extension World {
             logs.compactMap { log in
                 log.agreed.gap.map { LogTip(tag: log.tag, sequence: $0.upperBound) }
             })
+    }
+
+    /// Floors of logs that go further at one of two nodes. Nobody can bring the other the rest, and that may
+    /// touch whatever its author knew.
+    private static func partings(of logs: [LogRecord], _ others: [LogRecord]) -> [LogTag: UInt64] {
+        let ends = Dictionary(uniqueKeysWithValues: others.map { ($0.tag, $0.spans.last?.last) })
+        var floors: [LogTag: UInt64] = [:]
+        for log in logs {
+            guard let last = log.spans.last?.last, let other = ends[log.tag] ?? nil else {
+                continue
+            }
+            if last != other { floors[log.tag] = .max }
+        }
+        return floors
     }
 
     private func floors(of logs: [LogRecord]) -> [LogTag: UInt64] {

@@ -258,16 +258,17 @@ extension World {
     }
 
     /// Whether somebody holds an end of these places of a log who can bring it to a node: themselves, or by
-    /// those to whom all of it is given.
+    /// those to whom all of it is given. Whose log has a hole already takes them from the lower end alone.
     private func canBring(
-        _ gap: ClosedRange<UInt64>, of log: LogRecord, in space: SpaceID, to reader: SimulatedNode
+        _ gap: ClosedRange<UInt64>, of log: LogRecord, in space: SpaceID, to reader: SimulatedNode,
+        fromBelow: Bool = false
     ) throws -> Bool {
         try honestNodes.contains { node in
             guard let record = try node.store.space(space),
                 let roster = try node.roster(of: record),
                 roster.takesPart(node.identity.device) || log.lane == .control,
                 let held = try node.store.log(log.tag, in: record.number)?.agreed,
-                held.holds(gap.lowerBound) || held.holds(gap.upperBound)
+                held.holds(gap.lowerBound) || (!fromBelow && held.holds(gap.upperBound))
             else { return false }
             // Others may know of it by the cards of its person's other devices, and link to it no more.
             if try node.identity.person != reader.identity.person && isRevoked(node) {
@@ -312,10 +313,12 @@ extension World {
             let longer = left.end > right?.end ?? 0 ? left : right
             if longer?.base == longer?.end, roster?.contains(log.device) == false { continue }
             // What those alone hold whom one keeps away comes by a third who may have it, or not at all.
-            let (end, reader) =
-                left.end > right?.end ?? 0 ? (right?.end ?? 0, other) : (left.end, node)
+            let (shorter, reader) = left.end > right?.end ?? 0 ? (right, other) : (left, node)
+            let end = shorter?.end ?? 0
             if let longer, longer.end > end,
-                try !canBring(end...longer.end - 1, of: longer, in: space.id, to: reader)
+                try !canBring(
+                    end...longer.end - 1, of: longer, in: space.id, to: reader,
+                    fromBelow: shorter?.gap != nil)
             {
                 continue
             }
