@@ -61,7 +61,8 @@ public enum Causality {
     /// Records what an applied operation names.
     ///
     /// What is at or above a bound names nothing: the next author must name again what only such an
-    /// operation has named.
+    /// operation has named. A name of such a place may be invented, and may count as nothing in the order, as one
+    /// of another branch does: whoever comes next names the last place that counts.
     public static func cover(
         _ header: OperationHeader, at sequence: UInt64, in log: LogRecord, store: some LogStore
     ) throws(StoreError) {
@@ -69,7 +70,7 @@ public enum Causality {
         guard log.lane.isCausal, isControl || !log.isBeyondBound(sequence) else { return }
         for cause in header.dependencies + header.references {
             guard var named = try store.log(cause.tag, in: log.space) else { continue }
-            let counted = named.counted(cause).map { $0.sequence + 1 } ?? 0
+            let counted = named.coveredEnd(by: cause)
             let end = cause.sequence + 1
             guard counted > named.coveredEnd || (isControl && end > named.controlCoveredEnd)
             else { continue }
@@ -94,7 +95,7 @@ public enum Causality {
                     in: other.number, next...end - 1, limit: headerStride)
                 for cause in stored.flatMap({ $0.header.dependencies + $0.header.references })
                 where cause.tag == log.tag {
-                    namedEnd = max(namedEnd, log.counted(cause).map { $0.sequence + 1 } ?? 0)
+                    namedEnd = max(namedEnd, log.coveredEnd(by: cause))
                 }
                 guard stored.count == headerStride, let last = stored.last else { break }
                 next = last.sequence + 1
@@ -108,21 +109,18 @@ public enum Causality {
         _ space: SpaceNumber, store: some LogStore
     ) throws(StoreError) {
         let logs = try store.logs(in: space).filter(\.lane.carriesAuthority)
-        var ends: [LogTag: UInt64] = [:]
-        var bounds: [LogTag: UInt64] = [:]
-        for log in logs {
-            ends[log.tag] = log.unnamedBase
-            bounds[log.tag] = log.bound?.sequence ?? .max
-        }
+        let known = Dictionary(uniqueKeysWithValues: logs.map { ($0.tag, $0) })
+        var ends = known.mapValues(\.unnamedBase)
         for log in logs {
             // A member who comes back names nothing below a floor, nor what only that had named.
             var next = log.unnamedBase
-            while let bound = bounds[log.tag], next < bound {
+            let bound = log.bound?.sequence ?? .max
+            while next < bound {
                 let stored = try store.headers(
                     in: log.number, next...bound - 1, limit: headerStride)
                 for cause in stored.flatMap({ $0.header.dependencies + $0.header.references }) {
-                    guard let end = ends[cause.tag], let most = bounds[cause.tag] else { continue }
-                    ends[cause.tag] = max(end, min(cause.sequence + 1, most))
+                    guard let named = known[cause.tag] else { continue }
+                    ends[cause.tag] = max(ends[cause.tag] ?? 0, named.coveredEnd(by: cause))
                 }
                 guard stored.count == headerStride, let last = stored.last else { break }
                 next = last.sequence + 1

@@ -69,6 +69,18 @@ extension LogRecord {
         bound.map { sequence >= $0.sequence } ?? false
     }
 
+    /// Up to which place a name of this log covers it: whoever writes next need not name that. A name of another
+    /// branch covers nothing, and one at or above the bound may be invented.
+    func coveredEnd(by name: OperationReference) -> UInt64 {
+        let end = name.sequence + 1
+        guard let bound, end >= bound.sequence else {
+            return end == self.end && name.check != tip.check ? 0 : end
+        }
+        // What is still to come below the bound was named before, and moves what named it.
+        if self.end < bound.sequence { return bound.sequence }
+        return end == bound.sequence && name.check == bound.anchor.check ? end : 0
+    }
+
     /// The place that a name of this log counts as: at or above the bound, the last operation below
     /// it, which was seen as well; nil if nothing is left.
     func counted(_ name: OperationReference) -> OperationReference? {

@@ -97,23 +97,34 @@ struct CausalityTests {
         try desk.store.begin(.normal)
         let naming = try #require(try desk.log(of: ben))
         var named = try #require(try desk.log(of: ann))
-        let cover = { (place: UInt64, sequence: UInt64, log: LogRecord) throws -> UInt64? in
-            let cause = OperationReference(
-                tag: named.tag, sequence: place, check: Check(high: 0, low: 0))
+        let (tip, other) = (named.tip.check, Check(high: 0, low: 0))
+        #expect(named.coveredEnd == 3, "ben has seen it")
+        named.coveredEnd = 0
+        try desk.store.update(named)
+        func cover(
+            _ place: UInt64, _ check: Check, at sequence: UInt64, in log: LogRecord
+        ) throws -> UInt64? {
+            let cause = OperationReference(tag: named.tag, sequence: place, check: check)
             try Causality.cover(header([cause]), at: sequence, in: log, store: desk.store)
             return try desk.log(of: ann)?.coveredEnd
         }
-        #expect(try cover(2, 0, naming) == 3)
-        #expect(try cover(0, 0, naming) == 3)
+        #expect(try cover(2, other, at: 0, in: naming) == 0, "another branch of it")
+        #expect(try cover(2, tip, at: 0, in: naming) == 3)
+        #expect(try cover(0, other, at: 0, in: naming) == 3)
         #expect(try desk.log(of: ann)?.controlCoveredEnd == 0)
         var cut = naming
         cut.limit = LogPoint(sequence: 1, anchor: naming.tip)
-        #expect(try cover(8, 1, cut) == 3, "above a cut nobody names anything")
+        #expect(try cover(8, other, at: 1, in: cut) == 3, "above a cut nobody names anything")
         named.coveredEnd = 3
         named.limit = LogPoint(sequence: 5, anchor: named.tip)
         try desk.store.update(named)
-        #expect(try cover(3, 0, cut) == 4)
-        #expect(try cover(8, 0, naming) == 5, "a name up there stands for the last below it")
+        #expect(try cover(3, other, at: 0, in: cut) == 4)
+        #expect(try cover(8, other, at: 0, in: naming) == 5, "the last below it is still to come")
+        (named.coveredEnd, named.limit) = (0, LogPoint(sequence: 3, anchor: named.tip))
+        try desk.store.update(named)
+        #expect(try cover(8, other, at: 0, in: naming) == 0, "a name up there may be invented")
+        #expect(try cover(2, other, at: 0, in: naming) == 0, "another branch of it")
+        #expect(try cover(2, tip, at: 0, in: naming) == 3)
         try desk.store.commit()
     }
 }
