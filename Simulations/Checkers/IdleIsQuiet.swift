@@ -40,6 +40,8 @@ final class IdleIsQuiet: Checker {
     /// To one relay in answer to a letter: 128 runs, each in a letter of its own.
     static let ofAnswer = Budget(messageCount: 128 + 24, byteCount: (128 * 4 + 96) << 10)
     private static let answerInterval: UInt64 = 59 * minute
+    /// To one peer that does not take a space: one frame of it, beside heartbeats and lists.
+    static let ofOffer = Budget(messageCount: 16, byteCount: 68 << 10)
     /// So many minutes are still before one is measured.
     static let stillMinuteCount = 3
     private static let minute: UInt64 = 60_000
@@ -57,6 +59,8 @@ final class IdleIsQuiet: Checker {
     private var sent: [Way: Budget] = [:]
     /// When each let an answer pass last.
     private var answered: [Way: UInt64] = [:]
+    /// When each offered a space last, and how long after the time before.
+    private var offered: [Way: (last: UInt64, gap: UInt64)] = [:]
     private var minuteBegan: UInt64 = 0
     private var stillCount = 0
     private var isStill = true
@@ -139,7 +143,7 @@ final class IdleIsQuiet: Checker {
         guard stillCount > Self.stillMinuteCount else { return }
         checkCount += sent.count
         let over = try sent.filter { way, spent in
-            try !isWithin(spent, of: way, world) && !mayAnswer(way, spent)
+            try !isWithin(spent, of: way, world) && !mayAnswer(way, spent) && !mayOffer(way, spent)
         }.map { sentence($0.key, $0.value) }
         // Which is told does not hang on the order of a dictionary.
         if let first = over.min() { throw violation(first) }
@@ -162,6 +166,19 @@ final class IdleIsQuiet: Checker {
         if let last = answered[way], minuteBegan < last + Self.answerInterval { return false }
         answered[way] = minuteBegan
         return true
+    }
+
+    /// Whether this may be a space that is offered ever more rarely, as one is that the peer does not take
+    /// (`Protocol/06-sync.md`, "SPACES"); notes that it was.
+    private func mayOffer(_ way: Way, _ spent: Budget) -> Bool {
+        guard case .link = way.line, spent.fits(Self.ofOffer) else { return false }
+        guard let known = offered[way] else {
+            offered[way] = (minuteBegan, 0)
+            return true
+        }
+        let gap = minuteBegan - known.last
+        offered[way] = (minuteBegan, gap)
+        return 2 * gap > 3 * known.gap
     }
 
     private func sentence(_ way: Way, _ spent: Budget) -> String {

@@ -18,16 +18,20 @@ extension World {
         return try one.readsMailbox(with: other)
     }
 
-    /// Whether a relay takes letters to one device with a right that another holds.
+    /// Whether a relay takes letters to one device with a right that another holds, and it can open them: whoever
+    /// was set back may have lost the prekey that the other seals to.
     private func mayWrite(_ one: SimulatedNode, to other: SimulatedNode) throws -> Bool {
-        try one.part(of: other)?.mailboxes.contains { mailbox in
+        guard let part = try one.part(of: other), let prekey = part.prekeys.last,
+            try other.store.secrets(.prekey, in: nil).contains(where: { $0.0 == prekey.key.bytes })
+        else { return false }
+        return try part.mailboxes.contains { mailbox in
             guard var store = relays.first(where: { $0.key == mailbox.relay })?.store else {
                 return false
             }
             let right = MailboxRight.named(WriterID(key: mailbox.writer.device))
             let order = RelayOrder.mayWrite(mailbox.inbox, by: right)
             return try store.perform([order], at: Self.epoch + now) == [.answer(.done)]
-        } == true
+        }
     }
 }
 
