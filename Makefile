@@ -208,7 +208,8 @@ test-page: packages swift page-tools
 	    exit 0
 	fi
 	export PARLEY="$$(swift build $(FLAGS) --show-bin-path)/parley" PYTHONDONTWRITEBYTECODE=1
-	exec timeout 1200 .build/page-venv/bin/pytest -q -p no:cacheprovider --tb short Tests/PageTests $(OPTIONS)
+	exec timeout 1200 .build/page-venv/bin/pytest -q -o cache_dir='$(CURDIR)/.build/page-cache' --tb short Tests/PageTests \
+	    $(OPTIONS)
 
 # The official client of the Model Context Protocol, from PyPI.
 mcp-tools:
