@@ -170,6 +170,21 @@ def test_a_ring_ends_in_one_tab_when_it_is_answered_in_another_and_the_call_with
     wait('the node is in no call', lambda: not [each for each in ben.ask('calls') if each['state'] == 'talking'])
 
 
+# Notes the connections of a page, and by how much each scales the picture down that it sends.
+KEEP_PEERS = """() => {
+    const Peer = RTCPeerConnection;
+    globalThis.peers = [];
+    globalThis.RTCPeerConnection = class extends Peer {
+        constructor(...values) {
+            super(...values);
+            peers.push(this);
+        }
+    };
+}"""
+SHAPES = """() => peers.filter((each) => each.connectionState === 'connected').map((each) =>
+    each.getSenders().find(({ track }) => track?.kind === 'video')?.getParameters().encodings[0].scaleResolutionDownBy)"""
+
+
 def test_three_people_see_and_hear_each_other_and_a_node_that_goes_ends_it(pair, nodes, visit):
     ann, ben = pair
     cleo = nodes('cleo')
@@ -186,6 +201,7 @@ def test_three_people_see_and_hear_each_other_and_a_node_that_goes_ends_it(pair,
         page = visit(node)
         show(page, 'trip')
         page.evaluate(TONE, pitch)
+        page.evaluate(KEEP_PEERS)
         pages.append(page)
     wait('all are in', lambda: all(len(each['members']) == 3 for node in (ann, ben, cleo)
                                    for each in node.ask('conversations') if each['name'] == 'trip'))
@@ -199,9 +215,12 @@ def test_three_people_see_and_hear_each_other_and_a_node_that_goes_ends_it(pair,
             device = f'.tile[data-device="{tile.get_attribute("data-device")}"]'
             wait('each is seen', lambda: colour(page, device))
             wait('each is heard', lambda: heard(page, device))
+        # To two others a smaller picture is sent than to one.
+        wait('it is small', lambda: page.evaluate(SHAPES) == [2, 2])
     cleo.stop()
     expect(pages[2].get_by_text('The call is over: the node went away.')).to_be_visible()
     expect(pages[0].locator(OTHER)).to_have_count(1)
+    wait('it is large again', lambda: pages[0].evaluate(SHAPES) == [1])
     pages[0].get_by_role('button', name='Hang up').click()
     expect(panel(pages[1], 'trip')).to_have_count(0)
 

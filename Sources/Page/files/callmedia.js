@@ -93,6 +93,10 @@ export class Local extends EventTarget {
     return this.#tracks.screen ?? this.#tracks.camera ?? null;
   }
 
+  get isScreen() {
+    return this.#tracks.screen !== undefined;
+  }
+
   /** Turns on and off what is to be sent. Throws why something cannot be; all else is done then. */
   async set(words) {
     let failure = null;
@@ -158,6 +162,20 @@ export class Local extends EventTarget {
 }
 
 // MARK: Connections
+
+/** How a camera's picture is sent, by the number of those it is sent to: each costs this device and its line the same. */
+const one = { scaleResolutionDownBy: 1, maxFramerate: 30, maxBitrate: 1_500_000 };
+const cameras = [one, one, { scaleResolutionDownBy: 2, maxFramerate: 20, maxBitrate: 600_000 }, { scaleResolutionDownBy: 3, maxFramerate: 15, maxBitrate: 300_000 }];
+/** What is read on a screen stays sharp. */
+const ofScreen = { scaleResolutionDownBy: 1, maxFramerate: 10, maxBitrate: 1_500_000 };
+
+async function shape(sender, wanted) {
+  const parameters = sender.getParameters();
+  const [now] = parameters.encodings;
+  if (!now || Object.keys(wanted).every((key) => now[key] === wanted[key])) return;
+  Object.assign(now, wanted);
+  await sender.setParameters(parameters);
+}
 
 const fingerprint = (description) => description?.sdp?.match(/^a=fingerprint:.*$/m)?.[0];
 
@@ -251,7 +269,13 @@ class Leg {
     for (const kind of ["audio", "video"]) {
       const found = this.#peer?.getTransceivers().find((each) => each.receiver.track.kind === kind && !each.stopped);
       if (found && found.sender.track !== local[kind]) await found.sender.replaceTrack(local[kind]);
+      if (found && kind === "video" && local.video) await shape(found.sender, local.isScreen ? ofScreen : cameras[this.call.legs.size] ?? cameras.at(-1));
     }
+  }
+
+  /** The same, behind the orders that came before. */
+  renew() {
+    this.#work = this.#work.then(() => this.send()).catch((error) => this.call.isClosed || console.warn(`call: ${error.message}`));
   }
 
   #tell(news, more = {}) {
@@ -287,7 +311,11 @@ export class CallMedia {
   /** @param changed is called when a connection is otherwise */
   constructor(local, changed) {
     Object.assign(this, { local, changed });
-    local.addEventListener("change", () => this.legs.forEach((leg) => leg.send()));
+    local.addEventListener("change", () => this.#send());
+  }
+
+  #send() {
+    this.legs.forEach((leg) => leg.renew());
   }
 
   /** Does what the node orders. */
@@ -301,7 +329,10 @@ export class CallMedia {
     } else if (line.order === "end") this.close();
     else if (line.order === "close") this.#close(line.leg);
     else if (line.leg) {
-      if (!this.legs.has(line.leg)) this.legs.set(line.leg, new Leg(line.leg, this));
+      if (!this.legs.has(line.leg)) {
+        this.legs.set(line.leg, new Leg(line.leg, this));
+        this.#send();
+      }
       this.legs.get(line.leg).order(line);
     }
   }
@@ -309,6 +340,7 @@ export class CallMedia {
   #close(name) {
     this.legs.get(name)?.close();
     this.legs.delete(name);
+    this.#send();
     this.changed();
   }
 
