@@ -288,8 +288,7 @@ struct PageTests {
         let cookie = try await browser.enter()
         for (method, parameters) in [
             ("newToken", #"{"called":"x","allows":"admin"}"#), ("tokens", "{}"),
-            ("rotateToken", #"{"called":"x"}"#), ("openPage", "{}"), ("pageSessions", "{}"),
-            ("endPageSession", #"{"called":"browser-1"}"#),
+            ("rotateToken", #"{"called":"x"}"#), ("openPage", "{}"),
             ("setMediaProgram", #"{"words":["/bin/sh"]}"#), ("webhooks", "{}"),
             ("stageFile", #"{"path":"/etc/passwd"}"#), ("createBackup", #"{"path":"/tmp/x"}"#),
             ("saveFile", "{}"), ("confirmLink", #"{"code":"482193"}"#),

@@ -111,6 +111,35 @@ def test_a_thread_and_a_time_are_summed_up(pair, talk, visit):
     expect(part(page, 'What was said')).to_have_count(3)
 
 
+def asks(page, question):
+    page.get_by_label('Your question').fill(question)
+    page.get_by_label('Your question').press('Enter')
+
+
+def test_one_asks(pair, talk, visit):
+    ann, ben = pair
+    page = visit(ann)
+    page.get_by_role('link', name='Catch up').click()
+    page.get_by_role('link', name='Ask your messages').click()
+    asks(page, 'Which train do we take to the mountains?')
+    lines = page.locator('.view .hit')
+    expect(lines.first).to_contain_text(TALK[0])
+    expect(lines.first.locator('.name')).to_have_text('ben')
+    asks(page, 'How many penguins pay taxes?')
+    expect(page.get_by_text('No message answers that.')).to_be_visible()
+    asks(page, '')
+    expect(page.locator('.view').get_by_text('No message answers that.')).to_have_count(0)
+    # What is deleted answers nothing any more.
+    asks(page, 'Which train do we take to the mountains?')
+    expect(lines.first).to_contain_text(TALK[0])
+    ben.ask('delete', message=message(ben, TALK[0], 'ann')['id'])
+    expect(lines.filter(has_text=TALK[0])).to_have_count(0)
+    # An answer leads to its message.
+    asks(page, 'Who has the big tent from last summer?')
+    lines.first.get_by_role('link').click()
+    expect(row_of(page, TALK[2])).to_be_focused()
+
+
 @pytest.mark.parametrize('scheme', ['light', 'dark'])
 @pytest.mark.parametrize('width', [320, 1280])
 def test_everybody_can_use_the_assistant(pair, talk, visit, scheme, width):
@@ -119,8 +148,10 @@ def test_everybody_can_use_the_assistant(pair, talk, visit, scheme, width):
     ben.ask('send', conversation='ann', texts=[f"I'll send {HOSTILE[0]} to everybody.", f'We decided to take {HOSTILE[2]}.'])
     wait('ann has it', lambda: ann.ask('conversations')[0]['unread'] == 3 + len(HOSTILE) + 2)
     page = visit(ann, color_scheme=scheme, viewport={'width': width, 'height': 700})
-    for view in ['catchup', 'assistant/' + talk]:
+    for view in ['catchup', 'assistant/' + talk, 'ask']:
         at(page, view)
+        if view == 'ask':
+            asks(page, 'Who takes the night train to the mountains?')
         expect(page.locator('.view .hit').first).to_be_visible()
         expect(page.locator('[aria-busy]')).to_have_count(0)
         looks_well(page, width)

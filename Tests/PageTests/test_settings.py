@@ -237,6 +237,47 @@ def relay(folder):
     process.wait(PATIENCE)
 
 
+def test_a_relay_takes_the_place_of_another(ann, relay, visit):
+    ann.ask('addRelay', text=relay, tickets=[])
+    page = at(visit(ann), 'relays')
+    name = page.locator('.card .name').first.text_content()
+    # One that nobody runs: it is read as soon as somebody does.
+    other = 'parley-relay:1:' + base64.urlsafe_b64encode(b'\x09' * 32 + b'\x01\x0e127.0.0.1:7999').decode().rstrip('=')
+    page.get_by_role('button', name=f'Replace {name}').click()
+    page.get_by_role('textbox', name='What the relay printed').fill('nothing')
+    press(page, 'Replace')
+    expect(page.get_by_role('dialog').get_by_role('alert')).to_be_visible()
+    assert len(ann.ask('relays')) == 1
+    page.get_by_role('textbox', name='What the relay printed').fill(other)
+    press(page, 'Replace')
+    expect(page.get_by_role('dialog')).to_have_count(0)
+    expect(page.locator('.card').filter(has_text='127.0.0.1:7999')).to_be_visible()
+    expect(page.locator('.card').filter(has_text=name)).to_contain_text('still read until')
+    wait('both are known', lambda: len(ann.ask('relays')) == 2)
+
+
+def test_browsers_are_signed_out(ann, visit):
+    other, page = visit(ann), at(visit(ann), 'devices')
+    sessions = page.locator('.card').filter(has=page.get_by_role('button', name='Sign out'))
+    expect(sessions).to_have_count(2)
+    name = ann.ask('pageSessions')[0]['name']
+    page.get_by_role('button', name=f'Sign out {name}', exact=True).click()
+    expect(sessions).to_have_count(1)
+    assert [each['name'] for each in ann.ask('pageSessions')] != [name]
+    # Its stream ended with it, and it says what to do.
+    expect(other.get_by_text('parley open')).to_be_visible()
+
+
+def test_one_says_who_may_add_one_to_groups(ann, visit):
+    page = at(visit(ann), 'settings')
+    nobody, contacts = (page.get_by_role('button', name=name) for name in ('Nobody without asking', 'Your contacts'))
+    expect(contacts.or_(nobody).and_(page.locator('[aria-pressed=true]'))).to_have_count(1)
+    for button, policy in ((nobody, 'nobody'), (contacts, 'contacts')):
+        button.click()
+        expect(button).to_have_attribute('aria-pressed', 'true')
+        assert ann.ask('invitations')['policy'] == policy
+
+
 def test_a_relay_that_has_no_more_room_is_named(pair, relay, visit):
     ann, ben = pair
     for node in pair:

@@ -1,7 +1,7 @@
 // What the assistant finds. Each line is a sentence of a message, and leads there.
-import { announce, bdi, foreign, h, hint, note } from "./dom.js";
+import { announce, bdi, foreign, h, hint, isolated, note } from "./dom.js";
 import { togetherView } from "./together.js";
-import { View, addView, button, field, group, rpc } from "./view.js";
+import { View, addView, button, field, form, group, prose, rpc } from "./view.js";
 import { count, shortTime, t } from "./words.js";
 
 const kinds = ["message", "mention", "receipts", "refolded", "item", "decision", "preferences"];
@@ -50,10 +50,24 @@ function missed({ conversation: id, title, unreadCount, urgent, decisions, point
 
 addView(/^#\/catchup$/, () => {
   const view = new View(t("assistant.catchUp"));
-  view.add(hint(t("assistant.how")));
+  view.add(hint(t("assistant.how")), h("p.links", {}, h("a", { href: "#/ask" }, t("ask.title"))));
   view.part(() => rpc("catchUp", { count: 3, zone }), ({ parts, leftCount }) => [
     ...parts.map(missed), !parts.length && h("p", {}, t("assistant.nothing")), leftCount > 0 && hint(t("assistant.left", { n: leftCount })),
   ], ...kinds);
+  return view;
+});
+
+addView(/^#\/ask$/, () => {
+  const view = new View(t("ask.title"), "#/catchup");
+  let question = "";
+  view.add(hint(t("ask.how")), form([field("question", t("ask.question"), "text", "", { required: true })], t("ask.do"), (values) => {
+    ({ question } = values);
+    view.reread();
+  }));
+  view.part(() => (question ? rpc("ask", { question, limit: 8 }) : null), (found) => found && [
+    ...found.notes.map((each) => hint(prose(each))),
+    found.passages.length ? h("ul.messages", {}, found.passages.map((each) => line(each, isolated(each.title)))) : h("p", {}, t("ask.none")),
+  ], ...kinds).setAttribute("role", "status");
   return view;
 });
 

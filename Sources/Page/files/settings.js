@@ -71,6 +71,9 @@ addView(/^#\/devices$/, () => {
   const view = new View(t("devices.title"), "#/settings");
   view.add(choices(button(t("device.link"), () => alone(() => linkDevice(view)), { class: "lead" })));
   view.part(() => rpc("devices"), (devices) => devices.map((each) => deviceCard(view, each)), "devices", "link");
+  view.part(() => rpc("pageSessions"), (sessions) => group(t("sessions.title"), ...sessions.map(({ name, created, used }) => h("div.card", {},
+    foreign("p.name", {}, name), hint(t("sessions.since", { since: momentTime(created), used: momentTime(used) })),
+    choices(view.does(t("sessions.end"), "endPageSession", { called: name }, { "aria-label": t("sessions.endOf", { name }) }))))));
   return view;
 });
 
@@ -87,7 +90,10 @@ addView(/^#\/relays$/, () => {
   view.part(() => rpc("relays"), (relays) => relays.length ? relays.map((each) => h("div.card", {},
     foreign("p.name", {}, relayName(each)),
     hint(t(`relay.${each.state}`), each.until ? ` · ${t("relay.until", { time: momentTime(each.until) })}` : ""),
-    !each.until && choices(button(t("relay.remove"),
+    !each.until && choices(button(t("relay.move"), () => view.asks(t("relay.moveOf", { name: relayName(each) }),
+      [field("text", t("relay.text"), "long", "", { dir: "ltr", spellcheck: "false" })], t("relay.move"),
+      ({ text }) => rpc("moveRelay", { name: each.relay, text }), { text: t("relay.moveText") }),
+    { "data-key": `move ${each.relay}`, "aria-label": t("relay.moveOf", { name: relayName(each) }) }), button(t("relay.remove"),
       () => view.sure(t("relay.removeAsk", { name: relayName(each) }), t("relay.removeText"), t("relay.remove"), "removeRelay", { name: each.relay }),
       { "data-key": `remove ${each.relay}`, "aria-label": t("relay.removeOf", { name: relayName(each) }) }))))
     : hint(t("relays.none")), "relays", "link");
@@ -108,7 +114,7 @@ const askServer = (view) => view.asks(t("turn.add"), [
 
 // MARK: Settings
 
-function drawSettings(view, { presences, disclosures, usual, links, room, status }) {
+function drawSettings(view, { presences, disclosures, usual, links, room, status, policy }) {
   const gigabyte = 1e9;
   return [
     h("p.links", {}, [["me", "me.title"], ["devices", "devices.title"], ["relays", "relays.title"], ["status", "status.title"]]
@@ -121,6 +127,8 @@ function drawSettings(view, { presences, disclosures, usual, links, room, status
     ...group(t("settings.disclosed"), h("p", {}, t(disclosures.receipts ? "disclosed.receipts" : "disclosed.noReceipts")), h("p", {}, t(disclosures.typing ? "disclosed.typing" : "disclosed.noTyping")),
       choices(view.does(t(disclosures.receipts ? "disclosed.endReceipts" : "disclosed.beginReceipts"), "setDisclosures", { receipts: disclosures.receipts ? "off" : "on" }, { "data-key": "receipts" }),
         view.does(t(disclosures.typing ? "disclosed.endTyping" : "disclosed.beginTyping"), "setDisclosures", { typing: disclosures.typing ? "off" : "on" }, { "data-key": "typing" }))),
+    ...group(t("additions.title"), h("p", {}, t("additions.text")), choices(...["contacts", "nobody"].map((each) =>
+      view.does(t(`additions.${each}`), "setAdditionPolicy", { policy: each }, { "aria-pressed": String(policy === each) })))),
     ...group(t("chat.disappear"), h("p", {}, t("settings.usualText")), choices(...lifetimes.map(([words, seconds]) =>
       view.does(t(words), "setUsualLifetime", { seconds }, { "aria-pressed": String((usual.seconds ?? 0) === seconds), "data-key": `usual ${seconds}` })))),
     ...group(t("settings.links"), h("p", {}, t(links.isOn ? "settings.linksOn" : "settings.linksOff")),
@@ -145,8 +153,8 @@ addView(/^#\/settings$/, () => {
   const view = new View(t("settings.title"));
   view.add(...hereSettings());
   view.part(async () => {
-    const [{ own, told }, disclosures, usual, links, room, { isOffline, recoveryCheckTime }] = await Promise.all(["presences", "disclosures", "usualLifetime", "linkSettings", "fileRoom", "status"].map((each) => rpc(each)));
-    return { presences: { own, told }, disclosures, usual, links, room, status: { isOffline, recoveryCheckTime } };
+    const [{ own, told }, disclosures, usual, links, room, { isOffline, recoveryCheckTime }, { policy }] = await Promise.all(["presences", "disclosures", "usualLifetime", "linkSettings", "fileRoom", "status", "invitations"].map((each) => rpc(each)));
+    return { presences: { own, told }, disclosures, usual, links, room, status: { isOffline, recoveryCheckTime }, policy };
   }, (found) => drawSettings(view, found), "preferences");
   return view;
 });

@@ -10,7 +10,7 @@ const modules = [
   [/^#\/(waiting|people|me|meet|p\/.*)$/, "./people.js"], [/^#\/(group|g\/.*)$/, "./groups.js"],
   [/^#\/(stars|mentions|pins\/.*|threads\/.*)$/, "./marked.js"], [/^#\/together\/.*$/, "./polls.js"], [/^#\/decisions\/.*$/, "./decisions.js"],
   [/^#\/notes?\/.*$/, "./notes.js"], [/^#\/calls$/, "./called.js"], [/^#\/scheduled$/, "./scheduled.js"], [/^#\/reminders$/, "./reminders.js"],
-  [/^#\/files\/.*$/, "./gallery.js"], [/^#\/(devices|relays|settings|status)$/, "./settings.js"], [/^#\/(catchup|assistant\/.*)$/, "./assistant.js"],
+  [/^#\/files\/.*$/, "./gallery.js"], [/^#\/(devices|relays|settings|status)$/, "./settings.js"], [/^#\/(ask|catchup|assistant\/.*)$/, "./assistant.js"],
 ];
 
 /** Notes that what a pattern of the address finds is shown by `open`, which is given what was found. */

@@ -1,8 +1,9 @@
 /// A request of the scope `admin` that the page in a browser may make all the same, for the person before it.
 ///
-/// Unlisted requests are refused: tokens, webhooks and sessions, which would admit more than the
-/// page; the confirmation of a new device, which is for good; and files of the machine by their paths, or programs that are run, by which an attacker in
-/// the page would get out of it.
+/// Unlisted requests are refused: tokens, webhooks and links that let a browser in, which would admit more than the
+/// page; the confirmation of a new device, which is for good; and files of the machine by their paths, or programs
+/// that are run, by which an attacker in the page would get out of it. Whoever is in the page may end the sessions of
+/// other browsers: that admits nobody.
 public protocol PageRequest: NodeRequest {}
 
 extension StartPairing: PageRequest {}
@@ -21,6 +22,8 @@ extension MoveRelay: PageRequest {}
 extension SetOffline: PageRequest {}
 extension AddTurnServer: PageRequest {}
 extension RemoveTurnServer: PageRequest {}
+extension ListPageSessions: PageRequest {}
+extension EndPageSession: PageRequest {}
 
 /// A link that lets a browser in.
 public struct PageLinkView: Codable, Equatable, Sendable {
