@@ -121,6 +121,28 @@ struct LogAuthorTests {
         }
     }
 
+    @Test("Attack 373: a place invented before its author was put out leaves nothing unnamed")
+    func inventedBeforeCut() throws {
+        let (ben, dan, eve) = (desk.key(), desk.key(), desk.key())
+        try desk.write(1, by: ben)
+        let tag = try #require(try desk.log(of: ben)).tag
+        let invented = OperationReference(
+            tag: tag, sequence: Limits.placeMax - 1, check: Check(high: 1, low: 2))
+        try desk.write([Desk.draft(about: [invented])], by: eve)
+        let seen = try desk.write([Desk.draft()], by: dan)[0]
+        // Ben has seen both, and alone names what Dan said.
+        try desk.write(1, by: ben)
+        try desk.store.begin(.normal)
+        var log = try #require(try desk.log(of: ben))
+        log.limit = LogPoint(sequence: log.end, anchor: log.tip)
+        try desk.store.update(log)
+        _ = try StandSettling.again(desk.space.number, by: StandRule(), in: desk.store)
+        try desk.store.commit()
+        let next = try desk.write([Desk.draft()], by: ann, at: Desk.now - 60_000)[0]
+        #expect(next.operation.operation.header.dependencies.map(\.tag).contains(tag))
+        #expect(next.orderKey.stand > seen.orderKey.stand)
+    }
+
     @Test("what was seen stands above, whatever its clock, and is named")
     func seen() throws {
         let ben = desk.key()
