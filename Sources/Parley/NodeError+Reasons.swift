@@ -165,7 +165,7 @@ extension NodeError {
             self.init(
                 "not-a-member-yet", "The members of that conversation do not know this device yet.",
                 hint:
-                    "Wait a moment: they learn of it as soon as another device of yours, or one of "
+                    "`parley run` tells them: they learn of it once another device of yours, or one of "
                     + "them, is reached.")
         case .invited:
             self.init(

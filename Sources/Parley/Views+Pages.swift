@@ -133,6 +133,8 @@ extension Views {
         else { throw NodeError(.unknownMessage) }
         let author = roster.person(of: log.device)
         if let author, try hides(author, in: space) { throw NodeError.hidden }
+        // The words wait here until others have them, and are shown to nobody.
+        if try isDeletedForOneself(stored) { throw NodeError(.deleted) }
         let end = max(0, first) + found.texts.count
         var versions = found.texts.map { HistoryPage.Version(text: $0.text, time: $0.time) }
         if end >= found.count,

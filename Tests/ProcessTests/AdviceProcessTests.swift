@@ -63,8 +63,8 @@ struct AdviceProcessTests {
         let said = restored.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         #expect(
             said.contains(
-                "any command for this home tells everybody it reaches that this device is "
-                    + "yours and the revoked ones are not"), "\(said)")
+                "the others do not know yet that this device is yours and the revoked ones are not"),
+            "\(said)")
         #expect(said.contains("next: parley run --home \(new)"), "\(said)")
     }
 

@@ -9,6 +9,21 @@ struct ForgottenFileTests {
         try await client.perform(GetStatus()).files.lackedBy.map { "\($0.name) \($0.count)" }
     }
 
+    @Test("a file that goes to nobody is not sealed first, and takes no room")
+    func toNobody() async throws {
+        let pair = try await ProcessPair()
+        let (folder, ann) = (try TemporaryFolder(), pair.ann)
+        let path = folder.home("file.bin")
+        try Data(repeating: 7, count: 300_000).write(to: URL(filePath: path))
+        let sent = try await ann.run("send", "nobody", "--file", path)
+        #expect(sent.status == 1 && sent.output.contains("nobody"), "\(sent.output)")
+        let kept = try? FileManager.default.contentsOfDirectory(atPath: ann.home + "/files")
+        #expect(kept?.isEmpty != false, "\(kept ?? [])")
+        #expect(try await ann.run("send", "log", "--file", path).status == 0)
+        let sealed = try FileManager.default.contentsOfDirectory(atPath: ann.home + "/files")
+        #expect(!sealed.isEmpty, "that is where it would lie")
+    }
+
     /// Once the sender no longer named those who lack it, nor who has it.
     @Test("of a file that one sent it stays known who lacks it and who has it")
     func own() async throws {

@@ -120,4 +120,26 @@ struct RevokedWordsTests {
         #expect(again.status == 0 && again.output.contains("saved 1 message"), "\(again.output)")
         try await all.end(ann, ben, phone)
     }
+
+    @Test("a node that reaches nobody any more says so, though it has run and heard of others")
+    func reachedBefore() async throws {
+        let pair = try await ProcessPair()
+        let phone = NodeProcess(
+            home: try await pair.linkPhone(to: pair.ann),
+            address: "127.0.0.1:\(try FreePort.some())")
+        _ = try await phone.start()
+        try await eventually("ann has heard of it", on: [pair.ann, phone]) {
+            try await pair.ann.client?.perform(GetStatus()).receivedByteCount ?? 0 > 0
+        }
+        #expect(try await phone.stop() == 0)
+        #expect(try await pair.ben.stop() == 0)
+        try await eventually("nobody is linked", on: [pair.ann]) {
+            try await pair.ann.client?.perform(GetStatus()).links.isEmpty == true
+        }
+        let revoked = try await pair.ann.run(["device", "revoke", "phone"])
+        #expect(
+            revoked.status == 0 && revoked.output.contains("nobody was reached"),
+            "\(revoked.output)")
+        #expect(try await pair.ann.stop() == 0)
+    }
 }

@@ -67,6 +67,7 @@ struct DeviceRevoke: NodeCommand {
     /// reached, or there is nobody to reach.
     private func fetchWhatItWrote(from node: any NodeService) async throws -> Bool {
         let deadline = ContinuousClock.now + .seconds(Self.fetchSecondsMax)
+        let begun = try await node.perform(GetStatus()).receivedByteCount
         var quietCount = 0
         while true {
             let status = try await node.perform(GetStatus())
@@ -77,8 +78,11 @@ struct DeviceRevoke: NodeCommand {
             quietCount = isBusy ? 0 : quietCount + 1
             // A node that was opened for this alone has yet to call anybody.
             if isOver || quietCount >= (status.isRunning ? 1 : Self.quietCountMin) {
-                return status.receivedByteCount > 0 || relays.contains("connected")
-                    || status.conversationCount == 0
+                // What came before tells nothing of now: a node may have run for days.
+                let isReached =
+                    !status.links.isEmpty || status.receivedByteCount > begun
+                    || relays.contains("connected")
+                return isReached && !status.isOffline || status.conversationCount == 0
             }
             try await Task.sleep(for: .milliseconds(200))
         }

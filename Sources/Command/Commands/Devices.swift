@@ -262,8 +262,8 @@ struct DeviceAcceptLink: AsyncParsableCommand {
                 world.say(
                     "\(counted(fileCount, "file")) of messages "
                         + "\(fileCount == 1 ? "is" : "are") not here yet, and may be only on "
-                        + "your other device: `parley files list` shows them"
-                )
+                        + "your other device")
+                world.advise("`parley files list` shows them")
             }
             for notice in lacking { world.say(notice) }
         } catch {

@@ -122,8 +122,8 @@ struct OutboxCommand: NodeCommand {
         try Output.show(words, json: output.json, as: shown.joined(separator: "\n"))
         if sentCount > 0 {
             World.current.say(
-                "\(counted(sentCount, "message")) left out: another device of yours has sent that "
-                    + "again")
+                "\(counted(sentCount, "message")) left out, because "
+                    + "\(sentCount == 1 ? "it was" : "they were") sent again")
         }
         if all.contains(where: { $0.unknownCount > 0 }) {
             World.current.advise(Self.mayHaveArrived)
@@ -135,9 +135,15 @@ struct OutboxCommand: NodeCommand {
             World.current.say("changes that nobody took have to be made again by hand")
         }
         guard all.isEmpty else { return }
-        let mayWrite = try await node.perform(GetStatus()).readOnlyReason == nil
+        let status = try await node.perform(GetStatus())
+        guard !status.isRevoked else {
+            return World.current.advise(
+                "nothing is known to be missing; but what none of your other devices had when this "
+                    + "one was revoked, nobody sees any more, whoever read it: compare what they show"
+            )
+        }
         World.current.advise(
-            mayWrite
+            status.readOnlyReason == nil
                 ? "nothing: no message that was written here has to be sent again"
                 : "nothing that was written here has to be sent again from another device; "
                     + "`parley outbox` shows what else waits")

@@ -86,7 +86,7 @@ struct Lifetime: Equatable, CustomStringConvertible {
             (1...24 * 30 / unit).contains(count)
         else {
             throw ValidationError(
-                "An invite can last from 1h to 720h, or from 1d to 30d: 12h or 7d, for example.")
+                "This can last from 1h to 720h, or from 1d to 30d: 12h or 7d, for example.")
         }
         hours = count * unit
     }

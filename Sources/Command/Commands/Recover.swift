@@ -96,10 +96,9 @@ struct LostOptions: ParsableArguments {
         report.advise()
         let revoked = report.revokedDevices.isEmpty ? "" : " and the revoked ones are not"
         World.current.say(
-            "from now on, any command for this home tells everybody it reaches that this "
-                + "device is yours"
-                + revoked)
-        World.current.advise("next: parley run, so that it catches up")
+            "the others do not know yet that this device is yours" + revoked
+                + ": they hear it from a node that runs")
+        World.current.advise("next: parley run, so that they hear it and it catches up")
         if backup == nil {
             World.current.advise(
                 "your settings are not known here: nobody sees whether you are online "

@@ -113,6 +113,8 @@ extension Send {
     private func sendFiles(
         _ node: any NodeService, once: String
     ) async throws -> [MessageView] {
+        // Before files are sealed for nobody: those would lie there until the node starts again.
+        _ = try await node.perform(GetConversation(conversation: conversation))
         let tickets = try await FileStaging.stage(
             media.requests(files, with: text ?? ""), on: node, json: output.json)
         let link = try await LinkStaging.stage(

@@ -67,7 +67,8 @@ struct Delete: NodeCommand {
         if forMe {
             let message = try await node.perform(DeleteForMe(message: self.message.reference))
             return try Output.show(
-                message, json: output.json, as: "deleted from your devices; others keep it")
+                message, json: output.json,
+                as: "deleted from your devices; others keep it, or still get it")
         }
         if !others { try await refuseOfOthers(node) }
         let message = try await node.perform(DeleteMessage(message: self.message.reference))

@@ -76,6 +76,7 @@ extension Views {
             stored.operation.header.kind.isMessage,
             let said = stored.operation.payload.flatMap({ TextMessage(payload: $0) })
         else { throw NodeError(.unknownMessage) }
+        if try isDeletedForOneself(stored) { throw NodeError(.deleted) }
         let first = said.origin?.author ?? said.forwardedFrom
         let name = try withOrigin ? first ?? ownName(of: ownPerson, in: roster) : nil
         return TextMessage(text: said.text, forwardedFrom: name)
