@@ -182,6 +182,8 @@ public struct MembershipView: Codable, Equatable, Sendable {
     /// The removed person's messages that are held here and no longer shown: they lie beyond the
     /// cut, because the remover did not have them. Nil if there are none.
     public var hiddenCount: Int?
+    /// The same of what else they did: polls, items, decisions, notes, edits, reactions.
+    public var hiddenChangeCount: Int? = nil
     /// The message right below it, by its `id`; nil if it is below all.
     public var below: String? = nil
     /// Its place among everything right above the same message: greater, as text, means further

@@ -152,6 +152,7 @@ extension Views {
         let events = try MembershipHistory.events(of: space, in: store)
         return try events.enumerated().map { index, event in
             let (change, role) = Self.changeWords(event.change)
+            let later = events[(index + 1)...]
             return MembershipView(
                 conversation: space.id.description, change: change,
                 name: try name(of: event.person, in: roster), person: event.person.description,
@@ -160,7 +161,9 @@ extension Views {
                 }, role: role, time: event.time,
                 timeDoubt: Self.doubt(about: event.time), holds: event.holds,
                 hiddenCount: try hiddenCount(
-                    by: event, before: events[(index + 1)...], space, roster),
+                    of: .messages, by: event, before: later, space, roster),
+                hiddenChangeCount: try hiddenCount(
+                    of: .changes, by: event, before: later, space, roster),
                 below: try event.place.flatMap { try message(below: $0, in: space.number) },
                 // What is below all messages is below everything else, too.
                 order: event.place?.text ?? String(repeating: "f", count: 16))
@@ -177,9 +180,28 @@ extension Views {
     /// No more messages than these are counted as hidden: they are read one by one.
     private static let hiddenCountMax = 10_000
 
-    /// Messages held here of removed persons that are not shown, or no longer.
+    /// What of somebody may be hidden: their messages, or polls, items, decisions, notes, edits, reactions and
+    /// what else screens show.
+    private enum Hidden {
+        case messages, changes
+
+        func holds(_ stored: StoredOperation, in log: LogRecord) -> Bool {
+            let kind = stored.operation.header.kind
+            if stored.operation.isErased { return false }
+            switch self {
+            case .messages: return kind.isMessage
+            case .changes where log.lane == .shared: return SharedWord(stored, in: log) != nil
+            case .changes: return !kind.isMessage && Views.subject(of: kind) != nil
+            }
+        }
+
+        var lanes: [Lane] { self == .messages ? [.content] : [.content, .shared] }
+    }
+
+    /// What is held here of removed persons and is not shown, or no longer.
     private func hiddenCount(
-        by event: MembershipEvent, before later: ArraySlice<MembershipEvent>, _ space: SpaceRecord,
+        of hidden: Hidden, by event: MembershipEvent, before later: ArraySlice<MembershipEvent>,
+        _ space: SpaceRecord,
         _ roster: Roster?
     ) throws -> Int? {
         let devices: [DeviceID]
@@ -203,15 +225,14 @@ extension Views {
         guard event.holds else { return nil }
         var count = 0
         for log in try store.logs(in: space.number)
-        where log.lane == .content && devices.contains(log.device) {
+        where hidden.lanes.contains(log.lane) && devices.contains(log.device) {
             // What is not shown is not counted.
             func note(_ stored: StoredOperation) -> Bool {
-                let operation = stored.operation
-                if operation.header.kind.isMessage, !operation.isErased { count += 1 }
+                if hidden.holds(stored, in: log) { count += 1 }
                 return count < Self.hiddenCountMax
             }
             if isIn, let roster, !event.change.isOfOneDevice {
-                count += try hiddenCount(in: log, endedAt: event.order, space, roster)
+                count += try hiddenCount(of: hidden, in: log, endedAt: event.order, space, roster)
             } else if let limit = log.limit, limit.sequence < log.end {
                 try store.eachOperation(of: log, in: limit.sequence..<log.end, note)
             }
@@ -219,15 +240,15 @@ extension Views {
         return count > 0 ? count : nil
     }
 
-    /// The messages of a log that what stands at a place in lane 0 has hidden, of somebody who is in the group: of
+    /// The same of a log that what stands at a place in lane 0 has hidden, of somebody who is in the group: of
     /// several such things each is told its own.
     private func hiddenCount(
-        in log: LogRecord, endedAt place: OrderKey, _ space: SpaceRecord, _ roster: Roster
+        of kind: Hidden, in log: LogRecord, endedAt place: OrderKey, _ space: SpaceRecord,
+        _ roster: Roster
     ) throws -> Int {
         var hidden: [StoredOperation] = []
         try eachCutOff(of: log, in: space, roster) { stored in
-            let operation = stored.operation
-            if operation.header.kind.isMessage, !operation.isErased { hidden.append(stored) }
+            if kind.holds(stored, in: log) { hidden.append(stored) }
             return hidden.count < Self.hiddenCountMax
         }
         return try hidden.count { stored in

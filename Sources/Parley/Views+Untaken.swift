@@ -157,7 +157,7 @@ extension Views {
         return found
     }
 
-    private static func subject(of kind: OperationKind) -> WaitingChange.Subject? {
+    static func subject(of kind: OperationKind) -> WaitingChange.Subject? {
         switch kind {
         case .edit: .edit
         case .delete: .deletion

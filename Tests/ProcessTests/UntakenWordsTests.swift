@@ -155,6 +155,8 @@ struct UntakenWordsTests {
         #expect(back.contains(removal), "\(back)")
         #expect(try await all.ben.run("offline", "on").status == 0)
         #expect(try await all.ben.run("send", "club", "second word").status == 0)
+        let asked = try await all.ben.run("poll", "new", "club", "where?", "here", "there")
+        #expect(asked.status == 0, "\(asked.output)")
         try await ann.perform(SetMemberRole(conversation: "club", person: "ben", role: .reader))
         #expect(try await all.ben.run("offline", "off").status == 0)
         try await eventually("ben hears of that", on: [all.ben]) {
@@ -170,7 +172,10 @@ struct UntakenWordsTests {
             let events = try await ann.perform(ListMembershipEvents(conversation: "club"))
             let told = events.filter { $0.hiddenCount != nil }
             return told.map(\.change) == ["removed", "role"] && told.map(\.hiddenCount) == [1, 1]
+                && told.map { $0.hiddenChangeCount ?? 0 } == [0, 1]
         }
+        let lines = try await all.ann.run("read", "club", "--newest").output
+        #expect(lines.contains("1 message and 1 change of theirs are not shown"), "\(lines)")
         try await all.end()
     }
 }

@@ -27,10 +27,15 @@ enum MembershipLines {
     }
 
     private static func hidden(_ event: MembershipView) -> String {
-        guard let count = event.hiddenCount else { return "" }
-        let what = counted(count, "message of theirs is", "messages of theirs are")
+        let (messages, changes) = (event.hiddenCount ?? 0, event.hiddenChangeCount ?? 0)
+        let isOne = messages + changes == 1
+        let what = [
+            messages > 0 ? counted(messages, "message") : nil,
+            changes > 0 ? counted(changes, "change") : nil,
+        ].compactMap { $0 }
+        if what.isEmpty { return "" }
         // Some were never shown: they came when that was known here.
-        return ": \(what) not shown, because whoever did that did not have "
-            + (count == 1 ? "it" : "them")
+        return ": \(what.joined(separator: " and ")) of theirs \(isOne ? "is" : "are") not shown, "
+            + "because whoever did that did not have \(isOne ? "it" : "them")"
     }
 }

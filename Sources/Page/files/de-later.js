@@ -233,6 +233,8 @@ export default {
     revoked: "ein Gerät von {name} wurde beendet",
     hidden: "({n} Nachrichten davon werden nicht gezeigt)",
     "hidden.one": "(1 Nachricht davon wird nicht gezeigt)",
+    changesHidden: "({n} Änderungen davon werden nicht gezeigt)",
+    "changesHidden.one": "(1 Änderung davon wird nicht gezeigt)",
     created: "{author} hat die Gruppe angelegt",
     opened: "{author} hat einen Link zum Beitreten geöffnet",
     closed: "{author} hat einen Link zum Beitreten geschlossen",

@@ -233,6 +233,8 @@ export default {
     revoked: "a device of {name} was revoked",
     hidden: "({n} messages of theirs are not shown)",
     "hidden.one": "(1 message of theirs is not shown)",
+    changesHidden: "({n} changes of theirs are not shown)",
+    "changesHidden.one": "(1 change of theirs is not shown)",
     created: "{author} created the group",
     opened: "{author} opened a link to join",
     closed: "{author} closed a link to join",

@@ -233,6 +233,8 @@ export default {
     revoked: "se dio de baja un dispositivo de {name}",
     hidden: "({n} mensajes suyos no se muestran)",
     "hidden.one": "(1 mensaje suyo no se muestra)",
+    changesHidden: "({n} cambios suyos no se muestran)",
+    "changesHidden.one": "(1 cambio suyo no se muestra)",
     created: "{author} creó el grupo",
     opened: "{author} abrió un enlace para unirse",
     closed: "{author} cerró un enlace para unirse",

@@ -184,8 +184,11 @@ const logPageCount = 50;
 /** The newest changes, or those before a place; of people who went, how many of their messages are hidden. */
 const readLog = async (id, before = null) => {
   const [page, events] = await Promise.all([rpc("groupLog", { conversation: id, limit: logPageCount, before }), rpc("events", { conversation: id })]);
-  const hidden = new Map(events.map((each) => [`${each.change} ${each.time}`, each.hiddenCount]));
-  for (const each of page.entries) each.hiddenCount = hidden.get(`${each.change} ${each.time}`) ?? 0;
+  const hidden = new Map(events.map((each) => [`${each.change} ${each.time}`, each]));
+  for (const each of page.entries) {
+    const { hiddenCount = 0, hiddenChangeCount = 0 } = hidden.get(`${each.change} ${each.time}`) ?? {};
+    Object.assign(each, { hiddenCount, hiddenChangeCount });
+  }
   return page;
 };
 
@@ -226,7 +229,8 @@ function logWords(entry) {
 
 function logLine(entry) {
   const [words, more] = logWords(entry);
-  return h("li", {}, h("span", {}, told(`log.${words}`, more), entry.hiddenCount > 0 && ` ${t("log.hidden", { n: entry.hiddenCount })}`), " ",
+  return h("li", {}, h("span", {}, told(`log.${words}`, more), entry.hiddenCount > 0 && ` ${t("log.hidden", { n: entry.hiddenCount })}`,
+    entry.hiddenChangeCount > 0 && ` ${t("log.changesHidden", { n: entry.hiddenChangeCount })}`), " ",
     h("time.hint", {}, momentTime(entry.time)));
 }
 
