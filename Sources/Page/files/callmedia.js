@@ -163,16 +163,16 @@ export class Local extends EventTarget {
 
 // MARK: Connections
 
-/** How a camera's picture is sent, by the number of those it is sent to: each costs this device and its line the same. */
+/** How a camera's picture is sent, by the number of those it is sent to: each costs the same. */
 const one = { scaleResolutionDownBy: 1, maxFramerate: 30, maxBitrate: 1_500_000 };
 const cameras = [one, one, { scaleResolutionDownBy: 2, maxFramerate: 20, maxBitrate: 600_000 }, { scaleResolutionDownBy: 3, maxFramerate: 15, maxBitrate: 300_000 }];
 /** What is read on a screen stays sharp. */
-const ofScreen = { scaleResolutionDownBy: 1, maxFramerate: 10, maxBitrate: 1_500_000 };
+const ofScreen = { ...one, maxFramerate: 10 };
 
 async function shape(sender, wanted) {
   const parameters = sender.getParameters();
   const [now] = parameters.encodings;
-  if (!now || Object.keys(wanted).every((key) => now[key] === wanted[key])) return;
+  if (!now || now.maxFramerate === wanted.maxFramerate) return;
   Object.assign(now, wanted);
   await sender.setParameters(parameters);
 }

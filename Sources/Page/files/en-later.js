@@ -308,7 +308,7 @@ export default {
     removeText: "What is stored there is still fetched for a while.",
     move: "Replace",
     moveOf: "Replace {name}",
-    moveText: "The old one is read for thirty more days, for people who have not learned of the new one yet.",
+    moveText: "The old one is read for thirty more days, for people who do not know the new one yet.",
     until: "still read until {time}",
     connected: "connected",
     reading: "what was stored there is being fetched",
@@ -757,7 +757,7 @@ export default {
   },
   ask: {
     title: "Ask your messages",
-    how: "Passages of your own messages, found by words and meaning on this device. Nothing is sent anywhere.",
+    how: "Passages of your messages, found on this device. Nothing is sent anywhere.",
     question: "Your question",
     do: "Ask",
     none: "No message answers that.",

@@ -181,14 +181,11 @@ const drawReports = (reports) => group(t("report.all"), reports.map((each) => h(
 
 const logPageCount = 50;
 
-/** The newest changes, or those before a place; of people who went, how many of their messages are hidden. */
+/** The newest changes, or those before a place; of people who went, how much of theirs is hidden. */
 const readLog = async (id, before = null) => {
   const [page, events] = await Promise.all([rpc("groupLog", { conversation: id, limit: logPageCount, before }), rpc("events", { conversation: id })]);
   const hidden = new Map(events.map((each) => [`${each.change} ${each.time}`, each]));
-  for (const each of page.entries) {
-    const { hiddenCount = 0, hiddenChangeCount = 0 } = hidden.get(`${each.change} ${each.time}`) ?? {};
-    Object.assign(each, { hiddenCount, hiddenChangeCount });
-  }
+  for (const each of page.entries) each.hidden = hidden.get(`${each.change} ${each.time}`);
   return page;
 };
 
@@ -229,8 +226,9 @@ function logWords(entry) {
 
 function logLine(entry) {
   const [words, more] = logWords(entry);
-  return h("li", {}, h("span", {}, told(`log.${words}`, more), entry.hiddenCount > 0 && ` ${t("log.hidden", { n: entry.hiddenCount })}`,
-    entry.hiddenChangeCount > 0 && ` ${t("log.changesHidden", { n: entry.hiddenChangeCount })}`), " ",
+  const { hiddenCount, hiddenChangeCount } = entry.hidden ?? {};
+  return h("li", {}, h("span", {}, told(`log.${words}`, more), hiddenCount && ` ${t("log.hidden", { n: hiddenCount })}`,
+    hiddenChangeCount && ` ${t("log.changesHidden", { n: hiddenChangeCount })}`), " ",
     h("time.hint", {}, momentTime(entry.time)));
 }
 
